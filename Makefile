@@ -1,0 +1,39 @@
+# Each target sets up its own virtual environment when there is none; a second call does not install again.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: paper test test-all bench lint clean help
+
+help:           ## what can be made
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/'
+
+# OpenSpiel is an independent reference for the tests; where it has no wheel, those tests say so and are skipped.
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: "open_spiel>=1.6" \
+		|| echo "no OpenSpiel wheel for this Python: the tests that compare with it will be skipped"
+	@touch $@
+
+paper: $(READY)  ## what can be reproduced of the paper today
+	$(BIN)/tacit reproduce --quick
+
+lint: $(READY)   ## ruff (lint and format), mypy, import-linter
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+test: lint       ## all checks, on both cores (minutes)
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
+
+test-all: lint   ## the same and the long ones
+	$(BIN)/pytest -n 2 --dist worksteal
+
+bench: $(READY)  ## measure, ours and others' side by side
+	$(BIN)/python benchmarks/evaluation.py
+
+clean:           ## remove what was built and measured
+	rm -rf $(VENV) build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis

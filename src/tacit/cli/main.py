@@ -1,0 +1,76 @@
+"""The console script `tacit`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from tacit._version import __version__
+from tacit.cli import games, reproduce, solve
+from tacit.core import check
+from tacit.core.errors import TacitError
+
+COMMANDS = (games, solve, reproduce)
+
+EPILOG = """examples:
+  tacit games                                      the games that can be named
+  tacit solve good-state --game-set horizon=20     best total reward
+  tacit solve chicken ce --json                    welfare-maximising correlated equilibrium
+  tacit reproduce --quick                          the paper's tasks, solved exactly
+
+exit codes: 0 done, 2 wrong usage or bad input, 130 interrupted"""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one sentence."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what argparse would print with its usage."""
+        raise TacitError(f"{message}; see `{self.prog} --help`")
+
+
+def parser() -> Parser:
+    """Build the parser of all commands."""
+    top = Parser(
+        prog="tacit",
+        description="Decentralized multi-agent learning with proof.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    top.add_argument("--version", action="version", version=f"tacit {__version__}")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    for module in COMMANDS:
+        module.add(commands)
+    return top
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command line; return 0, or 2 for a wrong input, or 130 when interrupted."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    top = parser()
+    try:
+        if arguments and not arguments[0].startswith("-"):
+            check.choice("command", arguments[0], [module.__name__.rpartition(".")[2] for module in COMMANDS])
+        args = top.parse_args(arguments)
+        if args.command is None:
+            top.print_help()
+            return 0
+        code: int = args.run(args)
+        sys.stdout.flush()
+        return code
+    except TacitError as error:
+        print(f"tacit: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("tacit: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader of our output has left, as in `tacit games | head -1`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Vocabulary that every other layer may use: errors, checks, memory, archives, registries."""

@@ -1,0 +1,146 @@
+"""Checks at the boundary: each returns the value in its proper type or raises one clear sentence."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import numbers
+import operator
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.core.errors import TacitError, brief
+from tacit.core.types import FloatArray
+
+#: How far from 1 the sum of a distribution may be.
+SUM_TOLERANCE = 1e-9
+
+
+def integer(name: str, value: object, *, least: int, most: int | None = None) -> int:
+    """Return `value` as an int within [least, most].
+
+    >>> integer("horizon", 0, least=1)
+    Traceback (most recent call last):
+    tacit.core.errors.TacitError: horizon is 0; it must be a whole number of at least 1
+    """
+    bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
+    try:
+        if isinstance(value, bool | np.bool_):
+            raise TypeError
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TacitError(f"{name} is {brief(value)}; it must be a whole number {bounds}") from None
+    if number < least or (most is not None and number > most):
+        raise TacitError(f"{name} is {number}; it must be a whole number {bounds}")
+    return number
+
+
+def real(name: str, value: object, *, least: float = -math.inf, most: float = math.inf) -> float:
+    """Return `value` as a finite float within [least, most].
+
+    >>> real("slip", 2, least=0, most=1)
+    Traceback (most recent call last):
+    tacit.core.errors.TacitError: slip is 2; it must be a number from 0 to 1
+    """
+    if least > -math.inf and most < math.inf:
+        bounds = f" from {least:g} to {most:g}"
+    elif least > -math.inf:
+        bounds = f" of at least {least:g}"
+    else:
+        bounds = f" of at most {most:g}" if most < math.inf else ""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
+        raise TacitError(f"{name} is {brief(value)}; it must be a finite number{bounds}")
+    number = float(value)
+    if not least <= number <= most:
+        raise TacitError(f"{name} is {brief(value)}; it must be a number{bounds}")
+    return number
+
+
+def flag(name: str, value: object) -> bool:
+    """Return `value` as a bool; numbers and words are refused, since they are most often a slip."""
+    if not isinstance(value, bool | np.bool_):
+        raise TacitError(f"{name} is {brief(value)}; it must be True or False")
+    return bool(value)
+
+
+def choice(name: str, value: object, known: Iterable[str]) -> str:
+    """Return `value` if it is one of the known words, otherwise suggest one.
+
+    >>> choice("gap", "nahs", ["nash", "cce", "ce"])
+    Traceback (most recent call last):
+    tacit.core.errors.TacitError: no gap 'nahs'; did you mean 'nash'? known: nash, cce, ce
+    """
+    known = list(known)
+    if isinstance(value, str) and value in known:
+        return value
+    raise TacitError(f"no {name} {brief(value)}{suggestion(value, known)} known: {', '.join(known)}")
+
+
+def suggestion(value: object, known: Iterable[str]) -> str:
+    """Return "; did you mean …?" where a known word is near, and ";" where none is."""
+    near = difflib.get_close_matches(str(value), list(known), n=1, cutoff=0.6)
+    return f"; did you mean {near[0]!r}?" if near else ";"
+
+
+def array(name: str, value: npt.ArrayLike) -> FloatArray:
+    """Return `value` as a C-contiguous float array that nobody can write to.
+
+    An array that is already so is taken as it is; anything else is copied, so that a later change by the caller
+    never reaches the game.
+    """
+    try:
+        given = np.asarray(value)
+    except (ValueError, TypeError):
+        raise TacitError(f"{name} is not a rectangular array of numbers: {brief(value)}") from None
+    if given.dtype.kind not in "biuf":
+        raise TacitError(f"{name} holds {given.dtype} values ({brief(value)}); it must be an array of real numbers")
+    owned = given.dtype == np.float64 and given.flags.c_contiguous and not given.flags.writeable
+    result = given if owned else np.array(given, dtype=np.float64, order="C")
+    result.flags.writeable = False
+    return result
+
+
+Axis = str | tuple[str, tuple[int, ...]]  # a name, or a name and the shape that the axis flattens
+
+
+def distributions(name: str, probs: FloatArray, axes: Sequence[Axis], *, over: str) -> None:
+    """Check that `probs` holds a distribution along its last axis; `axes` names all of them for the message.
+
+    >>> distributions("initial", np.array([0.5, 0.4]), ["s"], over="states")
+    Traceback (most recent call last):
+    tacit.core.errors.TacitError: initial sums to 0.9; a distribution over states must sum to 1 (±1e-09)
+    """
+    sums = probs.sum(axis=-1)
+    if probs.min() >= 0 and np.abs(sums - 1).max() <= SUM_TOLERANCE:  # NaN fails this
+        return
+    wrong = np.argwhere(~((probs >= 0) & np.isfinite(probs)))
+    if len(wrong):
+        value = probs[tuple(wrong[0])]
+        raise TacitError(f"{name}{_index(axes, wrong[0])} is {value:g}; a probability must be from 0 to 1")
+    row = np.argwhere(~(np.abs(sums - 1) <= SUM_TOLERANCE))[0]
+    raise TacitError(
+        f"{name}{_index(axes[:-1], row)} sums to {sums[tuple(row)]:.12g}; "
+        f"a distribution over {over} must sum to 1 (±{SUM_TOLERANCE:g})"
+    )
+
+
+def finite(name: str, values: FloatArray, axes: Sequence[Axis]) -> None:
+    """Check that every entry is a finite number."""
+    if np.isfinite(values.min()) and np.isfinite(values.max()):
+        return
+    index = np.argwhere(~np.isfinite(values))[0]
+    raise TacitError(f"{name}{_index(axes, index)} is {values[tuple(index)]}; it must be a finite number")
+
+
+def _index(axes: Sequence[Axis], index: Iterable[int]) -> str:
+    """Write an index with the names of its axes, e.g. "[h=3, s=1, joint=(0, 1)]"."""
+    parts = []
+    for axis, k in zip(axes, index, strict=True):
+        if isinstance(axis, str):
+            parts.append(f"{axis}={k}")
+        else:
+            label, shape = axis
+            parts.append(f"{label}=({', '.join(str(part) for part in np.unravel_index(k, shape))})")
+    return f"[{', '.join(parts)}]" if parts else ""

@@ -1,0 +1,17 @@
+"""The one exception that tacit raises for a wrong input."""
+
+from __future__ import annotations
+
+
+class TacitError(ValueError):
+    """A wrong input, told in one sentence: the thing, its value, and what would work."""
+
+
+def brief(value: object, limit: int = 60) -> str:
+    """Show a value within a sentence: its repr on one line, cut when long.
+
+    >>> brief("good-state")
+    "'good-state'"
+    """
+    text = " ".join(repr(value).split())
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,0 +1,9 @@
+"""Names for the arrays that the whole project passes around."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]

@@ -1,0 +1,46 @@
+"""Expectations over the other agents' actions: what a payoff looks like from one agent's seat.
+
+Payoffs of one step are arrays [S, A_1, …, A_N], policies of one step what `MarkovPolicy.at` returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tacit.core.types import FloatArray
+
+
+def own_payoffs(payoff: FloatArray, rows: Sequence[FloatArray], i: int) -> FloatArray:
+    """Return E_{a_-i ~ π_-i}[payoff] as [S, A_i], where the others draw independently from `rows`.
+
+    One agent is summed out at a time, from the ends of the array towards agent i, so that each pass is a product
+    of contiguous blocks and the array shrinks by a factor A_j: the cost is that of reading the payoff once.
+    """
+    states = payoff.shape[0]
+    reduced = payoff
+    for own in reversed(rows[i + 1 :]):
+        reduced = np.matmul(reduced.reshape(states, -1, own.shape[1]), own[:, :, None])
+    for own in rows[:i]:
+        reduced = np.matmul(own[:, None, :], reduced.reshape(states, own.shape[1], -1))
+    return reduced.reshape(states, rows[i].shape[1])
+
+
+def own_payoffs_correlated(payoff: FloatArray, joint: FloatArray, i: int) -> FloatArray:
+    """Return E_{a_-i ~ μ_-i}[payoff] as [S, A_i], where μ_-i is the others' marginal of `joint` [S, A_1, …, A_N]."""
+    others = seat_first(joint, i).sum(axis=1)
+    own: FloatArray = np.matmul(seat_first(payoff, i), others[:, :, None])[:, :, 0]
+    return own
+
+
+def swap_payoffs(payoff: FloatArray, joint: FloatArray, i: int) -> FloatArray:
+    """Return Σ_{a_-i} μ(b, a_-i)·payoff(a, a_-i) as [S, b, a]: told b, agent i plays a."""
+    swapped: FloatArray = np.matmul(seat_first(joint, i), seat_first(payoff, i).transpose(0, 2, 1))
+    return swapped
+
+
+def seat_first(array: FloatArray, i: int) -> FloatArray:
+    """Bring agent i's axis to the front and flatten the others': [S, A_i, Π_{j≠i} A_j]."""
+    moved = np.moveaxis(array, 1 + i, 1)
+    return moved.reshape(*moved.shape[:2], -1)

@@ -1,0 +1,124 @@
+"""How far a Markov policy is from an equilibrium, exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.core.errors import TacitError, brief
+from tacit.core.types import FloatArray
+from tacit.evaluation.contraction import own_payoffs
+from tacit.evaluation.deviations import deviations
+from tacit.evaluation.values import occupancy
+from tacit.games.tabular import TabularGame
+from tacit.policies.markov import MarkovPolicy
+
+#: Rounding that a gap may show below zero, relative to the largest return in absolute value.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a policy is worth to each agent, and what each could gain by leaving it.
+
+    Attributes
+    ----------
+    values : array [N]
+        Expected return from the initial distribution.
+    gaps : array [N]
+        Exact gain of each agent's best deviation.
+    gap : float
+        The largest of them.
+    kind : {"nash", "cce", "ce"}
+    """
+
+    values: FloatArray
+    gaps: FloatArray
+    gap: float
+    kind: str
+
+
+def evaluate(game: TabularGame, policy: MarkovPolicy, *, gap: str | None = None) -> Evaluation:
+    """Evaluate a policy exactly, by backward induction.
+
+    Parameters
+    ----------
+    game : TabularGame
+    policy : MarkovPolicy
+    gap : {"nash", "cce", "ce"}, optional
+        Which deviations count; by default nash for a product policy and cce for a correlated one.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> game = tacit.make("chicken")
+    >>> tacit.evaluate(game, tacit.MarkovPolicy(np.array([[[[1/3, 1/3], [1/3, 0]]]])), gap="ce")
+    Evaluation(values=array([5., 5.]), gaps=array([0., 0.]), gap=0.0, kind='ce')
+    """
+    check_game(game)
+    check_policy(policy)
+    kind = gap if gap is not None else ("nash" if policy.product else "cce")
+    found = deviations(game, policy, kind)
+    values = found.V[:, 0] @ game.initial
+    gaps = found.best[:, 0] @ game.initial - values
+    scale = game.horizon * max(abs(game.reward_range[0]), abs(game.reward_range[1]), 1e-300)
+    if gaps.min() < -ROUNDING * scale:  # not an assert: it must hold under python -O too
+        raise RuntimeError(f"a gap came out negative ({gaps.min()}): a defect of tacit, please report it")
+    gaps = np.maximum(gaps, 0.0)
+    return Evaluation(values, gaps, float(gaps.max()), kind)
+
+
+def l2_gap(game: TabularGame, policy: MarkovPolicy, *, tie: float = 1e-9) -> float:
+    """Return the squared L² distance of each agent's policy to its best response, summed. [Mao2022, eqn:gap]
+
+    Generalised to Markov games as Σ_i Σ_h E_{s ~ d_h} ‖π_{h,i}(·|s) − π†_{h,i}(·|s)‖², with d the occupancy of π.
+
+    Deviations: where several actions are best, the nearest distribution over them counts, for otherwise a mixed
+    equilibrium would be at a distance from itself. Weighting by the occupancy makes the gap zero exactly where the
+    nash gap is.
+
+    Parameters
+    ----------
+    tie : float
+        Actions count as equally good within this fraction of the horizon times the span of the rewards.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> game = tacit.make("rock-paper-scissors")
+    >>> l2_gap(game, MarkovPolicy.uniform(game))
+    0.0
+    """
+    check_game(game)
+    check_policy(policy)
+    if not policy.product:
+        raise TacitError("the L² gap needs a product policy, and this one is correlated")
+    best = deviations(game, policy, "nash").best
+    d = occupancy(game, policy)
+    low, high = game.reward_range
+    slack = tie * game.horizon * (high - low)
+    total = 0.0
+    for h in range(game.horizon):
+        rows = policy.at(h)
+        payoffs = game.step_rewards(h) + game.expect(h, best[:, h + 1])
+        for i, own in enumerate(rows):
+            q = own_payoffs(payoffs[i], rows, i)
+            good = q >= q.max(axis=1, keepdims=True) - slack
+            # the nearest point of that face spreads the missing mass m evenly: m²/|face| from it, and what lies off
+            off = np.where(good, 0.0, own)
+            distance = (off**2).sum(axis=1) + off.sum(axis=1) ** 2 / good.sum(axis=1)
+            total += float(d[h] @ distance)
+    return total
+
+
+def check_game(game: object) -> None:
+    """Raise unless `game` is a tabular game."""
+    if not isinstance(game, TabularGame):
+        raise TacitError(f"game is {brief(game)}; it must be a TabularGame, as from tacit.make or tacit.load")
+
+
+def check_policy(policy: object) -> None:
+    """Raise unless `policy` is a Markov policy."""
+    if not isinstance(policy, MarkovPolicy):
+        raise TacitError(f"policy is {brief(policy)}; it must be a MarkovPolicy, as from tacit.solve")

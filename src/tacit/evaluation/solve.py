@@ -1,0 +1,141 @@
+"""Exact references by backward induction: the best total reward, and equilibria of the stage games at every (h, s).
+
+An equilibrium of each stage game, with the values of what follows as payoffs, is an equilibrium of the whole game:
+no deviation at a single (h, s) pays, hence none at several.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.core import check, memory
+from tacit.core.errors import TacitError, brief
+from tacit.core.types import FloatArray
+from tacit.evaluation import stage
+from tacit.evaluation.gaps import check_game
+from tacit.games.tabular import TabularGame
+from tacit.policies.markov import MarkovPolicy
+
+CONCEPTS = ("optimum", "cce", "ce", "nash")
+
+
+@dataclass(frozen=True)
+class Solution:
+    """An exact solution of a game.
+
+    Attributes
+    ----------
+    concept : {"optimum", "cce", "ce", "nash"}
+    policy : MarkovPolicy
+    values : array [N]
+        Expected return of each agent from the initial distribution.
+    V : array [N, H + 1, S]
+        Expected return of each agent from step h on.
+    """
+
+    concept: str
+    policy: MarkovPolicy
+    values: FloatArray
+    V: FloatArray
+
+
+def solve(game: TabularGame, concept: str = "optimum", *, weights: Sequence[float] | None = None) -> Solution:
+    """Solve a game exactly.
+
+    Parameters
+    ----------
+    game : TabularGame
+    concept : {"optimum", "cce", "ce", "nash"}
+        "optimum" maximises the total reward; "cce" and "ce" maximise it among the (coarse) correlated equilibria of
+        each stage game; "nash" is for teams, two-player zero-sum games and single agents.
+    weights : sequence of N numbers, optional
+        What each agent's reward counts in that maximum, for "optimum", "cce" and "ce"; 1 for each if not given.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> tacit.solve(tacit.make("chicken"), "ce").values.round(9)
+    array([5.25, 5.25])
+    """
+    check_game(game)
+    check.choice("concept", concept, CONCEPTS)
+    w = _checked_weights(weights, game.agents)
+    if concept == "nash":
+        if weights is not None:
+            raise TacitError("weights choose among equilibria, which 'nash' does not; leave them out or solve for 'ce'")
+        return _nash(game)
+    if concept == "optimum":
+        return _optimum(game, w, concept)
+    return _correlated(game, concept, w)
+
+
+def _optimum(game: TabularGame, weights: FloatArray, concept: str) -> Solution:
+    choices = np.zeros((game.horizon, game.states), dtype=np.int64)
+    V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the optimum")
+    every = np.arange(game.states)
+    for h in reversed(range(game.horizon)):
+        payoffs = game.step_rewards(h) + game.expect(h, V[:, h + 1])
+        flat = payoffs.reshape(game.agents, game.states, -1)
+        choices[h] = np.tensordot(weights, flat, axes=1).argmax(axis=1)
+        V[:, h] = flat[:, every, choices[h]]
+    tables = np.unravel_index(choices, game.actions)
+    return _solution(game, concept, MarkovPolicy.deterministic(tables, game.actions), V)
+
+
+def _correlated(game: TabularGame, concept: str, weights: FloatArray) -> Solution:
+    grid = (game.horizon, game.states)
+    probs = memory.zeros((*grid, *game.actions), "the correlated policy")
+    V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the equilibrium")
+
+    def fill(h: int, s: int, payoffs: FloatArray) -> FloatArray:
+        probs[h, s] = stage.correlated(payoffs, concept, weights)
+        return np.tensordot(payoffs, probs[h, s], axes=game.agents)
+
+    _backward(game, V, fill)
+    return _solution(game, concept, MarkovPolicy(probs), V)
+
+
+def _nash(game: TabularGame) -> Solution:
+    if (game.rewards == game.rewards[:1]).all():
+        return _optimum(game, np.ones(game.agents), "nash")
+    total = game.rewards.sum(axis=0)
+    span = game.reward_range[1] - game.reward_range[0]
+    if game.agents != 2 or np.ptp(total.reshape(len(total), -1), axis=1).max() > 1e-12 * span:
+        raise TacitError(
+            "an exact nash is computed for two-player zero-sum games and teams, and this game is neither; "
+            "solve it for 'ce' or 'cce'"
+        )
+    probs = [memory.zeros((game.horizon, game.states, a), "the equilibrium") for a in game.actions]
+    V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the equilibrium")
+
+    def fill(h: int, s: int, payoffs: FloatArray) -> FloatArray:
+        x, y = stage.zero_sum(payoffs[0])
+        probs[0][h, s], probs[1][h, s] = x, y
+        return payoffs @ y @ x
+
+    _backward(game, V, fill)
+    return _solution(game, "nash", MarkovPolicy(probs), V)
+
+
+def _backward(game: TabularGame, V: FloatArray, fill: Callable[[int, int, FloatArray], FloatArray]) -> None:
+    """Walk back over the steps; `fill(h, s, payoffs [N, A_1, …, A_N])` solves a stage and returns its values [N]."""
+    for h in reversed(range(game.horizon)):
+        payoffs = game.step_rewards(h) + game.expect(h, V[:, h + 1])
+        for s in range(game.states):
+            V[:, h, s] = fill(h, s, payoffs[:, s])
+
+
+def _solution(game: TabularGame, concept: str, policy: MarkovPolicy, V: FloatArray) -> Solution:
+    return Solution(concept, policy, V[:, 0] @ game.initial, V)
+
+
+def _checked_weights(weights: Sequence[float] | None, agents: int) -> FloatArray:
+    if weights is None:
+        return np.ones(agents)
+    w = check.array("weights", weights)
+    if w.shape != (agents,) or not np.isfinite(w).all():
+        raise TacitError(f"weights is {brief(weights)}; it must be {agents} finite numbers, one for each agent")
+    return w

@@ -1,0 +1,79 @@
+"""What a Markov policy is worth: V, Q and the occupancy d_h, by recursion over the steps. [Mao2022, eqn:value]"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tacit.core import check, memory
+from tacit.core.types import FloatArray
+from tacit.evaluation.contraction import own_payoffs
+from tacit.games.tabular import TabularGame
+from tacit.policies.markov import MarkovPolicy
+
+
+@dataclass(frozen=True)
+class PolicyValues:
+    """Values of a policy in a game.
+
+    Attributes
+    ----------
+    V : array [N, H + 1, S]
+        Expected reward from step h on; zero at the end.
+    """
+
+    game: TabularGame
+    policy: MarkovPolicy
+    V: FloatArray
+
+    @property
+    def initial(self) -> FloatArray:
+        """Value of each agent from the initial distribution, [N]."""
+        start: FloatArray = self.V[:, 0] @ self.game.initial
+        return start
+
+    def Q(self, agent: int, h: int) -> FloatArray:
+        """Return agent i's value of each joint action at step h, [S, A_1, …, A_N]."""
+        i = check.integer("agent", agent, least=0, most=self.game.agents - 1)
+        h = check.integer("h", h, least=0, most=self.game.horizon - 1)
+        q: FloatArray = self.game.step_rewards(h)[i] + self.game.expect(h, self.V[i, h + 1][None])[0]
+        return q
+
+
+def policy_values(game: TabularGame, policy: MarkovPolicy) -> PolicyValues:
+    """Compute the values of a policy by backward induction.
+
+    >>> import tacit
+    >>> game = tacit.make("matching-pennies")
+    >>> policy_values(game, MarkovPolicy.uniform(game)).initial
+    array([0., 0.])
+    """
+    policy.check_fits(game)
+    V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the policy")
+    for h in reversed(range(game.horizon)):
+        V[:, h] = expected(game.step_rewards(h) + game.expect(h, V[:, h + 1]), policy, h)
+    return PolicyValues(game, policy, V)
+
+
+def expected(payoffs: FloatArray, policy: MarkovPolicy, h: int) -> FloatArray:
+    """Return E_{a ~ π_h}[payoff_i] for each agent, [N, S], of payoffs [N, S, A_1, …, A_N]."""
+    rows = policy.at(h)
+    if policy.product:
+        last = len(rows) - 1
+        return np.stack([np.einsum("sa,sa->s", own_payoffs(q, rows, last), rows[last]) for q in payoffs])
+    joint = rows[0].reshape(len(rows[0]), -1)
+    flat = payoffs.reshape(*payoffs.shape[:2], -1)
+    mean: FloatArray = np.einsum("nsj,sj->ns", flat, joint)
+    return mean
+
+
+def occupancy(game: TabularGame, policy: MarkovPolicy) -> FloatArray:
+    """Return the probability d_h(s) of being in s at step h, [H, S]."""
+    policy.check_fits(game)
+    d = memory.zeros((game.horizon, game.states), "the occupancy of the policy")
+    d[0] = game.initial
+    for h in range(game.horizon - 1):
+        weights = d[h][:, None] * policy.joint(h).reshape(game.states, -1)
+        d[h + 1] = game.push(h, weights.ravel())
+    return d

@@ -1,0 +1,81 @@
+"""The classic one-state games, as every textbook has them.
+
+Sources: Fudenberg and Tirole, "Game Theory", 1991 (matching pennies, rock-paper-scissors, battle of the sexes,
+prisoner's dilemma, stag hunt); Aumann, "Subjectivity and correlation in randomized strategies", 1974 (chicken);
+Shapley, "Some topics in two-person games", 1964; Claus and Boutilier, "The dynamics of reinforcement learning in
+cooperative multiagent systems", 1998 (climbing, penalty).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tacit.core import check
+from tacit.games.matrix import matrix_game
+from tacit.games.tabular import TabularGame
+
+Table = list[list[float]]
+
+
+def _two_player(name: str, row: Table, column: Table, actions: list[str], horizon: int) -> TabularGame:
+    return matrix_game([row, column], horizon=horizon, name=name, action_names=[actions, actions])
+
+
+def MatchingPennies(*, horizon: int = 1) -> TabularGame:
+    """Zero-sum 2×2: one wants to match, the other to differ; value 0, both mix evenly."""
+    row = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    return _two_player("matching-pennies", row.tolist(), (-row).tolist(), ["heads", "tails"], horizon)
+
+
+def RockPaperScissors(*, horizon: int = 1) -> TabularGame:
+    """Zero-sum 3×3 without a pure equilibrium; value 0, both mix evenly."""
+    row = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
+    return _two_player("rock-paper-scissors", row.tolist(), (0 - row).tolist(), ["rock", "paper", "scissors"], horizon)
+
+
+def Shapley(*, horizon: int = 1) -> TabularGame:
+    """Shapley's 3×3 game, on which fictitious play cycles; unique Nash equilibrium: uniform, 1/3 each."""
+    row: Table = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    column: Table = [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
+    return _two_player("shapley", row, column, ["0", "1", "2"], horizon)
+
+
+def Chicken(*, horizon: int = 1) -> TabularGame:
+    """Aumann's game of chicken: a correlated equilibrium beats every Nash equilibrium in welfare."""
+    row: Table = [[6, 2], [7, 0]]
+    column: Table = [[6, 7], [2, 0]]
+    return _two_player("chicken", row, column, ["yield", "dare"], horizon)
+
+
+def BattleOfTheSexes(*, horizon: int = 1) -> TabularGame:
+    """Both want to meet, each at a place of its own; two pure equilibria and a mixed one."""
+    row: Table = [[2, 0], [0, 1]]
+    column: Table = [[1, 0], [0, 2]]
+    return _two_player("battle-of-the-sexes", row, column, ["opera", "fight"], horizon)
+
+
+def PrisonersDilemma(*, horizon: int = 1) -> TabularGame:
+    """Defection dominates, cooperation would be better for both."""
+    row: Table = [[3, 0], [5, 1]]
+    column: Table = [[3, 5], [0, 1]]
+    return _two_player("prisoners-dilemma", row, column, ["cooperate", "defect"], horizon)
+
+
+def StagHunt(*, horizon: int = 1) -> TabularGame:
+    """A risky good equilibrium and a safe bad one."""
+    row: Table = [[4, 0], [3, 3]]
+    column: Table = [[4, 3], [0, 3]]
+    return _two_player("stag-hunt", row, column, ["stag", "hare"], horizon)
+
+
+def Climbing(*, horizon: int = 1) -> TabularGame:
+    """Team 3×3 whose optimum, 11, lies beside heavy losses."""
+    team: Table = [[11, -30, 0], [-30, 7, 6], [0, 0, 5]]
+    return _two_player("climbing", team, team, ["0", "1", "2"], horizon)
+
+
+def Penalty(*, penalty: float = -100, horizon: int = 1) -> TabularGame:
+    """Team 3×3 with two optima, 10, and a penalty for missing each other."""
+    k = check.real("penalty", penalty, most=0)
+    team: Table = [[10, 0, k], [0, 2, 0], [k, 0, 10]]
+    return _two_player("penalty", team, team, ["0", "1", "2"], horizon)

@@ -1,0 +1,45 @@
+"""Games with one state: the normal form, played once or repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.core import check
+from tacit.core.errors import TacitError
+from tacit.games.tabular import TabularGame
+
+
+def matrix_game(
+    payoffs: npt.ArrayLike,
+    *,
+    horizon: int = 1,
+    name: str | None = None,
+    action_names: Sequence[Sequence[str]] | None = None,
+    paper: Mapping[str, Mapping[str, Any]] | None = None,
+) -> TabularGame:
+    """Make a one-state game from a payoff tensor [N, A_1, …, A_N], played `horizon` times.
+
+    >>> matrix_game([[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]])
+    TabularGame(2 agents, 1 state, 2×2 actions, horizon 1, rewards in [-1, 1])
+    """
+    tensor = check.array("payoffs", payoffs)
+    if tensor.ndim < 2 or tensor.shape[0] != tensor.ndim - 1 or 0 in tensor.shape:
+        raise TacitError(
+            f"payoffs has shape {tensor.shape}; it must be [N, A_1, …, A_N], an action axis for each agent"
+        )
+    agents, *actions = tensor.shape
+    flat = tensor.reshape(agents, -1)
+    check.finite("payoffs", flat, ["i", ("joint", tuple(actions))])
+    return TabularGame(
+        np.ones((1, 1, *actions, 1)),
+        tensor.reshape(agents, 1, 1, *actions),
+        [1.0],
+        horizon,
+        name=name,
+        action_names=action_names,
+        paper=paper,
+    )

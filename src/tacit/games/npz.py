@@ -1,0 +1,81 @@
+"""A game as `.npz`.
+
+Arrays: `rewards`, `initial`, `horizon`, and either `transitions` (dense) or `successor_first`, `successor_state`,
+`successor_prob` (see `Successors`), whichever is smaller; optional `name`, `state_names`, `action_names_<agent>`.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.core import archive
+from tacit.core.errors import TacitError
+from tacit.games.successors import Successors
+from tacit.games.tabular import TabularGame
+
+
+def save(game: TabularGame, path: str | os.PathLike[str]) -> None:
+    """Write a game."""
+    arrays: dict[str, npt.ArrayLike] = {
+        "rewards": game.rewards,
+        "initial": game.initial,
+        "horizon": np.int64(game.horizon),
+    }
+    if len(game.successors.state) * 2 < game.successors.rows * game.states:
+        arrays |= {f"successor_{key}": value for key, value in game.successors._asdict().items()}
+    else:
+        arrays["transitions"] = game.transitions
+    if game.name is not None:
+        arrays["name"] = np.array(game.name)
+    if game.state_names is not None:
+        arrays["state_names"] = np.array(game.state_names)
+    for i, names in enumerate(game.action_names or ()):
+        arrays[f"action_names_{i}"] = np.array(names)
+    archive.write(path, arrays)
+
+
+def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> TabularGame:
+    """Read a game; `horizon` replaces the stored one, which a game that changes with the step does not allow."""
+    arrays = archive.read(path)
+    needed = ["rewards", "initial", "horizon"] if horizon is None else ["rewards", "initial"]
+    missing = [key for key in needed if key not in arrays]
+    if "transitions" not in arrays and "successor_first" not in arrays:
+        missing.append("transitions")
+    if missing:
+        found = ", ".join(sorted(arrays)) or "nothing"
+        raise TacitError(f"{path} is not a game: it has no {' and no '.join(missing)} (it has {found})")
+    try:
+        return TabularGame(
+            _transitions(arrays),
+            arrays["rewards"],
+            arrays["initial"],
+            int(arrays["horizon"]) if horizon is None else horizon,
+            name=str(arrays["name"]) if "name" in arrays else None,
+            state_names=_names(arrays.get("state_names")),
+            action_names=_action_names(arrays),
+        )
+    except TacitError as error:
+        raise TacitError(f"{path}: {error}") from None
+    except (TypeError, KeyError, ValueError, IndexError) as error:
+        raise TacitError(f"{path} is not a game: {error}") from None
+
+
+def _transitions(arrays: dict[str, Any]) -> npt.ArrayLike | Successors:
+    if "transitions" in arrays:
+        dense: npt.ArrayLike = arrays["transitions"]
+        return dense
+    first, state, prob = (arrays[f"successor_{key}"] for key in Successors._fields)
+    return Successors(first.astype(np.int64), state.astype(np.int32), prob.astype(np.float64))
+
+
+def _names(array: npt.NDArray[Any] | None) -> list[str] | None:
+    return None if array is None else [str(name) for name in np.atleast_1d(array)]
+
+
+def _action_names(arrays: dict[str, Any]) -> list[list[str]] | None:
+    keys = sorted((key for key in arrays if key.startswith("action_names_")), key=lambda key: int(key.split("_")[-1]))
+    return [_names(arrays[key]) or [] for key in keys] or None

@@ -1,0 +1,281 @@
+"""The finite-horizon general-sum Markov game, as arrays. [Mao2022, Sec. 2]"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from tacit.core import check, memory, sampling
+from tacit.core.errors import TacitError, brief
+from tacit.core.types import FloatArray
+from tacit.games import successors as rows_of
+from tacit.games.successors import Successors
+
+#: Above this share of positive probabilities a matrix product beats the lists of successors
+#: (measured in benchmarks/evaluation.py).
+DENSE_SHARE = 0.2
+
+
+class TabularGame:
+    """N agents, S states, H steps; each agent has its own actions and its own reward.
+
+    Parameters
+    ----------
+    transitions : array [H or 1, S, A_1, …, A_N, S] or Successors
+        Probability of each next state. A leading 1 means the same at every step and is never copied H times.
+    rewards : array [N, H or 1, S, A_1, …, A_N]
+        Reward of each agent, in the user's own units.
+    initial : array [S]
+        Distribution of the first state.
+    horizon : int
+        Steps in an episode, H.
+    name, state_names, action_names : optional
+        For people: a name, S names of states, and for each agent the names of its actions.
+    paper : mapping, optional
+        For each learner, the settings that a publication used on this game (`preset=paper`).
+
+    Notes
+    -----
+    Arrays are copied unless they are read-only, and read-only afterwards. Steps count from 0.
+
+    Examples
+    --------
+    >>> game = TabularGame(np.ones((1, 1, 2, 2, 1)), [[[[[1, 0], [0, 1]]]], [[[[0, 1], [1, 0]]]]], [1.0], 3)
+    >>> game
+    TabularGame(2 agents, 1 state, 2×2 actions, horizon 3, rewards in [0, 1])
+    """
+
+    def __init__(
+        self,
+        transitions: npt.ArrayLike | Successors,
+        rewards: npt.ArrayLike,
+        initial: npt.ArrayLike,
+        horizon: int,
+        *,
+        name: str | None = None,
+        state_names: Sequence[str] | None = None,
+        action_names: Sequence[Sequence[str]] | None = None,
+        paper: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        self.horizon = check.integer("horizon", horizon, least=1)
+        self.rewards = _checked_rewards(rewards, self.horizon)
+        self.agents: int = self.rewards.shape[0]
+        self.states: int = self.rewards.shape[2]
+        self.actions: tuple[int, ...] = self.rewards.shape[3:]
+        self.initial = self._checked_initial(initial)
+        if isinstance(transitions, Successors):
+            self.successors = self._checked_successors(transitions)
+            self.transition_steps = self.successors.rows // (self.states * self.joint_actions)
+        else:
+            self.transitions = self._checked_transitions(transitions)
+            self.transition_steps = len(self.transitions)
+        self.reward_range = (float(self.rewards.min()), float(self.rewards.max()))
+        self.name = name
+        self.state_names = _checked_names("state_names", state_names, self.states)
+        self.action_names = self._checked_action_names(action_names)
+        self.paper: Mapping[str, Mapping[str, Any]] = MappingProxyType(dict(paper or {}))
+
+    @property
+    def joint_actions(self) -> int:
+        """Number of joint actions, Π A_i."""
+        return math.prod(self.actions)
+
+    @cached_property
+    def transitions(self) -> FloatArray:
+        """Probabilities [H or 1, S, A_1, …, A_N, S]; made on first use where the game was given as successors."""
+        shape = (self.transition_steps, self.states, *self.actions, self.states)
+        memory.require(memory.floats(*shape), f"the dense transitions {shape}")
+        dense = rows_of.to_dense(self.successors, shape)
+        dense.flags.writeable = False
+        return dense
+
+    @cached_property
+    def successors(self) -> Successors:
+        """The next states with positive probability; made on first use where the game was given as an array."""
+        return rows_of.from_dense(self.transitions)
+
+    @cached_property
+    def _row_cumulative(self) -> FloatArray:
+        """Cumulative probabilities of the successors within each row, ending in exactly 1."""
+        first, _, prob = self.successors
+        return sampling.cumulate_rows(prob, first)
+
+    @cached_property
+    def _initial_cumulative(self) -> tuple[npt.NDArray[np.intp], FloatArray]:
+        support = np.flatnonzero(self.initial)
+        ends = np.array([0, len(support)])
+        return support, sampling.cumulate_rows(self.initial[support], ends)
+
+    @cached_property
+    def _step_matrices(self) -> list[FloatArray | sparse.csr_array]:
+        """For each step (or the one that stands for all) P as [S·J, S]: dense or sparse, whichever is faster."""
+        rows = self.states * self.joint_actions
+        if "transitions" in self.__dict__:
+            entries = np.count_nonzero(self.transitions)
+            if entries >= DENSE_SHARE * self.transitions.size or self.states == 1:
+                return list(self.transitions.reshape(-1, rows, self.states))
+        first, state, prob = self.successors
+        matrices: list[FloatArray | sparse.csr_array] = []
+        for begin in range(0, len(first) - 1, rows):
+            cut = slice(first[begin], first[begin + rows])
+            matrix = (prob[cut], state[cut], first[begin : begin + rows + 1] - first[begin])
+            matrices.append(sparse.csr_array(matrix, shape=(rows, self.states)))
+        return matrices
+
+    def expect(self, h: int, values: FloatArray) -> FloatArray:
+        """Return P_h v for each row v of `values` [m, S], as [m, S, A_1, …, A_N]."""
+        matrix = self._step_matrices[h if self.transition_steps > 1 else 0]
+        ahead = values @ matrix.T if isinstance(matrix, np.ndarray) else np.stack([matrix @ row for row in values])
+        return ahead.reshape(len(values), self.states, *self.actions)
+
+    def push(self, h: int, weights: FloatArray) -> FloatArray:
+        """Return the distribution after step h of a weight [S·J] on states and joint actions, as [S]."""
+        matrix = self._step_matrices[h if self.transition_steps > 1 else 0]
+        moved: FloatArray = matrix.T @ weights
+        return moved
+
+    def step_rewards(self, h: int) -> FloatArray:
+        """Return the rewards [N, S, A_1, …, A_N] of step h, without a copy."""
+        return self.rewards[:, h if self.rewards.shape[1] > 1 else 0]
+
+    def start(self, u: float) -> int:
+        """Draw the first state from a uniform number u in [0, 1)."""
+        support, cumulative = self._initial_cumulative
+        return int(support[sampling.pick(cumulative, 0, len(support), u)])
+
+    def step(self, h: int, s: int, actions: Sequence[int], u: float) -> tuple[int, FloatArray]:
+        """Draw the next state from a uniform number u in [0, 1); return it and the rewards [N]."""
+        self._check_place(h, s, actions)
+        row = self.states * (h if self.transition_steps > 1 else 0) + s
+        joint = int(np.ravel_multi_index(tuple(actions), self.actions))
+        row = row * self.joint_actions + joint
+        first, state, _ = self.successors
+        s_next = int(state[sampling.pick(self._row_cumulative, first[row], first[row + 1], u)])
+        rewards: FloatArray = self.step_rewards(h).reshape(self.agents, self.states, -1)[:, s, joint]
+        return s_next, rewards
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the game as `.npz`, whole or not at all; `tacit.load` reads it back."""
+        from tacit.games import npz  # it builds games, so it stands above this file
+
+        npz.save(self, path)
+
+    def __repr__(self) -> str:
+        title = f"{self.name!r}: " if self.name else ""
+        low, high = self.reward_range
+        return (
+            f"TabularGame({title}{_count(self.agents, 'agent')}, {_count(self.states, 'state')}, "
+            f"{times(self.actions)} actions, horizon {self.horizon}, "
+            f"rewards in [{low:g}, {high:g}])"
+        )
+
+    def _checked_initial(self, initial: npt.ArrayLike) -> FloatArray:
+        rho = check.array("initial", initial)
+        if rho.shape != (self.states,):
+            raise TacitError(
+                f"initial has shape {rho.shape}; rewards speak of {_count(self.states, 'state')}, "
+                f"so it must be ({self.states},)"
+            )
+        check.distributions("initial", rho, ["s"], over="states")
+        return rho
+
+    def _checked_transitions(self, transitions: npt.ArrayLike) -> FloatArray:
+        dense = check.array("transitions", transitions)
+        wanted = (self.states, *self.actions, self.states)
+        if dense.ndim != len(wanted) + 1 or dense.shape[1:] != wanted or dense.shape[0] not in (1, self.horizon):
+            steps = "1" if self.horizon == 1 else f"1 or {self.horizon}"
+            raise TacitError(
+                f"transitions has shape {dense.shape}; rewards speak of {_count(self.states, 'state')} and "
+                f"{times(self.actions)} actions, so it must be "
+                f"({steps}, {', '.join(str(k) for k in wanted)}): [H or 1, S, A_1, …, A_N, S]"
+            )
+        flat = dense.reshape(len(dense), self.states, self.joint_actions, self.states)
+        check.distributions("transitions", flat, ["h", "s", ("joint", self.actions), "next"], over="next states")
+        return dense
+
+    def _checked_successors(self, given: Successors) -> Successors:
+        first, state, prob = given
+        rows = self.states * self.joint_actions
+        if given.rows not in (rows, rows * self.horizon):
+            raise TacitError(
+                f"transitions list successors for {given.rows} rows; S·ΠA_i = {rows} rows a step, "
+                f"so there must be {rows} or {rows * self.horizon}"
+            )
+        if first[0] != 0 or first[-1] != len(state) or len(prob) != len(state) or np.diff(first).min() < 1:
+            raise TacitError("transitions: every row of successors must have at least one, and `first` must count them")
+        if state.min() < 0 or state.max() >= self.states:
+            raise TacitError(f"transitions: a next state is {state.max()}; states go from 0 to {self.states - 1}")
+        axes: list[check.Axis] = [("h, s, joint", (given.rows // rows, self.states, *self.actions))]
+        sums = np.add.reduceat(prob, first[:-1])
+        wrong = np.flatnonzero(~(np.abs(sums - 1) <= check.SUM_TOLERANCE))
+        if len(wrong):
+            place = check._index(axes, wrong[:1])
+            raise TacitError(
+                f"transitions{place} sums to {sums[wrong[0]]:.12g}; "
+                f"a distribution over next states must sum to 1 (±{check.SUM_TOLERANCE:g})"
+            )
+        if not prob.min() > 0:
+            raise TacitError(f"transitions: a successor has probability {prob.min():g}; list positive ones only")
+        return given
+
+    def _checked_action_names(self, names: Sequence[Sequence[str]] | None) -> tuple[tuple[str, ...], ...] | None:
+        if names is None:
+            return None
+        if len(names) != self.agents:
+            raise TacitError(f"action_names has {len(names)} lists; there must be one for each of {self.agents} agents")
+        pairs = zip(names, self.actions, strict=True)
+        checked = [_checked_names(f"action_names[{i}]", own, a) for i, (own, a) in enumerate(pairs)]
+        return tuple(own for own in checked if own is not None)
+
+    def _check_place(self, h: int, s: int, actions: Sequence[int]) -> None:
+        check.integer("h", h, least=0, most=self.horizon - 1)
+        check.integer("s", s, least=0, most=self.states - 1)
+        if len(actions) != self.agents:
+            raise TacitError(f"actions is {brief(actions)}; there must be one for each of {self.agents} agents")
+        for i, (a, size) in enumerate(zip(actions, self.actions, strict=True)):
+            check.integer(f"actions[{i}]", a, least=0, most=size - 1)
+
+
+def _checked_rewards(rewards: npt.ArrayLike, horizon: int) -> FloatArray:
+    array = check.array("rewards", rewards)
+    if array.ndim < 4 or array.shape[0] != array.ndim - 3:
+        raise TacitError(
+            f"rewards has shape {array.shape}; it must be [N, H or 1, S, A_1, …, A_N], "
+            f"with as many action axes as agents"
+        )
+    if 0 in array.shape:
+        raise TacitError(f"rewards has shape {array.shape}; agents, states and actions must be at least one each")
+    if array.shape[1] not in (1, horizon):
+        raise TacitError(f"rewards has {array.shape[1]} steps; with horizon {horizon} it must have 1 or {horizon}")
+    flat = array.reshape(*array.shape[:3], -1)
+    check.finite("rewards", flat, ["i", "h", "s", ("joint", array.shape[3:])])
+    return array
+
+
+def _checked_names(what: str, names: Sequence[str] | None, count: int) -> tuple[str, ...] | None:
+    if names is None:
+        return None
+    if isinstance(names, str) or len(names) != count or not all(isinstance(name, str) for name in names):
+        raise TacitError(f"{what} is {brief(names)}; it must be {count} strings")
+    if len(set(names)) != count:
+        twice = next(name for name in names if list(names).count(name) > 1)
+        raise TacitError(f"{what} has {twice!r} more than once; names must differ")
+    return tuple(names)
+
+
+def times(actions: tuple[int, ...]) -> str:
+    """Write the agents' numbers of actions, e.g. "2×3" or, for many equal ones, "4^8"."""
+    many = len(actions) > 4 and len(set(actions)) == 1
+    return f"{actions[0]}^{len(actions)}" if many else "×".join(str(a) for a in actions)
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

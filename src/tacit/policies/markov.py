@@ -1,0 +1,160 @@
+"""Markov policies: a distribution for each step and state, for each agent or jointly. [Mao2022, Sec. 2]"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.core import archive, check, memory
+from tacit.core.errors import TacitError, brief
+from tacit.core.types import FloatArray
+from tacit.games.tabular import TabularGame, times
+
+
+class MarkovPolicy:
+    """A product policy (agents draw independently) or a correlated one (one joint draw).
+
+    Parameters
+    ----------
+    probs : list of arrays [H, S, A_i], or one array [H, S, A_1, …, A_N]
+        One array for each agent makes a product policy, a single array a correlated one. A leading 1 in place of H
+        means the same at every step.
+
+    Examples
+    --------
+    >>> MarkovPolicy([np.full((1, 1, 2), 0.5), np.full((1, 1, 3), 1 / 3)])
+    MarkovPolicy(product, 2 agents, 1 state, 2×3 actions, the same at every step)
+    """
+
+    def __init__(self, probs: Sequence[npt.ArrayLike] | npt.NDArray[np.float64]) -> None:
+        self.product = not isinstance(probs, np.ndarray)
+        if isinstance(probs, np.ndarray):
+            self.probs: tuple[FloatArray, ...] = (_checked_joint(probs),)
+            self.actions: tuple[int, ...] = self.probs[0].shape[2:]
+        else:
+            if not isinstance(probs, Sequence) or isinstance(probs, str) or not len(probs):
+                raise TacitError(
+                    f"probs is {brief(probs)}; it must be a list with one array [H, S, A_i] for each agent (product), "
+                    f"or one NumPy array [H, S, A_1, …, A_N] (correlated)"
+                )
+            self.probs = tuple(_checked_own(i, own) for i, own in enumerate(probs))
+            self.actions = tuple(own.shape[2] for own in self.probs)
+        self.agents = len(self.actions)
+        self.steps, self.states = self.probs[0].shape[:2]
+        for i, own in enumerate(self.probs):
+            if own.shape[:2] != (self.steps, self.states):
+                raise TacitError(
+                    f"probs[{i}] has shape {own.shape} and probs[0] {self.probs[0].shape}; "
+                    f"all agents must have the same steps and states"
+                )
+
+    @classmethod
+    def uniform(cls, game: TabularGame) -> MarkovPolicy:
+        """Every agent draws evenly from its actions, always."""
+        return cls([np.full((1, game.states, a), 1 / a) for a in game.actions])
+
+    @classmethod
+    def random(cls, game: TabularGame, *, seed: int = 0, correlated: bool = False) -> MarkovPolicy:
+        """Draw each distribution from Dirichlet(1, …, 1)."""
+        rng = np.random.default_rng(check.integer("seed", seed, least=0))
+        grid = (game.horizon, game.states)
+        if correlated:
+            memory.require(2 * memory.floats(*grid, game.joint_actions), "a correlated policy")
+            return cls(rng.dirichlet(np.ones(game.joint_actions), grid).reshape(*grid, *game.actions))
+        return cls([rng.dirichlet(np.ones(a), grid) for a in game.actions])
+
+    @classmethod
+    def deterministic(cls, choices: Sequence[npt.ArrayLike], actions: Sequence[int]) -> MarkovPolicy:
+        """Each agent i plays action `choices[i][h, s]` of its `actions[i]`.
+
+        >>> MarkovPolicy.deterministic([[[1]]], [2]).probs[0]
+        array([[[0., 1.]]])
+        """
+        tables = [np.asarray(table) for table in choices]
+        if len(tables) != len(actions):
+            raise TacitError(f"choices has {len(tables)} tables and actions {len(actions)} entries; one for each agent")
+        for i, (table, a) in enumerate(zip(tables, actions, strict=True)):
+            if table.ndim != 2 or table.dtype.kind not in "iu" or table.min() < 0 or table.max() >= a:
+                raise TacitError(f"choices[{i}] is {brief(table)}; it must be an array [H, S] of actions 0 to {a - 1}")
+        return cls([np.eye(a)[table] for table, a in zip(tables, actions, strict=True)])
+
+    def at(self, h: int) -> tuple[FloatArray, ...]:
+        """Return the distributions of step h: [S, A_i] for each agent, or one [S, A_1, …, A_N]."""
+        return tuple(own[h if self.steps > 1 else 0] for own in self.probs)
+
+    def joint(self, h: int) -> FloatArray:
+        """Return the joint distribution of step h, [S, A_1, …, A_N]."""
+        rows = self.at(h)
+        if not self.product:
+            return rows[0]
+        memory.require(memory.floats(self.states, math.prod(self.actions)), "the joint distribution of one step")
+        joint = rows[0]
+        for own in rows[1:]:
+            joint = joint[..., None] * own.reshape(self.states, *[1] * (joint.ndim - 1), -1)
+        return joint
+
+    def marginal(self, agent: int) -> FloatArray:
+        """Return agent i's own distributions [H or 1, S, A_i]."""
+        i = check.integer("agent", agent, least=0, most=self.agents - 1)
+        if self.product:
+            return self.probs[i]
+        others = tuple(2 + j for j in range(self.agents) if j != i)
+        own: FloatArray = self.probs[0].sum(axis=others)
+        return own
+
+    def check_fits(self, game: TabularGame) -> None:
+        """Raise unless the policy has the game's agents, states, actions and horizon."""
+        mine = (self.agents, self.states, self.actions)
+        if mine != (game.agents, game.states, game.actions) or self.steps not in (1, game.horizon):
+            raise TacitError(f"the policy does not fit the game: {self!r} for {game!r}")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the policy as `.npz`: arrays `probs_0`, `probs_1`, … (product) or `probs` (correlated)."""
+        keys = [f"probs_{i}" for i in range(self.agents)] if self.product else ["probs"]
+        archive.write(path, dict(zip(keys, self.probs, strict=True)))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> MarkovPolicy:
+        """Read a policy that `save` wrote."""
+        arrays = archive.read(path)
+        try:
+            if "probs" in arrays:
+                return cls(arrays["probs"])
+            keys = [f"probs_{i}" for i in range(len(arrays))]
+            if not keys or set(keys) != set(arrays):
+                found = ", ".join(sorted(arrays)) or "nothing"
+                raise TacitError(f"it has no probs and no probs_0 (it has {found})")
+            return cls([arrays[key] for key in keys])
+        except TacitError as error:
+            raise TacitError(f"{path} is not a Markov policy: {error}") from None
+
+    def __repr__(self) -> str:
+        kind = "product" if self.product else "correlated"
+        plural = "" if self.agents == 1 else "s"
+        when = "the same at every step" if self.steps == 1 else f"{self.steps} steps"
+        states = "1 state" if self.states == 1 else f"{self.states} states"
+        return f"MarkovPolicy({kind}, {self.agents} agent{plural}, {states}, {times(self.actions)} actions, {when})"
+
+
+def _checked_own(i: int, given: npt.ArrayLike) -> FloatArray:
+    own = check.array(f"probs[{i}]", given)
+    if own.ndim != 3 or 0 in own.shape:
+        raise TacitError(f"probs[{i}] has shape {own.shape}; each agent's array must be [H, S, A_i]")
+    check.distributions(f"probs[{i}]", own, ["h", "s", "a"], over="actions")
+    return own
+
+
+def _checked_joint(given: npt.NDArray[np.float64]) -> FloatArray:
+    joint = check.array("probs", given)
+    if joint.ndim < 3 or 0 in joint.shape:
+        raise TacitError(
+            f"probs has shape {joint.shape}; one array is a correlated policy [H, S, A_1, …, A_N], "
+            f"a list of arrays [H, S, A_i] a product policy"
+        )
+    flat = joint.reshape(*joint.shape[:2], -1)
+    check.distributions("probs", flat, ["h", "s", ("joint", joint.shape[2:])], over="joint actions")
+    return joint
