@@ -20,7 +20,7 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "reproduce",
         help="the paper's tasks with their exact reference values",
-        description="Print the exact reference values of the paper's tasks. The learners and figures are not there yet.",
+        description="Print the exact reference values of the paper's tasks; learners and figures are still to come.",
     )
     parser.add_argument("--quick", action="store_true", help="the quick form (for now the only one)")
     parser.set_defaults(run=run)

@@ -51,7 +51,6 @@ def run(args: argparse.Namespace) -> int:
     out.print(repr(game), soft_wrap=True)
     for i, value in enumerate(solution.values):
         out.print(f"agent {i}: value {value:.6f}, {gap.kind} gap {gap.gaps[i]:.3g}")
-    out.print(
-        f"{concept}: total value {solution.values.sum():.6f}, {gap.kind} gap {gap.gap:.3g} (exact, largest of all agents)"
-    )
+    total = solution.values.sum()
+    out.print(f"{concept}: total value {total:.6f}, {gap.kind} gap {gap.gap:.3g} (exact, the largest of all agents)")
     return 0

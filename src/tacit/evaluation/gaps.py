@@ -8,10 +8,12 @@ import numpy as np
 
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
+from tacit.evaluation.certified import certified_bound
 from tacit.evaluation.contraction import own_payoffs
 from tacit.evaluation.deviations import deviations
 from tacit.evaluation.values import occupancy
 from tacit.games.tabular import TabularGame
+from tacit.policies.certified import CertifiedPolicy
 from tacit.policies.markov import MarkovPolicy
 
 #: Rounding that a gap may show below zero, relative to the largest return in absolute value.
@@ -27,25 +29,28 @@ class Evaluation:
     values : array [N]
         Expected return from the initial distribution.
     gaps : array [N]
-        Exact gain of each agent's best deviation.
+        Gain of each agent's best deviation: exact for a Markov policy, an upper bound for a certified one.
     gap : float
         The largest of them.
     kind : {"nash", "cce", "ce"}
+    exact : bool
+        Whether the gaps are exact; the values always are.
     """
 
     values: FloatArray
     gaps: FloatArray
     gap: float
     kind: str
+    exact: bool
 
 
-def evaluate(game: TabularGame, policy: MarkovPolicy, *, gap: str | None = None) -> Evaluation:
-    """Evaluate a policy exactly, by backward induction.
+def evaluate(game: TabularGame, policy: MarkovPolicy | CertifiedPolicy, *, gap: str | None = None) -> Evaluation:
+    """Evaluate a policy by backward induction, exactly for Markov policies.
 
     Parameters
     ----------
     game : TabularGame
-    policy : MarkovPolicy
+    policy : MarkovPolicy or CertifiedPolicy
     gap : {"nash", "cce", "ce"}, optional
         Which deviations count; by default nash for a product policy and cce for a correlated one.
 
@@ -54,19 +59,24 @@ def evaluate(game: TabularGame, policy: MarkovPolicy, *, gap: str | None = None)
     >>> import tacit
     >>> game = tacit.make("chicken")
     >>> tacit.evaluate(game, tacit.MarkovPolicy(np.array([[[[1/3, 1/3], [1/3, 0]]]])), gap="ce")
-    Evaluation(values=array([5., 5.]), gaps=array([0., 0.]), gap=0.0, kind='ce')
+    Evaluation(values=array([5., 5.]), gaps=array([0., 0.]), gap=0.0, kind='ce', exact=True)
     """
     check_game(game)
-    check_policy(policy)
-    kind = gap if gap is not None else ("nash" if policy.product else "cce")
-    found = deviations(game, policy, kind)
-    values = found.V[:, 0] @ game.initial
-    gaps = found.best[:, 0] @ game.initial - values
+    exact = not isinstance(policy, CertifiedPolicy)
+    if isinstance(policy, CertifiedPolicy):
+        kind = gap if gap is not None else "cce"
+        values, gaps = certified_bound(game, policy, kind)
+    else:
+        check_policy(policy)
+        kind = gap if gap is not None else ("nash" if policy.product else "cce")
+        found = deviations(game, policy, kind)
+        values = found.V[:, 0] @ game.initial
+        gaps = found.best[:, 0] @ game.initial - values
     scale = game.horizon * max(abs(game.reward_range[0]), abs(game.reward_range[1]), 1e-300)
     if gaps.min() < -ROUNDING * scale:  # not an assert: it must hold under python -O too
         raise RuntimeError(f"a gap came out negative ({gaps.min()}): a defect of tacit, please report it")
     gaps = np.maximum(gaps, 0.0)
-    return Evaluation(values, gaps, float(gaps.max()), kind)
+    return Evaluation(values, gaps, float(gaps.max()), kind, exact)
 
 
 def l2_gap(game: TabularGame, policy: MarkovPolicy, *, tie: float = 1e-9) -> float:
@@ -121,4 +131,6 @@ def check_game(game: object) -> None:
 def check_policy(policy: object) -> None:
     """Raise unless `policy` is a Markov policy."""
     if not isinstance(policy, MarkovPolicy):
-        raise TacitError(f"policy is {brief(policy)}; it must be a MarkovPolicy, as from tacit.solve")
+        raise TacitError(
+            f"policy is {brief(policy)}; it must be a MarkovPolicy or a CertifiedPolicy, as from tacit.solve or learn"
+        )

@@ -103,8 +103,8 @@ class TabularGame:
         return rows_of.from_dense(self.transitions)
 
     @cached_property
-    def _row_cumulative(self) -> FloatArray:
-        """Cumulative probabilities of the successors within each row, ending in exactly 1."""
+    def cumulative(self) -> FloatArray:
+        """Cumulative probabilities of the successors within each row, [entries], ending in exactly 1."""
         first, _, prob = self.successors
         return sampling.cumulate_rows(prob, first)
 
@@ -158,7 +158,7 @@ class TabularGame:
         joint = int(np.ravel_multi_index(tuple(actions), self.actions))
         row = row * self.joint_actions + joint
         first, state, _ = self.successors
-        s_next = int(state[sampling.pick(self._row_cumulative, first[row], first[row + 1], u)])
+        s_next = int(state[sampling.pick(self.cumulative, first[row], first[row + 1], u)])
         rewards: FloatArray = self.step_rewards(h).reshape(self.agents, self.states, -1)[:, s, joint]
         return s_next, rewards
 

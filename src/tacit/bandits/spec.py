@@ -1,0 +1,52 @@
+"""What a bandit is: a frozen description that makes the state of many cells at once.
+
+A cell is one bandit problem, e.g. agent i at (h, s). A new bandit is one file: parameters (a frozen dataclass with
+`regret` and `init`), a state (a NamedTuple of arrays), and its kernels `draw`, `spread`, `chance`, `feed`, `restart`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from tacit.core.types import FloatArray, IntArray
+
+
+class Cells(NamedTuple):
+    """The cells that a bandit is to serve."""
+
+    actions: IntArray  # [N]  actions of each agent
+    number: int  # cells of each agent
+    rounds: int  # rounds that every cell expects at first
+    horizon: int  # H of the game, for bandits whose rates depend on it
+    iota: float  # the logarithmic factor of the theory
+    step: float | None  # constant of the step size, or None for the theory's
+    swap: bool = False  # whether these cells are the copies within a bandit of swap regret
+
+    @property
+    def agents(self) -> int:
+        """Number of agents, N."""
+        return len(self.actions)
+
+    @property
+    def most(self) -> int:
+        """The largest number of actions: the width of arrays over actions."""
+        return int(self.actions.max())
+
+
+class Bandit(Protocol):
+    """A bandit algorithm with its parameters."""
+
+    @property
+    def regret(self) -> str:
+        """Which regret it keeps small: "external" (learns a cce) or "swap" (learns a ce)."""
+
+    def init(self, cells: Cells) -> Any:
+        """Return the state of all cells, as a NamedTuple of arrays, ready for their first round."""
+
+
+def rate(cells: Cells, theory: FloatArray) -> FloatArray:
+    """Return η·√rounds for each agent: the theory's, or step/√A_i."""
+    chosen: FloatArray = theory if cells.step is None else cells.step / np.sqrt(cells.actions)
+    return chosen

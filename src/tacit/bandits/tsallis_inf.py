@@ -1,0 +1,116 @@
+"""Tsallis-INF: follow the regularised leader with the 1/2-Tsallis entropy. [Zimmert, Seldin 2021, Alg. 1-2, Thm 1]
+
+    η_t = 2/√t, μ(a) = 4/(η_t·(L(a) − x))² with x such that Σ μ = 1, L(a) ← L(a) + loss/prob
+
+Expected regret ≤ 4·√(A·T) + 1 against any adversary, logarithmic against stochastic losses.
+
+Deviations: x is found by Newton's method from min L − 2/η, where Σ μ ≥ 1: from there it falls monotonically to the
+root.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.bandits.spec import Cells
+from tacit.core import generics
+from tacit.core.types import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class TsallisINF:
+    """Tsallis-INF with importance-weighted losses; it needs to know neither the rounds nor ι."""
+
+    @property
+    def regret(self) -> str:
+        """External."""
+        return "external"
+
+    def init(self, cells: Cells) -> TsallisINFState:
+        """Make the state of all cells; a step constant c stands for η_t = c/√t."""
+        grid = (cells.agents, cells.number)
+        return TsallisINFState(
+            loss=np.zeros((*grid, cells.most)),
+            prob=np.ones((*grid, cells.most)) / cells.actions[:, None, None],
+            round=np.zeros(grid, dtype=np.int64),
+            rate=2.0 if cells.step is None else float(cells.step),
+            actions=cells.actions,
+        )
+
+
+class TsallisINFState(NamedTuple):
+    """Losses and distributions of all cells."""
+
+    loss: FloatArray  # [N, C, A]  L
+    prob: FloatArray  # [N, C, A]  μ
+    round: IntArray  # [N, C]  t
+    rate: float  # η_t·√t
+    actions: IntArray  # [N]
+
+
+@generics.restart.implement(TsallisINFState)
+def restart(bandit, i, c, rounds):
+    """Forget the losses."""
+    for a in range(bandit.actions[i]):
+        bandit.loss[i, c, a] = 0.0
+        bandit.prob[i, c, a] = 1.0 / bandit.actions[i]
+    bandit.round[i, c] = 0
+
+
+@generics.draw.implement(TsallisINFState)
+def draw(bandit, i, c, u):
+    """Draw from μ."""
+    last = bandit.actions[i] - 1
+    for a in range(last):
+        u -= bandit.prob[i, c, a]
+        if u < 0.0:
+            return a
+    return last
+
+
+@generics.chance.implement(TsallisINFState)
+def chance(bandit, i, c, a):
+    """Return μ(a)."""
+    return bandit.prob[i, c, a]
+
+
+@generics.spread.implement(TsallisINFState)
+def spread(bandit, i, c, out):
+    """Write μ."""
+    for a in range(bandit.actions[i]):
+        out[a] = bandit.prob[i, c, a]
+
+
+@generics.feed.implement(TsallisINFState)
+def feed(bandit, i, c, a, loss, prob):
+    """Add the importance-weighted loss and solve for the next round's μ."""
+    bandit.loss[i, c, a] += loss / prob
+    bandit.round[i, c] += 1
+    eta = bandit.rate / math.sqrt(bandit.round[i, c] + 1)
+    n = bandit.actions[i]
+    least = bandit.loss[i, c, 0]
+    for b in range(1, n):
+        least = min(least, bandit.loss[i, c, b])
+    x = least - 2.0 / eta
+    for _ in range(100):
+        total = 0.0
+        slope = 0.0
+        for b in range(n):
+            root = 2.0 / (eta * (bandit.loss[i, c, b] - x))
+            total += root * root
+            slope += root * root * root
+        move = (total - 1.0) / (eta * slope)
+        x -= move
+        if move <= 1e-14 * (least - x):
+            break
+    total = 0.0
+    for b in range(n):
+        root = 2.0 / (eta * (bandit.loss[i, c, b] - x))
+        bandit.prob[i, c, b] = root * root
+        total += root * root
+    for b in range(n):
+        bandit.prob[i, c, b] /= total

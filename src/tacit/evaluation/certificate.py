@@ -1,0 +1,249 @@
+"""The exact certificate of V-learning's output policy, computed while learning.
+
+For each agent i, step h and state s it keeps the pair (V, V†): the value of the certified policy π̄ and an upper bound
+on what a deviating agent can get. At each visit of (h, s), before anybody learns, with μ the agents' distributions,
+
+    v_i    ← average of E_μ[r_i + P·V_{h+1,i}](s)                                and
+    cce:  q_i(a)    ← average of E_{a_-i ~ μ_-i}[r_i + P·V†_{h+1,i}](s, a, a_-i)
+    ce:   q_i(b, a) ← average of μ_i(b)·E_{a_-i ~ μ_-i}[r_i + P·V†_{h+1,i}](s, a, a_-i)
+
+where the learner's `pace` says how to average and when the averages take effect: then V ← v, and V† ← max_a q(a) or
+Σ_b max_a q(b, a). This is the first inequality in the proof of [Mao2022, lemma:upperbound] with the true model in place
+of samples: the deviator of the bound learns the hidden index after each step, so the bound is an upper one.
+
+After K episodes the gap of π̄ is at most Σ_s ρ(s)·[max_a (1/K)·Σ_k q^k(a) − (1/K)·Σ_k V^k](s), with q^k and V^k in
+force when episode k begins. The vectors of the first step are averaged over k before the maximum is taken, since the
+deviator does not know k: for H = 1 the bound is exact.
+
+With `choice` given, the deviation is fixed: V† then is its value, and the same sums are a lower bound on the gap.
+
+Deviations: where no average has taken effect yet, the policy plays evenly to the end of the episode, and V and V† are
+the values of that instead of the bounds 0 and H − h + 1.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.core import generics, memory
+from tacit.core.storage import rounded
+from tacit.core.types import FloatArray, IntArray
+from tacit.evaluation.contraction import own_payoffs
+from tacit.games.tabular import TabularGame
+from tacit.policies.markov import MarkovPolicy
+
+
+class Certificate(NamedTuple):
+    """The running certificate; B is 1 for cce, and the number of actions for ce (recommended actions b)."""
+
+    V: FloatArray  # [H+1, S, N]  value of the policy
+    best: FloatArray  # [H+1, S, N]  V†
+    v: FloatArray  # [C, N]  running average of the value
+    q: FloatArray  # [C, N, B, A]  running average of the deviations' values
+    q_sum: FloatArray  # [C, N, B, A]  over all that took effect, to choose a fixed deviation
+    first_q: FloatArray  # [S, N, B, A]  q in force at the first step
+    first_q_sum: FloatArray  # [S, N, B, A]  Σ_k q^k, up to `since`
+    first_v_sum: FloatArray  # [S, N]  Σ_k V^k, up to `since`
+    since: IntArray  # [S]  episode from which what is in force counts
+    clock: IntArray  # [1]  episodes that have begun
+    choice: IntArray  # [C, N, B]  fixed deviation, or -1 for the best
+    mu: FloatArray  # [N, A]  room for the distributions
+    gain: FloatArray  # [N, A]  room for the deviations' values
+    value: FloatArray  # [N]  room for the values
+    digits: IntArray  # [N]  room for a joint action
+
+
+def certificate(game: TabularGame, kind: str, *, choice: IntArray | None = None) -> Certificate:
+    """Make the certificate for a game before learning; `choice` [C, N, B] fixes the deviations."""
+    N, H, S, A = game.agents, game.horizon, game.states, max(game.actions)
+    B = A if kind == "ce" else 1
+    C = H * S
+    memory.require(memory.floats(C, N, B, A) * 2 + memory.floats(S, N, B, A) * 2, "the certificate")
+    fixed = np.full((C, N, B), -1) if choice is None else choice
+    V, best, first_q = _even(game, B, fixed)
+    return Certificate(
+        V=V,
+        best=best,
+        v=np.zeros((C, N)),
+        q=np.zeros((C, N, B, A)),
+        q_sum=np.zeros((C, N, B, A)),
+        first_q=first_q,
+        first_q_sum=np.zeros((S, N, B, A)),
+        first_v_sum=np.zeros((S, N)),
+        since=np.zeros(S, dtype=np.int64),
+        clock=np.zeros(1, dtype=np.int64),
+        choice=fixed,
+        mu=np.zeros((N, A)),
+        gain=np.zeros((N, A)),
+        value=np.zeros(N),
+        digits=np.zeros(N, dtype=np.int64),
+    )
+
+
+def _even(game: TabularGame, B: int, choice: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return V and V† [H+1, S, N] where all play evenly, and the deviations' values [S, N, B, A] at the first step."""
+    N, H, S, A = game.agents, game.horizon, game.states, max(game.actions)
+    rows = MarkovPolicy.uniform(game).at(0)
+    V, best = np.zeros((H + 1, S, N)), np.zeros((H + 1, S, N))
+    first_q = np.zeros((S, N, B, A))
+    for h in reversed(range(H)):
+        ahead = game.expect(h, np.concatenate([V[h + 1].T, best[h + 1].T]))
+        for i, size in enumerate(game.actions):
+            reward = game.step_rewards(h)[i]
+            V[h, :, i] = own_payoffs(reward + ahead[i], rows, i).mean(axis=1)
+            gain = own_payoffs(reward + ahead[N + i], rows, i)
+            told = size if B > 1 else 1
+            fixed = choice[h * S : (h + 1) * S, i, :told]
+            best[h, :, i] = _picked(np.repeat(gain[:, None], told, axis=1), fixed).mean(axis=1)
+            if h == 0:
+                first_q[:, i, :told, :size] = gain[:, None, :] / told
+    return V, best, first_q
+
+
+def _picked(q: FloatArray, fixed: IntArray) -> FloatArray:
+    """Return the value of the fixed action, or of the best where none is fixed: [S, B] from [S, B, A]."""
+    chosen = np.take_along_axis(q, np.maximum(fixed, 0)[..., None], axis=2)[..., 0]
+    return np.where(fixed >= 0, chosen, q.max(axis=2))
+
+
+@generics.observe.implement(Certificate)
+def observe(cert, learner, game, seats, h, s):
+    """Add the visit of (h, s), and let the averages take effect where the learner's do."""
+    expectations(cert, learner, game, seats, h, s)
+    c = h * game.states + s
+    alpha, publish = generics.pace(learner, h, s)
+    if h == 0:
+        cert.clock[0] += 1
+    recommends = cert.q.shape[2] > 1
+    for i in range(len(seats)):
+        n = game.actions[i]
+        cert.v[c, i] += alpha * (cert.value[i] - cert.v[c, i])
+        if recommends:
+            for b in range(n):
+                weight = cert.mu[i, b]
+                for a in range(n):
+                    cert.q[c, i, b, a] += alpha * (weight * cert.gain[i, a] - cert.q[c, i, b, a])
+        else:
+            for a in range(n):
+                cert.q[c, i, 0, a] += alpha * (cert.gain[i, a] - cert.q[c, i, 0, a])
+    if publish:
+        take_effect(cert, game, seats, h, s, 1.0 / alpha)
+
+
+@generics.jitable
+def expectations(cert, learner, game, seats, h, s):
+    """Compute each agent's value and its payoff for every own action, by one walk over the joint actions."""
+    last = h == game.horizon - 1
+    for i in range(len(seats)):
+        generics.weigh(learner, i, h, s, cert.mu[i])
+        rounded(cert.mu[i], game.actions[i])
+        cert.value[i] = 0.0
+        cert.digits[i] = 0
+        for a in range(game.actions[i]):
+            cert.gain[i, a] = 0.0
+    row = h * game.transition_stride + s * game.joint_actions
+    reward_row = h * game.reward_stride + s * game.joint_actions
+    for joint in range(game.joint_actions):
+        for i in range(len(seats)):
+            others = 1.0
+            for j in range(len(seats)):
+                if j != i:
+                    others *= cert.mu[j, cert.digits[j]]
+            if others > 0.0:
+                reward = game.rewards[i, reward_row + joint]
+                stay = reward
+                leave = reward
+                if not last:
+                    for k in range(game.first[row + joint], game.first[row + joint + 1]):
+                        s_next = game.state[k]
+                        stay += game.prob[k] * cert.V[h + 1, s_next, i]
+                        leave += game.prob[k] * cert.best[h + 1, s_next, i]
+                cert.gain[i, cert.digits[i]] += others * leave
+                cert.value[i] += others * cert.mu[i, cert.digits[i]] * stay
+        j = len(seats) - 1
+        while j >= 0:  # the next joint action, last agent fastest
+            cert.digits[j] += 1
+            if cert.digits[j] < game.actions[j]:
+                break
+            cert.digits[j] = 0
+            j -= 1
+
+
+@generics.jitable
+def take_effect(cert, game, seats, h, s, visits):
+    """Bring the averages of (h, s) into force from the next episode on."""
+    c = h * game.states + s
+    lasted = cert.clock[0] - cert.since[s]
+    for i in range(len(seats)):
+        n = game.actions[i]
+        told = n if cert.q.shape[2] > 1 else 1
+        if h == 0:
+            cert.first_v_sum[s, i] += lasted * cert.V[0, s, i]
+        cert.V[h, s, i] = cert.v[c, i]
+        best = 0.0
+        for b in range(told):
+            top = cert.q[c, i, b, 0]
+            for a in range(n):
+                q = cert.q[c, i, b, a]
+                top = max(top, q)
+                cert.q_sum[c, i, b, a] += visits * q
+                if h == 0:
+                    cert.first_q_sum[s, i, b, a] += lasted * cert.first_q[s, i, b, a]
+                    cert.first_q[s, i, b, a] = q
+            if cert.choice[c, i, b] >= 0:
+                top = cert.q[c, i, b, cert.choice[c, i, b]]
+            best += top
+        cert.best[h, s, i] = best
+    if h == 0:
+        cert.since[s] = cert.clock[0]
+
+
+class Bound(NamedTuple):
+    """What a certificate says after the episodes so far."""
+
+    values: FloatArray  # [N]  exact value of the policy
+    gaps: FloatArray  # [N]  bound on what each agent can gain
+
+
+def bound(game: TabularGame, cert: Certificate) -> Bound:
+    """Read the certificate: the policy's exact values and the bound on each agent's gap."""
+    episodes = int(cert.clock[0])
+    lasting = (episodes - cert.since)[:, None]
+    value = (cert.first_v_sum + lasting * cert.V[0]) / episodes  # [S, N]
+    q = (cert.first_q_sum + lasting[..., None, None] * cert.first_q) / episodes  # [S, N, B, A]
+    values, gaps = np.zeros(game.agents), np.zeros(game.agents)
+    for i, size in enumerate(game.actions):
+        told = size if q.shape[2] > 1 else 1
+        own = q[:, i, :told, :size]
+        fixed = cert.choice[: game.states, i, :told]
+        values[i] = game.initial @ value[:, i]
+        gaps[i] = game.initial @ _picked(own, fixed).sum(axis=1) - values[i]
+    return Bound(values, gaps)
+
+
+def fixed_deviation(game: TabularGame, cert: Certificate) -> IntArray:
+    """Choose a Markov deviation for every agent, [C, N, B]: the best against the average of what was in force.
+
+    At the first step the average over episodes decides, elsewhere that over all visits; a pair that never took effect is
+    answered as if all played evenly.
+    """
+    C, N, B, _ = cert.q.shape
+    choice = np.zeros((C, N, B), dtype=np.int64)
+    lasting = (int(cert.clock[0]) - cert.since)[:, None, None, None]
+    sums = cert.q_sum.copy()
+    sums[: game.states] = cert.first_q_sum + lasting * cert.first_q
+    even = _even_choice(game)
+    for i, size in enumerate(game.actions):
+        own = sums[:, i, :, :size]
+        choice[:, i] = np.where((own != 0).any(axis=2), own.argmax(axis=2), even[:, i, None])
+    return choice
+
+
+def _even_choice(game: TabularGame) -> IntArray:
+    """Return the best responses to even play, [C, N]."""
+    from tacit.evaluation.deviations import deviations
+
+    found = deviations(game, MarkovPolicy.uniform(game), "nash").choices
+    return np.stack([actions.reshape(-1) for actions in found], axis=1)

@@ -1,0 +1,59 @@
+"""Learners, each in a file of its own.
+
+A new learner is one file here and one line in the table below, or an entry point of the group `tacit.learners`.
+"""
+
+from __future__ import annotations
+
+from tacit.bandits import Bandit
+from tacit.core.registry import Registry
+from tacit.learners.spec import Learner, World, checked_bandit, theorem_iota
+from tacit.learners.stage_v import StageV
+from tacit.learners.v_learning import VLearning
+
+
+def stage_v_cce(
+    *,
+    bonus: float = 6.0,
+    step: float | str = "theory",
+    loss: str = "normalized",
+    confidence: float = 0.01,
+    bandit: Bandit | str = "exp3-ix",
+    iota: float | None = None,
+) -> StageV:
+    """Stage-based V-learning for a coarse correlated equilibrium. [Mao2022, Alg. 1]"""
+    return StageV(bandit=bandit, bonus=bonus, step=step, loss=loss, confidence=confidence, iota=iota)
+
+
+def stage_v_ce(
+    *,
+    bonus: float = 11.0,
+    step: float | str = "theory",
+    loss: str = "normalized",
+    confidence: float = 0.01,
+    bandit: Bandit | str = "swap",
+    iota: float | None = None,
+) -> StageV:
+    """Stage-based V-learning for a correlated equilibrium; a bandit of external regret is made one of swap regret.
+
+    [Mao2022, Alg. 6]
+    """
+    made = checked_bandit(bandit, swap=True)
+    return StageV(bandit=made, bonus=bonus, step=step, loss=loss, confidence=confidence, iota=iota)
+
+
+REGISTRY: Registry[Learner] = Registry("learner")
+REGISTRY.add("stage-v-cce", stage_v_cce)
+REGISTRY.add("stage-v-ce", stage_v_ce)
+REGISTRY.add("v-learning", VLearning)
+
+__all__ = [
+    "REGISTRY",
+    "Learner",
+    "StageV",
+    "VLearning",
+    "World",
+    "stage_v_cce",
+    "stage_v_ce",
+    "theorem_iota",
+]

@@ -1,0 +1,70 @@
+"""What may watch the fused loop: nothing, the record for the certified policy, or the certificate."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.core import generics, memory
+from tacit.core.types import FloatArray, IntArray
+from tacit.games.tabular import TabularGame
+from tacit.policies.certified import CertifiedPolicy
+
+
+class Nothing(NamedTuple):
+    """Watches nothing; the compiler removes it."""
+
+    empty: int = 0
+
+
+@generics.observe.implement(Nothing)
+def observe_nothing(observer, learner, game, seats, h, s):
+    """Do nothing."""
+
+
+class Record(NamedTuple):
+    """Every visited state, and the distributions that the agents had there."""
+
+    visited: npt.NDArray[np.uint32]  # [K, H]
+    stored: npt.NDArray[np.float32]  # [K, H, Σ(A_i − 1)]
+    clock: IntArray  # [1]  episodes that have begun
+    room: FloatArray  # [A]
+
+
+def record(game: TabularGame, episodes: int) -> Record:
+    """Make room for the record of all episodes."""
+    width = sum(game.actions) - game.agents
+    size = 4 * episodes * game.horizon * (width + 1)
+    memory.require(
+        size, "the record of all visits; with record=False it is left out, and so is the certified policy: it"
+    )
+    return Record(
+        visited=np.zeros((episodes, game.horizon), dtype=np.uint32),
+        stored=np.zeros((episodes, game.horizon, width), dtype=np.float32),
+        clock=np.zeros(1, dtype=np.int64),
+        room=np.zeros(max(game.actions)),
+    )
+
+
+@generics.observe.implement(Record)
+def observe_record(observer, learner, game, seats, h, s):
+    """Write down the state and all agents' distributions."""
+    if h == 0:
+        observer.clock[0] += 1
+    k = observer.clock[0] - 1
+    observer.visited[k, h] = s
+    column = 0
+    for i in range(len(seats)):
+        generics.weigh(learner, i, h, s, observer.room)
+        for a in range(game.actions[i] - 1):
+            observer.stored[k, h, column] = observer.room[a]
+            column += 1
+
+
+def certified_policy(game: TabularGame, kept: Record, rule: str) -> CertifiedPolicy:
+    """Turn a record into the policy that it describes."""
+    episodes = int(kept.clock[0])
+    visited, stored = kept.visited[:episodes], kept.stored[:episodes]
+    return CertifiedPolicy(visited, stored, actions=game.actions, states=game.states, rule=rule)

@@ -1,0 +1,107 @@
+"""What learning returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.core.errors import TacitError
+from tacit.core.types import FloatArray
+from tacit.evaluation import evaluate
+from tacit.games.tabular import TabularGame
+from tacit.policies import CertifiedPolicy, MarkovPolicy
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """Bounds on what each agent can gain by leaving the policy, in the game's units.
+
+    Attributes
+    ----------
+    kind : {"cce", "ce", "nash"}
+        Which deviations count.
+    upper : array [N]
+        Upper bounds.
+    source : {"certificate", "model-free"}
+        Exact, from the game's own tables; or each agent's own bound (1/K)·Σ(V̄_1 − V̲_1), which holds with the theory's
+        bonus and probability.
+    """
+
+    kind: str
+    upper: FloatArray
+    source: str
+    _replay: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def lower(self) -> FloatArray:
+        """Lower bounds [N]: the exact gain of one fixed deviation, found by playing the whole run again."""
+        return np.zeros_like(self.upper) if self._replay is None else np.maximum(self._replay(), 0.0)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run of learning.
+
+    Attributes
+    ----------
+    last : MarkovPolicy
+        The last iterate, a product policy.
+    gaps : Gaps
+        Upper and lower bounds on the equilibrium gap of `policy`, for each agent.
+    values : array [N] or None
+        Exact value of `policy` for each agent, where a certificate was kept.
+    reward : array [N]
+        Mean return of each agent over the last tenth of the episodes.
+    curve : structured array
+        One row for each window of episodes: episode, reward, value, gap (of agent 0, agent 0, and the largest), and
+        for each agent i reward_i, value_i, gap_i. It opens in pandas and polars.
+    params : mapping
+        The parameters in force.
+    """
+
+    game: TabularGame
+    learner: str
+    episodes: int
+    seed: int
+    last: MarkovPolicy
+    gaps: Gaps
+    values: FloatArray | None
+    reward: FloatArray
+    curve: npt.NDArray[Any]
+    params: Mapping[str, Any]
+    seconds: float
+    interrupted: bool
+    _policy: CertifiedPolicy | None = field(repr=False)
+
+    @property
+    def policy(self) -> CertifiedPolicy:
+        """The policy that the guarantee is about."""
+        if self._policy is None:
+            raise TacitError("this run kept no record, so it has no certified policy; learn with record=True")
+        return self._policy
+
+    @property
+    def gap(self) -> float:
+        """Upper bound on the equilibrium gap of `policy`, the largest of all agents."""
+        return float(self.gaps.upper.max())
+
+    @property
+    def steps_per_second(self) -> float:
+        """Environment steps over learning time."""
+        return self.episodes * self.game.horizon / self.seconds if self.seconds > 0 else 0.0
+
+    @cached_property
+    def last_gap(self) -> float:
+        """Exact nash gap of the last iterate."""
+        return evaluate(self.game, self.last).gap
+
+    def __repr__(self) -> str:
+        return (
+            f"Run({self.learner!r}, {self.episodes} episodes, seed {self.seed}, "
+            f"{self.gaps.kind} gap ≤ {self.gap:.4g} ({self.gaps.source}))"
+        )

@@ -1,0 +1,84 @@
+"""A session: the fused loop in chunks, with its random streams. What it holds is all there is to a run."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from tacit.core import streams
+from tacit.core.compilation import compiled
+from tacit.core.types import FloatArray
+from tacit.evaluation.certificate import Certificate
+from tacit.games.tables import GameTables, tables
+from tacit.games.tabular import TabularGame
+from tacit.learners.spec import Learner, World
+from tacit.play import loop
+from tacit.play.observers import Nothing, Record
+
+#: Steps in a chunk: its uniform numbers stay within a core's cache.
+CHUNK_STEPS = 16_384
+
+
+def world_of(game: TabularGame, iota: float) -> World:
+    """Return what the agents know of a game."""
+    return World(game.states, np.array(game.actions), game.horizon, game.reward_range, iota)
+
+
+class Session:
+    """One run in progress."""
+
+    def __init__(
+        self,
+        game: TabularGame,
+        learner: Learner,
+        iota: float,
+        *,
+        seed: int,
+        certificate: Certificate | None = None,
+        record: Record | None = None,
+    ) -> None:
+        self.game = game
+        self.state: Any = learner.init(world_of(game, iota))
+        self.certificate: Certificate | Nothing = Nothing() if certificate is None else certificate
+        self.record: Record | Nothing = Nothing() if record is None else record
+        self.seconds = 0.0  # learning only: neither compilation nor drawing
+        self._tables: GameTables = tables(game)
+        self._streams = [streams.stream(seed, role) for role in range(1 + game.agents)]
+        self._strides = np.array([int(np.prod(game.actions[i + 1 :])) for i in range(game.agents)])
+        self._chosen = np.zeros(game.agents, dtype=np.int64)
+        self._loop = compiled(loop.episodes, self._tables, self.state, self.certificate, self.record)
+        self._run(0)  # compile, or load what was compiled before
+
+    def advance(self, episodes: int) -> FloatArray:
+        """Play episodes; return the agents' returns [episodes, N]."""
+        returns = np.zeros((episodes, self.game.agents))
+        chunk = max(1, CHUNK_STEPS // self.game.horizon)
+        for begin in range(0, episodes, chunk):
+            part = returns[begin : begin + chunk]
+            part[:] = self._run(len(part))
+        return returns
+
+    def _run(self, episodes: int) -> FloatArray:
+        shape = (episodes, self.game.horizon)
+        world_u = self._streams[0].random(shape)
+        agent_u = np.stack([stream.random(shape) for stream in self._streams[1:]])
+        returns = np.zeros((episodes, self.game.agents))
+        seats = (0,) * self.game.agents
+        began = time.perf_counter()
+        self._loop(
+            self._tables,
+            self.state,
+            self.certificate,
+            self.record,
+            seats,
+            world_u,
+            agent_u,
+            self._strides,
+            self._chosen,
+            returns,
+        )
+        if episodes:
+            self.seconds += time.perf_counter() - began
+        return returns

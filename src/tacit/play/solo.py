@@ -1,0 +1,136 @@
+"""One agent on its own: it sees the state, its action and its reward, and nothing else.
+
+It calls the very kernels of the fused loop, with the same random stream: agents of the same seed that meet the same
+states and rewards do the same, bit for bit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tacit.core import check, generics, streams
+from tacit.core.compilation import compiled
+from tacit.core.errors import TacitError, brief
+from tacit.core.types import FloatArray
+from tacit.learners import REGISTRY, Learner, World, theorem_iota
+
+
+def act_one(learner, h, s, u):
+    """Compiled entry to `act` for the one agent that a state holds."""
+    return generics.act(learner, 0, h, s, u)
+
+
+def learn_one(learner, h, s, a, r, s_next):
+    """Compiled entry to `learn` for the one agent that a state holds."""
+    generics.learn(learner, 0, h, s, a, r, s_next)
+
+
+class Agent:
+    """A single learner; make it with `tacit.agent`."""
+
+    def __init__(self, spec: Learner, world: World, *, seed: int, index: int) -> None:
+        self.world = world
+        self.state: Any = spec.init(world)
+        self.episodes = 0
+        self._stream = streams.stream(seed, streams.agent_role(index))
+        self._act = compiled(act_one, self.state)
+        self._learn = compiled(learn_one, self.state)
+
+    def act(self, h: int, s: int) -> int:
+        """Return an action for step h (from 0) in state s."""
+        h, s = self._place(h, s)
+        return int(self._act(self.state, h, s, self._stream.random()))
+
+    def learn(self, h: int, s: int, a: int, reward: float, next_state: int | None) -> None:
+        """Learn from one's own step; after the last step `next_state` does not matter and may be None."""
+        h, s = self._place(h, s)
+        a = check.integer("a", a, least=0, most=int(self.world.actions[0]) - 1)
+        r = check.real("reward", reward)
+        low, high = self.world.reward_range
+        if not low <= r <= high:
+            raise TacitError(f"reward is {r:g}; this agent was told that rewards lie in [{low:g}, {high:g}]")
+        last = h == self.world.horizon - 1
+        s_next = s if last else check.integer("next_state", next_state, least=0, most=self.world.states - 1)
+        self._learn(self.state, h, s, a, r, s_next)
+        self.episodes += last
+
+    @property
+    def bound(self) -> float:
+        """The agent's own bound on its gap so far, (1/K)·Σ_k (V̄_1 − V̲_1), in reward units."""
+        low, high = self.world.reward_range
+        return float(self.state.bound_sum[0]) / max(self.episodes, 1) * (high - low)
+
+    @property
+    def policy(self) -> FloatArray:
+        """The agent's current distributions, [H, S, A]."""
+        probs = np.zeros((self.world.horizon, self.world.states, int(self.world.actions[0])))
+        for h in range(self.world.horizon):
+            for s in range(self.world.states):
+                generics.weigh(self.state, 0, h, s, probs[h, s])
+        return probs
+
+    def _place(self, h: int, s: int) -> tuple[int, int]:
+        h = check.integer("h", h, least=0, most=self.world.horizon - 1)
+        return h, check.integer("s", s, least=0, most=self.world.states - 1)
+
+
+def agent(
+    learner: str | Learner,
+    *,
+    states: int,
+    actions: int,
+    horizon: int,
+    reward_range: tuple[float, float],
+    seed: int = 0,
+    index: int = 0,
+    **params: Any,
+) -> Agent:
+    """Make one agent on its own.
+
+    It is never told how many others there are. Where the learner needs ι, which the theory computes from the whole run,
+    give it as `iota`; otherwise log(2·S·A·H/p) stands in, from what the agent knows.
+
+    Parameters
+    ----------
+    learner : str or learner object
+    states, actions, horizon : int
+    reward_range : (low, high)
+    seed, index : int
+        The common seed and the agent's own number make its random stream.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> me = tacit.agent("stage-v-cce", states=2, actions=3, horizon=1, reward_range=(0, 1))
+    >>> a = me.act(0, 1)
+    >>> me.learn(0, 1, a, 0.5, None)
+    >>> me.policy[0, 0].round(3)
+    array([0.333, 0.333, 0.333])
+    """
+    spec = REGISTRY.make(learner, **params) if isinstance(learner, str) else learner
+    if not all(hasattr(spec, key) for key in ("equilibrium", "output", "init")):
+        raise TacitError(f"learner is {brief(learner)}; it must be a name ({', '.join(REGISTRY)}) or a learner object")
+    if not isinstance(learner, str) and params:
+        raise TacitError(f"a learner object has its parameters already; leave out {', '.join(params)}")
+    states = check.integer("states", states, least=1)
+    actions = check.integer("actions", actions, least=1)
+    horizon = check.integer("horizon", horizon, least=1)
+    seed, index = check.integer("seed", seed, least=0), check.integer("index", index, least=0)
+    iota = spec.iota
+    if iota is None:
+        iota = theorem_iota(
+            agents=1, states=states, actions=actions, episodes=1, horizon=horizon, confidence=spec.confidence
+        )
+    world = World(states, np.array([actions]), horizon, _checked_range(reward_range), iota)
+    return Agent(spec, world, seed=seed, index=index)
+
+
+def _checked_range(value: object) -> tuple[float, float]:
+    if not isinstance(value, tuple | list) or len(value) != 2:
+        raise TacitError(f"reward_range is {brief(value)}; it must be a pair (low, high)")
+    low, high = check.real("reward_range[0]", value[0]), check.real("reward_range[1]", value[1])
+    if low > high:
+        raise TacitError(f"reward_range is ({low:g}, {high:g}); the first must not be above the second")
+    return low, high

@@ -1,0 +1,298 @@
+"""The certified output policy of V-learning: non-Markov, correlated by a common seed. [Mao2022, Alg. 2 and Alg. 4]
+
+The policy remembers, for every episode and step of learning, the state that was visited and the distributions that the
+agents had there. Played, it draws an episode k, and at each step h in state s
+
+1. draws the index j of an earlier visit of (h, s): one of the last stage that had ended before episode k, evenly; or,
+   for V-learning with the rate α_t, one of the t visits before episode k, with probability α_t^j;
+2. sets k to the episode of that visit, and
+3. draws every agent's action from the distribution that the agent had at that visit.
+
+All draws of step 1 come from the common seed, so each agent can play its part alone.
+
+Deviations: [Mao2022, Alg. 2] acts before it draws j and lets j range over the running stage; the proof needs the order
+and the range above: V^{π̄_h^k}(s) = (1/ň)·Σ_j D_{μ^{l_j}}(r + P·V^{π̄_{h+1}^{l_j}}). Where no stage has ended before
+episode k the paper leaves the policy open; here all agents play evenly from there to the end of the episode.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.core import archive, check, sampling, streams
+from tacit.core.errors import TacitError
+from tacit.core.stages import stage_lengths
+from tacit.core.types import FloatArray, IntArray
+from tacit.games.tabular import TabularGame, times
+
+if TYPE_CHECKING:
+    from tacit.policies.thinned import ThinnedPolicy
+
+RULES = ("stage", "rate")
+
+
+class CertifiedPolicy:
+    """The output policy π̄ of V-learning.
+
+    Parameters
+    ----------
+    visited : int array [K, H]
+        State visited in each episode of learning, at each step.
+    stored : float32 array [K, H, Σ_i (A_i − 1)]
+        The distributions the agents had there: all but the last probability of each agent, agent after agent.
+    actions : sequence of N ints
+    states : int
+    rule : {"stage", "rate"}
+        How an earlier visit is drawn.
+
+    Notes
+    -----
+    Memory is K·H·(4·Σ_i(A_i − 1) + 4) bytes for the arrays, and 8·K·H more once it is played. On disk states take one
+    byte where there are at most 256 of them.
+    """
+
+    def __init__(
+        self,
+        visited: npt.NDArray[Any],
+        stored: npt.NDArray[Any],
+        *,
+        actions: Sequence[int],
+        states: int,
+        rule: str = "stage",
+    ) -> None:
+        self.rule = check.choice("rule", rule, RULES)
+        self.actions = tuple(check.integer(f"actions[{i}]", a, least=1) for i, a in enumerate(actions))
+        self.states = check.integer("states", states, least=1)
+        width = sum(self.actions) - len(self.actions)
+        visited, stored = np.asarray(visited), np.asarray(stored)
+        if visited.ndim != 2 or 0 in visited.shape or visited.dtype.kind not in "iu":
+            raise TacitError(f"visited has shape {visited.shape} of {visited.dtype}; it must be whole numbers [K, H]")
+        if stored.shape != (*visited.shape, width) or stored.dtype.kind != "f":
+            raise TacitError(
+                f"stored has shape {stored.shape} of {stored.dtype}; it must be floats of shape "
+                f"{(*visited.shape, width)}: [K, H, Σ(A_i − 1)]"
+            )
+        if int(visited.min()) < 0 or int(visited.max()) >= self.states:
+            raise TacitError(f"visited has a state {int(visited.max())}; states go from 0 to {self.states - 1}")
+        if width and not (stored.min() >= 0 and stored.max() <= 1):
+            raise TacitError(f"stored has a probability outside [0, 1]: {float(stored.min())} or {float(stored.max())}")
+        self.visited = visited
+        self.stored = stored
+        self.episodes, self.horizon = visited.shape
+
+    @property
+    def agents(self) -> int:
+        """Number of agents, N."""
+        return len(self.actions)
+
+    @cached_property
+    def _columns(self) -> list[slice]:
+        ends = np.cumsum([a - 1 for a in self.actions])
+        return [slice(int(end - a + 1), int(end)) for end, a in zip(ends, self.actions, strict=True)]
+
+    @cached_property
+    def _visits(self) -> IntArray:
+        """For each step the visits sorted by state, then episode, as state·K + episode: [H, K]."""
+        keys: IntArray = self.visited.T.astype(np.int64) * self.episodes + np.arange(self.episodes)
+        keys.sort(axis=1)
+        return keys
+
+    @cached_property
+    def _stages(self) -> tuple[IntArray, IntArray]:
+        """First visit and length of each stage."""
+        lengths = stage_lengths(self.horizon, self.episodes)
+        return np.cumsum(lengths) - lengths, lengths
+
+    def distributions(self, agent: int, k: npt.ArrayLike, h: int) -> FloatArray:
+        """Return agent i's distributions [len(k), A_i] at step h of the episodes k of learning."""
+        return restored(self.stored[np.asarray(k), h, self._columns[agent]])
+
+    def earlier(self, h: int, k: IntArray, s: IntArray, u: FloatArray) -> IntArray:
+        """Draw, for each index k in state s, the episode of an earlier visit of (h, s); −1 where there is none."""
+        keys = self._visits[h]
+        first = np.searchsorted(keys, s * self.episodes)
+        before = np.searchsorted(keys, s * self.episodes + k) - first  # visits of (h, s) before episode k
+        chosen, known = self._chosen(before, u)
+        place = np.minimum(first + chosen, self.episodes - 1)
+        return np.where(known & (k >= 0), keys[place] - s * self.episodes, -1)
+
+    def _chosen(self, before: IntArray, u: FloatArray) -> tuple[IntArray, npt.NDArray[np.bool_]]:
+        """Return which of the visits before k is drawn, and whether there is any to draw."""
+        if self.rule == "rate":
+            return drawn_by_rate(self.horizon, before, u), before > 0
+        start, length = self._stages
+        ended = np.searchsorted(start + length, before, side="right")  # stages that had ended
+        last = np.maximum(ended - 1, 0)
+        return start[last] + (u * length[last]).astype(np.int64), ended > 0
+
+    def part(self, agent: int) -> CertifiedPart:
+        """Return agent i's part, which acts alone from the common seed."""
+        return CertifiedPart(self, check.integer("agent", agent, least=0, most=self.agents - 1))
+
+    def simulate(self, game: TabularGame, *, episodes: int, seed: int = 0) -> FloatArray:
+        """Play episodes and return the agents' returns, [episodes, N]."""
+        self.check_fits(game)
+        episodes = check.integer("episodes", episodes, least=1)
+        common, world = streams.stream(seed, 0), streams.stream(seed, 1)
+        own = [streams.stream(seed, 2 + i) for i in range(self.agents)]
+        k = (common.random(episodes) * self.episodes).astype(np.int64)
+        support = np.flatnonzero(game.initial)
+        start = sampling.cumulate_rows(game.initial[support], np.array([0, len(support)]))
+        s = support[np.searchsorted(start, world.random(episodes), side="right")]
+        returns = np.zeros((episodes, self.agents))
+        for h in range(self.horizon):
+            k = self.earlier(h, k, s, common.random(episodes))
+            joint = np.zeros(episodes, dtype=np.int64)
+            for i, size in enumerate(self.actions):
+                joint = joint * size + self._drawn(i, k, h, own[i].random(episodes))
+            u = world.random(episodes)
+            rewards = game.step_rewards(h).reshape(self.agents, self.states, -1)
+            returns += rewards[:, s, joint].T
+            s = _advanced(game, h, s, joint, u)
+        return returns
+
+    def _drawn(self, agent: int, k: IntArray, h: int, u: FloatArray) -> IntArray:
+        """Draw agent i's actions at step h from its distributions of the episodes k (evenly where k is −1)."""
+        probs = self.distributions(agent, np.maximum(k, 0), h)
+        probs[k < 0] = 1 / self.actions[agent]
+        above = u[:, None] >= np.cumsum(probs, axis=1)[:, :-1]
+        actions: IntArray = above.sum(axis=1)
+        return actions
+
+    def check_fits(self, game: TabularGame) -> None:
+        """Raise unless the policy has the game's states, actions and horizon."""
+        if (self.states, self.actions, self.horizon) != (game.states, game.actions, game.horizon):
+            raise TacitError(f"the policy does not fit the game: {self!r} for {game!r}")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the policy as `.npz`."""
+        small = np.min_scalar_type(self.states - 1)
+        archive.write(
+            path,
+            {
+                "visited": self.visited.astype(small),
+                "stored": self.stored.astype(np.float32),
+                "actions": np.array(self.actions),
+                "states": np.int64(self.states),
+                "rule": np.array(self.rule),
+            },
+        )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> CertifiedPolicy:
+        """Read a policy that `save` wrote."""
+        arrays = archive.read(path)
+        missing = [key for key in ("visited", "stored", "actions", "states", "rule") if key not in arrays]
+        if missing:
+            raise TacitError(f"{path} is not a certified policy: it has no {' and no '.join(missing)}")
+        try:
+            return cls(
+                arrays["visited"],
+                arrays["stored"],
+                actions=np.atleast_1d(arrays["actions"]).tolist(),
+                states=arrays["states"].item(),
+                rule=str(arrays["rule"]),
+            )
+        except (TacitError, ValueError, TypeError) as error:
+            raise TacitError(f"{path} is not a certified policy: {error}") from None
+
+    def thinned(self, starts: int, *, seed: int = 0) -> ThinnedPolicy:
+        """Return a small form for deployment: `starts` sampled runs of the hidden index, fixed in advance."""
+        from tacit.policies.thinned import thin  # it builds on this file
+
+        return thin(self, check.integer("starts", starts, least=1), check.integer("seed", seed, least=0))
+
+    def __repr__(self) -> str:
+        states = "1 state" if self.states == 1 else f"{self.states} states"
+        return (
+            f"CertifiedPolicy({self.agents} agents, {states}, {times(self.actions)} actions, "
+            f"horizon {self.horizon}, from {self.episodes} episodes)"
+        )
+
+
+class CertifiedPart:
+    """One agent's part of a certified policy: it needs the common seed and the states, and no message."""
+
+    def __init__(self, policy: CertifiedPolicy, agent: int) -> None:
+        self.policy = policy
+        self.agent = agent
+        self._index = np.array([-1])
+        self._common: FloatArray | None = None
+        self._own: FloatArray
+
+    def begin(self, seed: int) -> None:
+        """Begin an episode with the common seed; the agent's own draws come from it too, by the agent's number."""
+        seed = check.integer("seed", seed, least=0)
+        H = self.policy.horizon
+        self._common = streams.stream(seed, streams.ENVIRONMENT).random(H + 1)
+        self._own = streams.stream(seed, streams.agent_role(self.agent)).random(H)
+        self._index = np.array([int(self._common[H] * self.policy.episodes)])
+
+    @property
+    def index(self) -> int:
+        """The hidden index, the same for all agents; −1 once it has been lost in a first stage."""
+        return int(self._index[0])
+
+    def act(self, h: int, s: int) -> int:
+        """Return the action at step h in state s; steps come in order."""
+        if self._common is None:
+            raise TacitError("a part acts within an episode; call begin(seed) with the common seed first")
+        h = check.integer("h", h, least=0, most=self.policy.horizon - 1)
+        state = np.array([check.integer("s", s, least=0, most=self.policy.states - 1)])
+        self._index = self.policy.earlier(h, self._index, state, self._common[h : h + 1])
+        return int(self.policy._drawn(self.agent, self._index, h, self._own[h : h + 1])[0])
+
+
+def restored(stored: npt.NDArray[Any]) -> FloatArray:
+    """Return distributions [..., A] from all but their last probabilities, [..., A − 1].
+
+    >>> restored(np.array([[0.25, 0.5]], dtype=np.float32))
+    array([[0.25, 0.5 , 0.25]])
+    """
+    probs = np.zeros((*stored.shape[:-1], stored.shape[-1] + 1))
+    total: FloatArray = np.zeros(stored.shape[:-1])
+    for a in range(stored.shape[-1]):  # in the order of the kernel that writes them
+        probs[..., a] = stored[..., a]
+        total += probs[..., a]
+    rest = np.maximum(1.0 - total, 0.0)
+    probs[..., -1] = rest
+    return probs / (total + rest)[..., None]
+
+
+def drawn_by_rate(horizon: int, visits: IntArray, u: FloatArray) -> IntArray:
+    """Draw j − 1 for j in 1..t with probability α_t^j, α_t = (H+1)/(H+t), by inverting the distribution function.
+
+    Σ_{i≤j} α_t^i = Π_{i=j+1..t}(1 − α_i) = Π_{m=0..H} (j + m)/(t + m).
+    """
+    t = np.maximum(visits, 1)
+    low, high = np.ones_like(t), t.copy()
+    offsets = np.arange(horizon + 1)
+    while (low < high).any():
+        middle = (low + high) // 2
+        share = np.prod((middle[:, None] + offsets) / (t[:, None] + offsets), axis=1)
+        inside = u < share
+        high = np.where(inside, middle, high)
+        low = np.where(inside, low, middle + 1)
+        low = np.minimum(low, high)
+    return low - 1
+
+
+def _advanced(game: TabularGame, h: int, s: IntArray, joint: IntArray, u: FloatArray) -> IntArray:
+    """Draw the next states of many plays at once."""
+    block = game.states * game.joint_actions
+    row = (h * block if game.transition_steps > 1 else 0) + s * game.joint_actions + joint
+    first = game.successors.first
+    low, high = first[row], first[row + 1] - 1
+    while (low < high).any():
+        middle = (low + high) // 2
+        inside = u < game.cumulative[middle]
+        high = np.where(inside, middle, high)
+        low = np.minimum(np.where(inside, low, middle + 1), high)
+    s_next: IntArray = game.successors.state[low].astype(np.int64)
+    return s_next

@@ -1,0 +1,185 @@
+"""Every public entry point tells a wrong input in one sentence; nothing else escapes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tacit
+
+GAME = tacit.make("random-general-sum", agents=2, actions=(2, 3), states=2, horizon=2)
+POLICY = tacit.MarkovPolicy.uniform(GAME)
+STEPS = tacit.MarkovPolicy.random(GAME)
+OTHER = tacit.MarkovPolicy.uniform(tacit.make("chicken"))
+JUNK = [None, "junk", 3, -1, 2.5, float("nan"), [], {}, object(), np.zeros((2, 2)), b"x", [None], [[1], [2, 3]]]
+
+
+def label(value: object) -> str:
+    return type(value).__name__ if isinstance(value, np.ndarray) or type(value) is object else repr(value)
+
+
+def complaint(call: Callable[[], object]) -> str | None:
+    """Return what is wrong with how a call is refused, or None if it is refused in one sentence."""
+    try:
+        call()
+    except tacit.TacitError as error:
+        message = str(error)
+        return None if message and "\n" not in message and len(message) < 600 else f"no sentence: {message!r}"
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    return "is accepted"
+
+
+def assert_all_refused(entry: str, call: Callable[[object], object], junk: list[object]) -> None:
+    found = {label(value): complaint(lambda v=value: call(v)) for value in junk}
+    wrong = [f"{entry}({shown}): {said}" for shown, said in found.items() if said]
+    assert not wrong, "\n".join(wrong)
+
+
+NOT_A_GAME = {
+    "evaluate": lambda x: tacit.evaluate(x, POLICY),
+    "solve": lambda x: tacit.solve(x),
+    "best_response": lambda x: tacit.best_response(x, POLICY, 0),
+    "l2_gap": lambda x: tacit.l2_gap(x, POLICY),
+    "deviations": lambda x: tacit.evaluation.deviations(x, POLICY, "nash"),
+    "occupancy": lambda x: tacit.evaluation.occupancy(x, POLICY),
+    "policy_values": lambda x: tacit.evaluation.policy_values(x, POLICY),
+    "MarkovPolicy.uniform": tacit.MarkovPolicy.uniform,
+    "MarkovPolicy.random": tacit.MarkovPolicy.random,
+    "MarkovPolicy.check_fits": POLICY.check_fits,
+}
+
+
+@pytest.mark.parametrize("entry", NOT_A_GAME)
+def test_what_is_no_game(entry: str):
+    assert_all_refused(entry, NOT_A_GAME[entry], [*JUNK, POLICY])
+
+
+NOT_A_POLICY = {
+    "evaluate": lambda x: tacit.evaluate(GAME, x),
+    "best_response": lambda x: tacit.best_response(GAME, x, 0),
+    "l2_gap": lambda x: tacit.l2_gap(GAME, x),
+    "deviations": lambda x: tacit.evaluation.deviations(GAME, x, "nash"),
+    "occupancy": lambda x: tacit.evaluation.occupancy(GAME, x),
+    "policy_values": lambda x: tacit.evaluation.policy_values(GAME, x),
+}
+
+
+@pytest.mark.parametrize("entry", NOT_A_POLICY)
+def test_what_is_no_policy_of_this_game(entry: str):
+    assert_all_refused(entry, NOT_A_POLICY[entry], [*JUNK, GAME, OTHER])
+
+
+WORDS = {
+    "make": tacit.make,
+    "load": tacit.load,
+    "evaluate gap": lambda x: tacit.evaluate(GAME, POLICY, gap=x),
+    "solve concept": lambda x: tacit.solve(GAME, x),
+    "deviations kind": lambda x: tacit.evaluation.deviations(GAME, POLICY, x),
+    "from_name_or_file": tacit.games.from_name_or_file,
+    "MarkovPolicy.load": tacit.MarkovPolicy.load,
+    "save game": GAME.save,
+    "save policy": POLICY.save,
+    "MarkovPolicy": tacit.MarkovPolicy,
+    "matrix_game": tacit.games.matrix_game,
+    "solve weights": lambda x: tacit.solve(GAME, weights=x),
+    "l2_gap tie": lambda x: tacit.l2_gap(GAME, POLICY, tie=x),
+    "name": lambda x: tacit.TabularGame(np.ones((1, 1, 1, 1)), [[[[0]]]], [1], 1, name=x),
+    "paper": lambda x: tacit.TabularGame(np.ones((1, 1, 1, 1)), [[[[0]]]], [1], 1, paper=x),
+    "agent": lambda x: tacit.best_response(GAME, POLICY, x),
+    "marginal": POLICY.marginal,
+    "at": STEPS.at,
+    "joint": STEPS.joint,
+    "Q agent": lambda x: tacit.evaluation.policy_values(GAME, POLICY).Q(x, 0),
+    "Q h": lambda x: tacit.evaluation.policy_values(GAME, POLICY).Q(0, x),
+    "choices": lambda x: tacit.MarkovPolicy.deterministic(x, [2]),
+    "actions of choices": lambda x: tacit.MarkovPolicy.deterministic([[[0]]], x),
+    "seed": lambda x: tacit.MarkovPolicy.random(GAME, seed=x),
+    "correlated": lambda x: tacit.MarkovPolicy.random(GAME, correlated=x),
+}
+#: What is right for an entry although it is junk elsewhere.
+RIGHT = {
+    ("evaluate gap", "None"),
+    ("solve weights", "None"),
+    ("name", "None"),
+    ("name", "'junk'"),
+    ("paper", "None"),
+    ("paper", "{}"),
+    ("save game", "'junk'"),
+    ("save policy", "'junk'"),
+    ("seed", "3"),
+    ("l2_gap tie", "3"),
+    ("l2_gap tie", "2.5"),
+}
+
+
+@pytest.mark.parametrize("entry", WORDS)
+def test_a_wrong_argument(entry: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    assert_all_refused(entry, WORDS[entry], [value for value in JUNK if (entry, label(value)) not in RIGHT])
+    for value in JUNK:
+        if (entry, label(value)) in RIGHT:
+            WORDS[entry](value)
+
+
+def is_right(name: str, parameter: str, value: object) -> bool:
+    if parameter == "successors":
+        return value is None
+    if parameter == "weights":
+        return isinstance(value, bytes)  # a sequence of whole numbers
+    if parameter in ("horizon", "agents", "states", "actions", "seed"):
+        return label(value) == "3"
+    return parameter == "penalty" and label(value) in ({"-1"} if name == "penalty" else {"3", "-1", "2.5"})
+
+
+@pytest.mark.parametrize("name", list(tacit.games.REGISTRY))
+def test_a_wrong_value_of_every_parameter_of_every_game(name: str):
+    for parameter in tacit.games.REGISTRY.parameters(name):
+        wrong = [value for value in JUNK if not is_right(name, parameter, value)]
+        assert_all_refused(f"{name} {parameter}", lambda value, p=parameter: tacit.make(name, **{p: value}), wrong)
+
+
+@pytest.mark.parametrize("key", ["nonsense", "name", "Horizon", "path", "self", "kind", "horizon "])
+@pytest.mark.parametrize("name", ["good-state", "chicken"])
+def test_an_unknown_parameter_is_named(name: str, key: str):
+    with pytest.raises(tacit.TacitError, match=f"no parameter '{key}'"):
+        tacit.make(name, **{key: 1})
+
+
+def test_a_misspelt_name_is_corrected():
+    with pytest.raises(tacit.TacitError, match="did you mean 'good-state'"):
+        tacit.make("goodstate")
+    with pytest.raises(tacit.TacitError, match="did you mean 'horizon'"):
+        tacit.make("good-state", horizn=3)
+    with pytest.raises(tacit.TacitError, match="did you mean 'nash'"):
+        tacit.evaluate(GAME, POLICY, gap="nahs")
+
+
+POLICIES = {
+    "row sums to 0.9": ([[[[0.5, 0.4]]]], "probs[0][h=0, s=0] sums to 0.9"),
+    "negative": ([[[[1.5, -0.5]]]], "probs[0][h=0, s=0, a=1] is -0.5"),
+    "nan": ([[[[np.nan, 1.0]]]], "probs[0][h=0, s=0, a=0] is nan"),
+    "too few axes": ([[[0.5, 0.5]]], "probs[0] has shape (1, 2)"),
+    "states differ": ([[[[1.0]]], [[[1.0], [1.0]]]], "probs[1] has shape (1, 2, 1)"),
+    "steps differ": ([[[[1.0]]], [[[1.0]], [[1.0]]]], "probs[1] has shape (2, 1, 1)"),
+    "empty": (np.zeros((1, 1, 0)), "probs has shape (1, 1, 0)"),
+    "joint sums to 2": (np.full((1, 1, 2, 2), 0.5), "probs[h=0, s=0] sums to 2"),
+    "joint negative": (np.array([[[[1.5, -0.5]]]]), "probs[h=0, s=0, joint=(0, 1)] is -0.5"),
+}
+
+
+@pytest.mark.parametrize("which", POLICIES)
+def test_a_wrong_policy_is_named(which: str):
+    probs, said = POLICIES[which]
+    with pytest.raises(tacit.TacitError) as caught:
+        tacit.MarkovPolicy(probs)
+    assert said in str(caught.value)
+
+
+def test_every_public_name_exists_and_is_described():
+    for name in tacit.__all__:
+        assert hasattr(tacit, name)
+        assert name == "__version__" or getattr(tacit, name).__doc__
