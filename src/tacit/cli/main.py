@@ -9,14 +9,16 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from tacit._version import __version__
-from tacit.cli import games, reproduce, solve
+from tacit.cli import games, learners, reproduce, run, solve
 from tacit.core import check
 from tacit.core.errors import TacitError
 
-COMMANDS = (games, solve, reproduce)
+COMMANDS = (run, solve, reproduce, games, learners)
 
 EPILOG = """examples:
   tacit games                                      the games that can be named
+  tacit run good-state stage-v-cce --episodes 50000 --seeds 20 --set bonus=0.1
+                                                   learn a coarse correlated equilibrium, 20 runs
   tacit solve good-state --game-set horizon=20     best total reward
   tacit solve chicken ce --json                    welfare-maximising correlated equilibrium
   tacit reproduce --quick                          the paper's tasks, solved exactly
@@ -62,7 +64,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except TacitError as error:
-        print(f"tacit: {error}", file=sys.stderr)
+        print("tacit:", " ".join(str(error).split()), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("tacit: interrupted", file=sys.stderr)

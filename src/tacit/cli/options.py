@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
 from collections.abc import Iterable
@@ -46,7 +47,7 @@ def settings(option: str, pairs: Iterable[str]) -> dict[str, Any]:
             raise TacitError(f"{option} gives {key!r} twice; give it once")
         try:
             found[key] = {"True": True, "False": False, "None": None}[text] if text in _PYTHON else json.loads(text)
-        except json.JSONDecodeError:
+        except ValueError:
             found[key] = text
     return found
 
@@ -62,4 +63,11 @@ def print_json(document: dict[str, Any]) -> None:
 
 def console() -> Console:
     """Return a console on stdout; where that is not a terminal, lines are wide instead of folded."""
-    return Console(width=None if sys.stdout.isatty() else 200, highlight=False)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # a terminal without "×" gets "?"
+    return _Console(width=None if sys.stdout.isatty() else 200, highlight=False)
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError  # the main program ends quietly; rich would exit with 1

@@ -7,7 +7,9 @@ before anything is read. A file that is cut short or altered is reported by name
 from __future__ import annotations
 
 import os
+import struct
 import tempfile
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -22,11 +24,25 @@ from tacit.core.errors import TacitError, brief
 
 Array = npt.NDArray[Any]
 
+#: What NumPy raises when the header of an array is damaged.
+_DAMAGE = (
+    ValueError,
+    TypeError,
+    SyntaxError,
+    KeyError,
+    OverflowError,
+    RecursionError,
+    MemoryError,
+    tokenize.TokenError,
+)
+
 
 def path(value: object) -> Path:
     """Return a path, or say what is wrong with it."""
     if not isinstance(value, str | os.PathLike):
         raise TacitError(f"a path must be a string or pathlib.Path, got {brief(value)}")
+    if "\0" in os.fspath(value):
+        raise TacitError(f"{brief(value)} is no path: it has a null character")
     return Path(value)
 
 
@@ -58,7 +74,12 @@ def read(source: str | os.PathLike[str]) -> dict[str, Array]:
     place = path(source)
     try:
         with zipfile.ZipFile(place) as archive:
-            members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
+            members = archive.infolist()
+            if len(members) != _stated_members(place):
+                raise TacitError(f"{place} is altered: its directory does not list as many arrays as it states")
+            strange = [info.filename for info in members if not info.filename.endswith(".npy")]
+            if strange:
+                raise TacitError(f"{place} is altered or of another kind: it holds {brief(strange[0])}, no array")
             memory.require(sum(info.file_size for info in members), f"{place}")
             return {info.filename[:-4]: _member(archive, info, place) for info in members}
     except FileNotFoundError:
@@ -69,6 +90,14 @@ def read(source: str | os.PathLike[str]) -> dict[str, Array]:
         raise TacitError(f"{place} may not be read") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError) as error:
         raise TacitError(f"{place} is not a whole .npz file: cut short, altered or of another kind ({error})") from None
+
+
+def _stated_members(place: Path) -> int:
+    """Number of members in the zip's end record; zipfile itself skips members silently when a length is altered."""
+    with open(place, "rb") as stream:
+        stream.seek(-22, os.SEEK_END)
+        signature, _, _, _, total, _, _, comment = struct.unpack("<4s4H2LH", stream.read(22))
+    return int(total) if signature == b"PK\5\6" and comment == 0 else -1
 
 
 def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, place: Path) -> Array:
@@ -85,7 +114,7 @@ def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, place: Path) -> Arr
             )
         try:
             loaded: Array = np.lib.format.read_array(stream, allow_pickle=False)
-        except ValueError as error:
+        except _DAMAGE as error:
             raise TacitError(f"{place}: array {info.filename[:-4]!r} cannot be read ({error})") from None
     return loaded
 
@@ -95,7 +124,7 @@ def _header(stream: BinaryIO, info: zipfile.ZipInfo, place: Path) -> tuple[tuple
         version = np.lib.format.read_magic(stream)
         read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, _, dtype = read_header(stream)
-    except ValueError as error:
+    except _DAMAGE as error:
         raise TacitError(f"{place}: array {info.filename[:-4]!r} has a damaged header ({error})") from None
     return shape, dtype
 

@@ -7,6 +7,7 @@ import math
 import numbers
 import operator
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -50,12 +51,19 @@ def real(name: str, value: object, *, least: float = -math.inf, most: float = ma
         bounds = f" of at least {least:g}"
     else:
         bounds = f" of at most {most:g}" if most < math.inf else ""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not _finite(value):
         raise TacitError(f"{name} is {brief(value)}; it must be a finite number{bounds}")
     number = float(value)
     if not least <= number <= most:
         raise TacitError(f"{name} is {brief(value)}; it must be a number{bounds}")
     return number
+
+
+def _finite(value: numbers.Real) -> bool:
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number beyond any float
+        return False
 
 
 def flag(name: str, value: object) -> bool:
@@ -84,6 +92,23 @@ def suggestion(value: object, known: Iterable[str]) -> str:
     return f"; did you mean {near[0]!r}?" if near else ";"
 
 
+def uniform(u: float) -> None:
+    """Check a number that stands for a draw from [0, 1)."""
+    if not real("u", u, least=0) < 1:
+        raise TacitError(f"u is {brief(u)}; it must be from 0 to below 1")
+
+
+def frozen(given: npt.NDArray[Any], kind: npt.DTypeLike) -> npt.NDArray[Any]:
+    """Return an array that nobody can write to: `given` itself if it is one of this type already, otherwise a copy."""
+    owner: Any = given
+    while isinstance(owner, np.ndarray) and not owner.flags.writeable:
+        owner = owner.base
+    ready = owner is None and given.dtype == kind and given.flags.c_contiguous
+    result = given if ready else np.array(given, dtype=kind, order="C")
+    result.flags.writeable = False
+    return result
+
+
 def array(name: str, value: npt.ArrayLike) -> FloatArray:
     """Return `value` as a C-contiguous float array that nobody can write to.
 
@@ -96,10 +121,7 @@ def array(name: str, value: npt.ArrayLike) -> FloatArray:
         raise TacitError(f"{name} is not a rectangular array of numbers: {brief(value)}") from None
     if given.dtype.kind not in "biuf":
         raise TacitError(f"{name} holds {given.dtype} values ({brief(value)}); it must be an array of real numbers")
-    owned = given.dtype == np.float64 and given.flags.c_contiguous and not given.flags.writeable
-    result = given if owned else np.array(given, dtype=np.float64, order="C")
-    result.flags.writeable = False
-    return result
+    return frozen(given, np.float64)
 
 
 Axis = str | tuple[str, tuple[int, ...]]  # a name, or a name and the shape that the axis flattens
@@ -112,7 +134,8 @@ def distributions(name: str, probs: FloatArray, axes: Sequence[Axis], *, over: s
     Traceback (most recent call last):
     tacit.core.errors.TacitError: initial sums to 0.9; a distribution over states must sum to 1 (±1e-09)
     """
-    sums = probs.sum(axis=-1)
+    with np.errstate(invalid="ignore"):  # infinities of both signs are told below
+        sums = probs.sum(axis=-1)
     if probs.min() >= 0 and np.abs(sums - 1).max() <= SUM_TOLERANCE:  # NaN fails this
         return
     wrong = np.argwhere(~((probs >= 0) & np.isfinite(probs)))

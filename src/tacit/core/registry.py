@@ -54,7 +54,7 @@ class Registry(Generic[T]):
         """Return the first line of a factory's docstring."""
         return (inspect.getdoc(self.factory(name)) or "").split("\n", 1)[0]
 
-    def make(self, name: str, **params: Any) -> T:
+    def make(self, name: str, /, **params: Any) -> T:
         """Call the factory of a name; an unknown parameter is an error with a suggestion."""
         factory = self.factory(name)
         known = self.parameters(name)

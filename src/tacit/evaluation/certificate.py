@@ -226,8 +226,8 @@ def bound(game: TabularGame, cert: Certificate) -> Bound:
 def fixed_deviation(game: TabularGame, cert: Certificate) -> IntArray:
     """Choose a Markov deviation for every agent, [C, N, B]: the best against the average of what was in force.
 
-    At the first step the average over episodes decides, elsewhere that over all visits; a pair that never took effect is
-    answered as if all played evenly.
+    At the first step the average over episodes decides, elsewhere that over all visits; a pair that never took effect
+    is answered as if all played evenly.
     """
     C, N, B, _ = cert.q.shape
     choice = np.zeros((C, N, B), dtype=np.int64)

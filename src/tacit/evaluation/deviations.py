@@ -17,7 +17,7 @@ from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.contraction import own_payoffs, own_payoffs_correlated, swap_payoffs
 from tacit.games.tabular import TabularGame
-from tacit.policies.markov import MarkovPolicy
+from tacit.policies.markov import MarkovPolicy, check_game, check_policy
 
 KINDS = ("nash", "cce", "ce")
 
@@ -49,6 +49,7 @@ def deviations(game: TabularGame, policy: MarkovPolicy, kind: str) -> Deviations
 
     Both continuations are averaged over next states in one product with P, which is what costs.
     """
+    check_policy(policy)
     policy.check_fits(game)
     check.choice("gap", kind, KINDS)
     if kind == "nash" and not policy.product:
@@ -105,6 +106,7 @@ def best_response(game: TabularGame, policy: MarkovPolicy, agent: int) -> BestRe
     >>> best_response(game, MarkovPolicy.uniform(game), 0).actions
     array([[1]])
     """
+    check_game(game)
     i = check.integer("agent", agent, least=0, most=game.agents - 1)
     found = deviations(game, policy, "cce")
     return BestResponse(found.choices[i], found.best[i], float(found.best[i, 0] @ game.initial))

@@ -15,9 +15,8 @@ from tacit.core import check, memory
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
 from tacit.evaluation import stage
-from tacit.evaluation.gaps import check_game
 from tacit.games.tabular import TabularGame
-from tacit.policies.markov import MarkovPolicy
+from tacit.policies.markov import MarkovPolicy, check_game
 
 CONCEPTS = ("optimum", "cce", "ce", "nash")
 
@@ -73,8 +72,8 @@ def solve(game: TabularGame, concept: str = "optimum", *, weights: Sequence[floa
 
 
 def _optimum(game: TabularGame, weights: FloatArray, concept: str) -> Solution:
-    choices = np.zeros((game.horizon, game.states), dtype=np.int64)
     V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the optimum")
+    choices = np.zeros((game.horizon, game.states), dtype=np.int64)
     every = np.arange(game.states)
     for h in reversed(range(game.horizon)):
         payoffs = game.step_rewards(h) + game.expect(h, V[:, h + 1])

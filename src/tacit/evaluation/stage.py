@@ -53,7 +53,7 @@ def _gains(payoff: FloatArray, i: int, concept: str) -> FloatArray:
         rows = rows.reshape(actions * actions, *gain.shape[1:])
         rows = rows[~np.eye(actions, dtype=bool).ravel()]
     shape = [len(rows), actions, *np.delete(payoff.shape, i)]
-    flat: FloatArray = np.moveaxis(rows.reshape(shape), 1, 1 + i).reshape(len(rows), -1)
+    flat: FloatArray = np.moveaxis(rows.reshape(shape), 1, 1 + i).reshape(len(rows), payoff.size)
     return flat
 
 

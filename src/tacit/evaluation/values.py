@@ -10,7 +10,7 @@ from tacit.core import check, memory
 from tacit.core.types import FloatArray
 from tacit.evaluation.contraction import own_payoffs
 from tacit.games.tabular import TabularGame
-from tacit.policies.markov import MarkovPolicy
+from tacit.policies.markov import MarkovPolicy, check_policy
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,7 @@ def policy_values(game: TabularGame, policy: MarkovPolicy) -> PolicyValues:
     >>> policy_values(game, MarkovPolicy.uniform(game)).initial
     array([0., 0.])
     """
+    check_policy(policy)
     policy.check_fits(game)
     V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the policy")
     for h in reversed(range(game.horizon)):
@@ -70,6 +71,7 @@ def expected(payoffs: FloatArray, policy: MarkovPolicy, h: int) -> FloatArray:
 
 def occupancy(game: TabularGame, policy: MarkovPolicy) -> FloatArray:
     """Return the probability d_h(s) of being in s at step h, [H, S]."""
+    check_policy(policy)
     policy.check_fits(game)
     d = memory.zeros((game.horizon, game.states), "the occupancy of the policy")
     d[0] = game.initial

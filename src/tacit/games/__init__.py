@@ -52,7 +52,7 @@ REGISTRY.add("climbing", Climbing)
 REGISTRY.add("penalty", Penalty)
 
 
-def make(name: str, **params: Any) -> TabularGame:
+def make(name: str, /, **params: Any) -> TabularGame:
     """Make a registered game by name.
 
     >>> make("good-state", horizon=3, slip=0.2)
@@ -70,9 +70,9 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> Tabular
     return npz.load(place, horizon=horizon)
 
 
-def from_name_or_file(name: str, **params: Any) -> TabularGame:
+def from_name_or_file(name: str, /, **params: Any) -> TabularGame:
     """Make a registered game, or read a file when `name` looks like one."""
-    if Path(name).suffix:
+    if isinstance(name, str | os.PathLike) and Path(name).suffix:
         unknown = [key for key in params if key != "horizon"]
         if unknown:
             raise TacitError(f"a game from a file has no parameter {unknown[0]!r}; its parameters: horizon")

@@ -13,7 +13,7 @@ import numpy as np
 from tacit.core import check, memory
 from tacit.core.errors import TacitError, brief
 from tacit.games.successors import Successors
-from tacit.games.tabular import TabularGame
+from tacit.games.tabular import TabularGame, check_axes
 
 
 def Distancing(
@@ -39,8 +39,9 @@ def Distancing(
     size = memory.floats(2 * agents + facilities + 8, joint)
     memory.require(size, f"the distancing game with {agents} agents at {facilities} facilities")
 
+    check_axes(agents)
     shape = (facilities,) * agents
-    choices = np.indices(shape, dtype=np.int8).reshape(agents, joint)
+    choices = np.indices(shape, dtype=np.int32).reshape(agents, joint)
     counts = np.stack([(choices == j).sum(axis=0) for j in range(facilities)])  # [facilities, joint]
     gain = worth[:, None] * counts
     safe = np.stack([np.take_along_axis(gain, own[None].astype(np.intp), axis=0)[0] for own in choices])

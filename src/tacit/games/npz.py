@@ -53,8 +53,8 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> Tabular
             _transitions(arrays),
             arrays["rewards"],
             arrays["initial"],
-            int(arrays["horizon"]) if horizon is None else horizon,
-            name=str(arrays["name"]) if "name" in arrays else None,
+            arrays["horizon"].item() if horizon is None else horizon,
+            name=arrays["name"].item() if "name" in arrays else None,
             state_names=_names(arrays.get("state_names")),
             action_names=_action_names(arrays),
         )
@@ -78,4 +78,6 @@ def _names(array: npt.NDArray[Any] | None) -> list[str] | None:
 
 def _action_names(arrays: dict[str, Any]) -> list[list[str]] | None:
     keys = sorted((key for key in arrays if key.startswith("action_names_")), key=lambda key: int(key.split("_")[-1]))
+    if keys != [f"action_names_{i}" for i in range(len(keys))]:
+        raise TacitError(f"action names are of {', '.join(keys)}; there must be one array for each agent, from 0")
     return [_names(arrays[key]) or [] for key in keys] or None

@@ -15,7 +15,7 @@ from tacit.core import check, memory
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.games.successors import Successors
-from tacit.games.tabular import TabularGame
+from tacit.games.tabular import TabularGame, check_axes
 
 
 def RandomGeneralSum(
@@ -42,7 +42,7 @@ def RandomGeneralSum(
     Examples
     --------
     >>> RandomGeneralSum(agents=3, actions=[2, 3, 2], seed=7)
-    TabularGame('random-general-sum': 3 agents, 2 states, 2×3×2 actions, horizon 5, rewards in [0.000225617, 0.997812])
+    TabularGame('random-general-sum': 3 agents, 2 states, 2×3×2 actions, horizon 5, rewards in [0.00373424, 0.996771])
     """
     shape = _Shape("random-general-sum", agents, states, actions, horizon, seed, successors, stationary)
     rewards = shape.rng.random((shape.agents, shape.steps, shape.states, *shape.actions))
@@ -117,6 +117,7 @@ class _Shape:
         self.rng = np.random.default_rng(check.integer("seed", seed, least=0))
         rows = self.steps * self.states * math.prod(self.actions)
         memory.require(memory.floats(rows, self.agents + 4 + 3 * self.successors), f"the {name} game")
+        check_axes(self.agents)
 
     def transitions(self, by_action: bool = True) -> FloatArray | Successors:
         """Draw Dirichlet rows, one for each (h, s) and, unless told otherwise, joint action."""

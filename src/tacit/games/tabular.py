@@ -15,13 +15,13 @@ from scipy import sparse
 
 from tacit.core import check, memory, sampling
 from tacit.core.errors import TacitError, brief
-from tacit.core.types import FloatArray
+from tacit.core.types import FloatArray, IntArray
 from tacit.games import successors as rows_of
 from tacit.games.successors import Successors
 
 #: Above this share of positive probabilities a matrix product beats the lists of successors
 #: (measured in benchmarks/evaluation.py).
-DENSE_SHARE = 0.2
+DENSE_SHARE = 0.15
 
 
 class TabularGame:
@@ -78,8 +78,12 @@ class TabularGame:
             self.transitions = self._checked_transitions(transitions)
             self.transition_steps = len(self.transitions)
         self.reward_range = (float(self.rewards.min()), float(self.rewards.max()))
+        if name is not None and not isinstance(name, str):
+            raise TacitError(f"name is {brief(name)}; it must be a string")
         self.name = name
-        self.state_names = _checked_names("state_names", state_names, self.states)
+        if paper is not None and not isinstance(paper, Mapping):
+            raise TacitError(f"paper is {brief(paper)}; it must be a mapping")
+        self.state_names = None if state_names is None else _checked_names("state_names", state_names, self.states)
         self.action_names = self._checked_action_names(action_names)
         self.paper: Mapping[str, Mapping[str, Any]] = MappingProxyType(dict(paper or {}))
 
@@ -100,7 +104,10 @@ class TabularGame:
     @cached_property
     def successors(self) -> Successors:
         """The next states with positive probability; made on first use where the game was given as an array."""
-        return rows_of.from_dense(self.transitions)
+        made = rows_of.from_dense(self.transitions)
+        for array in made:
+            array.flags.writeable = False
+        return made
 
     @cached_property
     def cumulative(self) -> FloatArray:
@@ -133,7 +140,7 @@ class TabularGame:
     def expect(self, h: int, values: FloatArray) -> FloatArray:
         """Return P_h v for each row v of `values` [m, S], as [m, S, A_1, …, A_N]."""
         matrix = self._step_matrices[h if self.transition_steps > 1 else 0]
-        ahead = values @ matrix.T if isinstance(matrix, np.ndarray) else np.stack([matrix @ row for row in values])
+        ahead = values @ matrix.T if isinstance(matrix, np.ndarray) else np.ascontiguousarray((matrix @ values.T).T)
         return ahead.reshape(len(values), self.states, *self.actions)
 
     def push(self, h: int, weights: FloatArray) -> FloatArray:
@@ -148,12 +155,14 @@ class TabularGame:
 
     def start(self, u: float) -> int:
         """Draw the first state from a uniform number u in [0, 1)."""
+        check.uniform(u)
         support, cumulative = self._initial_cumulative
         return int(support[sampling.pick(cumulative, 0, len(support), u)])
 
     def step(self, h: int, s: int, actions: Sequence[int], u: float) -> tuple[int, FloatArray]:
         """Draw the next state from a uniform number u in [0, 1); return it and the rewards [N]."""
         self._check_place(h, s, actions)
+        check.uniform(u)
         row = self.states * (h if self.transition_steps > 1 else 0) + s
         joint = int(np.ravel_multi_index(tuple(actions), self.actions))
         row = row * self.joint_actions + joint
@@ -202,7 +211,12 @@ class TabularGame:
         return dense
 
     def _checked_successors(self, given: Successors) -> Successors:
-        first, state, prob = given
+        for field, array in zip(Successors._fields, given, strict=True):
+            if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind not in "iuf":
+                raise TacitError(f"transitions.{field} is {brief(array)}; it must be an array of one axis")
+        kinds = (np.int64, np.int32, np.float64)
+        parts: tuple[npt.NDArray[Any], ...] = given
+        first, state, prob = (check.frozen(array, kind) for array, kind in zip(parts, kinds, strict=True))
         rows = self.states * self.joint_actions
         if given.rows not in (rows, rows * self.horizon):
             raise TacitError(
@@ -210,38 +224,57 @@ class TabularGame:
                 f"so there must be {rows} or {rows * self.horizon}"
             )
         if first[0] != 0 or first[-1] != len(state) or len(prob) != len(state) or np.diff(first).min() < 1:
-            raise TacitError("transitions: every row of successors must have at least one, and `first` must count them")
-        if state.min() < 0 or state.max() >= self.states:
-            raise TacitError(f"transitions: a next state is {state.max()}; states go from 0 to {self.states - 1}")
-        axes: list[check.Axis] = [("h, s, joint", (given.rows // rows, self.states, *self.actions))]
+            raise TacitError("transitions.first must begin with 0, ascend, and end with the number of successors")
+        row = np.repeat(np.arange(given.rows), np.diff(first))
+        outside = (state < 0) | (state >= self.states)
+        self._check_rows(row, outside, state, f"has next state {{}}; states go from 0 to {self.states - 1}")
+        self._check_rows(row, ~((prob > 0) & np.isfinite(prob)), prob, "has probability {}; list positive ones only")
+        place = row * self.states + state
+        order = np.argsort(place, kind="stable")
+        twice = np.zeros(len(place), dtype=bool)
+        twice[order[1:]] = place[order[1:]] == place[order[:-1]]
+        self._check_rows(row, twice, state, "lists next state {} twice; add its probabilities up")
         sums = np.add.reduceat(prob, first[:-1])
-        wrong = np.flatnonzero(~(np.abs(sums - 1) <= check.SUM_TOLERANCE))
-        if len(wrong):
-            place = check._index(axes, wrong[:1])
-            raise TacitError(
-                f"transitions{place} sums to {sums[wrong[0]]:.12g}; "
-                f"a distribution over next states must sum to 1 (±{check.SUM_TOLERANCE:g})"
-            )
-        if not prob.min() > 0:
-            raise TacitError(f"transitions: a successor has probability {prob.min():g}; list positive ones only")
-        return given
+        wrong = np.abs(sums - 1) > check.SUM_TOLERANCE
+        told = f"sums to {{:.12g}}; a distribution over next states must sum to 1 (±{check.SUM_TOLERANCE:g})"
+        self._check_rows(np.arange(given.rows), wrong, sums, told)
+        return Successors(first, state, prob)
+
+    def _check_rows(self, row: IntArray, wrong: npt.NDArray[np.bool_], values: npt.NDArray[Any], message: str) -> None:
+        """Raise for the first wrong value, with its step, state and joint action."""
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            h, s, *joint = self._unravel(int(row[at]))
+            place = f"[h={h}, s={s}, joint=({', '.join(str(a) for a in joint)})]"
+            raise TacitError(f"transitions{place} {message.format(values[at])}")
+
+    def _unravel(self, row: int) -> tuple[int, ...]:
+        """Return the step, the state and the joint action of a row."""
+        h, rest = divmod(row, self.states * self.joint_actions)
+        s, joint = divmod(rest, self.joint_actions)
+        return (h, s, *(int(a) for a in np.unravel_index(joint, self.actions)))
 
     def _checked_action_names(self, names: Sequence[Sequence[str]] | None) -> tuple[tuple[str, ...], ...] | None:
         if names is None:
             return None
-        if len(names) != self.agents:
-            raise TacitError(f"action_names has {len(names)} lists; there must be one for each of {self.agents} agents")
+        if not isinstance(names, Sequence) or isinstance(names, str) or len(names) != self.agents:
+            raise TacitError(f"action_names is {brief(names)}; it must have a list for each of {self.agents} agents")
         pairs = zip(names, self.actions, strict=True)
-        checked = [_checked_names(f"action_names[{i}]", own, a) for i, (own, a) in enumerate(pairs)]
-        return tuple(own for own in checked if own is not None)
+        return tuple(_checked_names(f"action_names[{i}]", own, a) for i, (own, a) in enumerate(pairs))
 
     def _check_place(self, h: int, s: int, actions: Sequence[int]) -> None:
         check.integer("h", h, least=0, most=self.horizon - 1)
         check.integer("s", s, least=0, most=self.states - 1)
-        if len(actions) != self.agents:
+        if not isinstance(actions, Sequence | np.ndarray) or len(actions) != self.agents:
             raise TacitError(f"actions is {brief(actions)}; there must be one for each of {self.agents} agents")
         for i, (a, size) in enumerate(zip(actions, self.actions, strict=True)):
             check.integer(f"actions[{i}]", a, least=0, most=size - 1)
+
+
+def check_axes(agents: int) -> None:
+    """Refuse more agents than NumPy has axes for: three are taken by agent, step and state."""
+    if agents > 60:
+        raise TacitError(f"{agents} agents are too many: an array has at most 64 axes, which makes 60 agents")
 
 
 def _checked_rewards(rewards: npt.ArrayLike, horizon: int) -> FloatArray:
@@ -260,10 +293,9 @@ def _checked_rewards(rewards: npt.ArrayLike, horizon: int) -> FloatArray:
     return array
 
 
-def _checked_names(what: str, names: Sequence[str] | None, count: int) -> tuple[str, ...] | None:
-    if names is None:
-        return None
-    if isinstance(names, str) or len(names) != count or not all(isinstance(name, str) for name in names):
+def _checked_names(what: str, names: Sequence[str], count: int) -> tuple[str, ...]:
+    words = isinstance(names, Sequence | np.ndarray) and not isinstance(names, str)
+    if not words or len(names) != count or not all(isinstance(name, str) for name in names):
         raise TacitError(f"{what} is {brief(names)}; it must be {count} strings")
     if len(set(names)) != count:
         twice = next(name for name in names if list(names).count(name) > 1)

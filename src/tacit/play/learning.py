@@ -13,13 +13,15 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.generics import weigh
 from tacit.core.types import FloatArray
 from tacit.evaluation.certificate import Certificate, bound, certificate, fixed_deviation
-from tacit.evaluation.gaps import check_game
 from tacit.games.tabular import TabularGame
 from tacit.learners import REGISTRY, Learner, theorem_iota
-from tacit.play.observers import Record, certified_policy, record
+from tacit.play.interrupts import Interrupts
+from tacit.play.observers import certified_policy, record
 from tacit.play.run import Gaps, Run
 from tacit.play.session import Session, world_of
+from tacit.play.windows import Windows
 from tacit.policies import MarkovPolicy
+from tacit.policies.markov import check_game
 
 #: Up to this many joint actions the certificate is kept unless it is declined; above, only on request: its cost grows
 #: with their number.
@@ -85,26 +87,25 @@ def learn(
     cert = certificate(game, spec.equilibrium) if wanted else None
     session = Session(game, spec, iota, seed=seed, certificate=cert, record=kept)
 
-    edges = np.unique(np.linspace(0, episodes, min(points, episodes) + 1).round().astype(int))[1:]
-    tail_from = episodes - max(1, episodes // 10)
-    tail, rows, done, interrupted = np.zeros(game.agents), [], 0, False
-    try:
-        for edge in edges:
-            returns = session.advance(int(edge) - done)
-            tail += returns[max(0, tail_from - done) :].sum(axis=0)
-            done = int(edge)
-            rows.append(_row(session, done, returns.mean(axis=0), cert))
+    windows = Windows(episodes, points, game.agents)
+    with Interrupts() as interrupts:
+        while windows.done < episodes and not interrupts.pending:
+            windows.add(session.advance(windows.next_chunk(session.chunk)))
+            if windows.full:
+                windows.close(_measures(session, windows.done, cert))
             if progress is not None:
-                progress(done, episodes)
-    except KeyboardInterrupt:
-        if not rows:
-            raise
-        interrupted = True
+                try:
+                    progress(windows.done, episodes)
+                except KeyboardInterrupt:
+                    interrupts.pending = True
+    done = windows.done
+    if done == 0:
+        raise KeyboardInterrupt
+    interrupted = done < episodes
+    if interrupted:
         warnings.warn(f"interrupted: the run holds {done} of {episodes} episodes", stacklevel=2)
-
-    tail_episodes = max(1, done - tail_from) if done > tail_from else 0
-    curve = _table(rows, game.agents)
-    reward = tail / tail_episodes if tail_episodes else np.array([curve[f"reward_{i}"][-1] for i in range(game.agents)])
+        if windows.open:
+            windows.close(_measures(session, done, cert))
     return Run(
         game=game,
         learner=name,
@@ -113,8 +114,8 @@ def learn(
         last=last_iterate(game, session.state),
         gaps=_gaps(session, spec, iota, seed, done, cert),
         values=None if cert is None else bound(game, cert).values,
-        reward=reward,
-        curve=curve,
+        reward=windows.last_tenth(),
+        curve=windows.table(),
         params=dict(spec.params(world_of(game, iota))),
         seconds=session.seconds,
         interrupted=interrupted,
@@ -177,19 +178,12 @@ def own_bounds(game: TabularGame, state: Any, episodes: int) -> FloatArray:
     return found
 
 
-def _row(session: Session, done: int, reward: FloatArray, cert: Certificate | None) -> list[float]:
-    nan = np.full(session.game.agents, np.nan)
+def _measures(session: Session, done: int, cert: Certificate | None) -> tuple[FloatArray, FloatArray]:
+    """Return the policy's values [N], where they are known, and the bounds on the gaps [N]."""
     if cert is not None:
         values, gaps = bound(session.game, cert)
-    else:
-        values, gaps = nan, own_bounds(session.game, session.state, done)
-    return [done, reward[0], values[0], gaps.max(), *reward, *values, *gaps]
-
-
-def _table(rows: list[list[float]], agents: int) -> Any:
-    names = ["episode", "reward", "value", "gap"]
-    names += [f"{what}_{i}" for what in ("reward", "value", "gap") for i in range(agents)]
-    return np.array([tuple(row) for row in rows], dtype=[(key, "i8" if key == "episode" else "f8") for key in names])
+        return values, np.maximum(gaps, 0.0)
+    return np.full(session.game.agents, np.nan), own_bounds(session.game, session.state, done)
 
 
 def _gaps(session: Session, spec: Learner, iota: float, seed: int, done: int, cert: Certificate | None) -> Gaps:
@@ -202,7 +196,5 @@ def _gaps(session: Session, spec: Learner, iota: float, seed: int, done: int, ce
         Session(game, spec, iota, seed=seed, certificate=fixed).advance(done)
         return bound(game, fixed).gaps
 
-    return Gaps(spec.equilibrium, np.maximum(bound(game, cert).gaps, 0.0), "certificate", replay)
-
-
-__all__ = ["CERTIFY_JOINT_ACTIONS", "Record", "learn"]
+    upper = np.maximum(bound(game, cert).gaps, 0.0)
+    return Gaps(spec.equilibrium, upper, "certificate", replay)

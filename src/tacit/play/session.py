@@ -51,14 +51,15 @@ class Session:
         self._loop = compiled(loop.episodes, self._tables, self.state, self.certificate, self.record)
         self._run(0)  # compile, or load what was compiled before
 
+    @property
+    def chunk(self) -> int:
+        """Episodes that are best played at once."""
+        return max(1, CHUNK_STEPS // self.game.horizon)
+
     def advance(self, episodes: int) -> FloatArray:
         """Play episodes; return the agents' returns [episodes, N]."""
-        returns = np.zeros((episodes, self.game.agents))
-        chunk = max(1, CHUNK_STEPS // self.game.horizon)
-        for begin in range(0, episodes, chunk):
-            part = returns[begin : begin + chunk]
-            part[:] = self._run(len(part))
-        return returns
+        sizes = [min(self.chunk, episodes - begin) for begin in range(0, episodes, self.chunk)]
+        return np.concatenate([self._run(size) for size in sizes])
 
     def _run(self, episodes: int) -> FloatArray:
         shape = (episodes, self.game.horizon)

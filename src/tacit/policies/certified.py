@@ -160,7 +160,7 @@ class CertifiedPolicy:
     def _drawn(self, agent: int, k: IntArray, h: int, u: FloatArray) -> IntArray:
         """Draw agent i's actions at step h from its distributions of the episodes k (evenly where k is −1)."""
         probs = self.distributions(agent, np.maximum(k, 0), h)
-        probs[k < 0] = 1 / self.actions[agent]
+        probs[k < 0] = 1.0 / self.actions[agent]
         above = u[:, None] >= np.cumsum(probs, axis=1)[:, :-1]
         actions: IntArray = above.sum(axis=1)
         return actions
@@ -256,13 +256,13 @@ def restored(stored: npt.NDArray[Any]) -> FloatArray:
     array([[0.25, 0.5 , 0.25]])
     """
     probs = np.zeros((*stored.shape[:-1], stored.shape[-1] + 1))
-    total: FloatArray = np.zeros(stored.shape[:-1])
-    for a in range(stored.shape[-1]):  # in the order of the kernel that writes them
-        probs[..., a] = stored[..., a]
-        total += probs[..., a]
-    rest = np.maximum(1.0 - total, 0.0)
-    probs[..., -1] = rest
-    return probs / (total + rest)[..., None]
+    probs[..., :-1] = stored
+    total = np.zeros((*stored.shape[:-1], 1))
+    for a in range(stored.shape[-1]):  # one by one, as the certificate's kernel adds them
+        total += probs[..., a : a + 1]
+    probs[..., -1:] = np.maximum(1.0 - total, 0.0)
+    probs /= total + probs[..., -1:]
+    return probs
 
 
 def drawn_by_rate(horizon: int, visits: IntArray, u: FloatArray) -> IntArray:

@@ -55,11 +55,14 @@ class MarkovPolicy:
     @classmethod
     def uniform(cls, game: TabularGame) -> MarkovPolicy:
         """Every agent draws evenly from its actions, always."""
+        check_game(game)
         return cls([np.full((1, game.states, a), 1 / a) for a in game.actions])
 
     @classmethod
     def random(cls, game: TabularGame, *, seed: int = 0, correlated: bool = False) -> MarkovPolicy:
         """Draw each distribution from Dirichlet(1, …, 1)."""
+        check_game(game)
+        correlated = check.flag("correlated", correlated)
         rng = np.random.default_rng(check.integer("seed", seed, least=0))
         grid = (game.horizon, game.states)
         if correlated:
@@ -74,7 +77,14 @@ class MarkovPolicy:
         >>> MarkovPolicy.deterministic([[[1]]], [2]).probs[0]
         array([[[0., 1.]]])
         """
-        tables = [np.asarray(table) for table in choices]
+        for what, given in (("choices", choices), ("actions", actions)):
+            if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str | bytes):
+                raise TacitError(f"{what} is {brief(given)}; it must be a list with one entry for each agent")
+        try:
+            tables = [np.asarray(table) for table in choices]
+        except ValueError:
+            raise TacitError(f"choices is {brief(choices)}; it must be one array [H, S] for each agent") from None
+        actions = [check.integer(f"actions[{i}]", a, least=1) for i, a in enumerate(actions)]
         if len(tables) != len(actions):
             raise TacitError(f"choices has {len(tables)} tables and actions {len(actions)} entries; one for each agent")
         for i, (table, a) in enumerate(zip(tables, actions, strict=True)):
@@ -84,6 +94,8 @@ class MarkovPolicy:
 
     def at(self, h: int) -> tuple[FloatArray, ...]:
         """Return the distributions of step h: [S, A_i] for each agent, or one [S, A_1, …, A_N]."""
+        if self.steps > 1:
+            check.integer("h", h, least=0, most=self.steps - 1)
         return tuple(own[h if self.steps > 1 else 0] for own in self.probs)
 
     def joint(self, h: int) -> FloatArray:
@@ -108,6 +120,7 @@ class MarkovPolicy:
 
     def check_fits(self, game: TabularGame) -> None:
         """Raise unless the policy has the game's agents, states, actions and horizon."""
+        check_game(game)
         mine = (self.agents, self.states, self.actions)
         if mine != (game.agents, game.states, game.actions) or self.steps not in (1, game.horizon):
             raise TacitError(f"the policy does not fit the game: {self!r} for {game!r}")
@@ -138,6 +151,18 @@ class MarkovPolicy:
         when = "the same at every step" if self.steps == 1 else f"{self.steps} steps"
         states = "1 state" if self.states == 1 else f"{self.states} states"
         return f"MarkovPolicy({kind}, {self.agents} agent{plural}, {states}, {times(self.actions)} actions, {when})"
+
+
+def check_game(game: object) -> None:
+    """Raise unless `game` is a tabular game."""
+    if not isinstance(game, TabularGame):
+        raise TacitError(f"game is {brief(game)}; it must be a TabularGame, as from tacit.make or tacit.load")
+
+
+def check_policy(policy: object) -> None:
+    """Raise unless `policy` is a Markov policy."""
+    if not isinstance(policy, MarkovPolicy):
+        raise TacitError(f"policy is {brief(policy)}; it must be a policy, as from tacit.solve or tacit.learn")
 
 
 def _checked_own(i: int, given: npt.ArrayLike) -> FloatArray:
