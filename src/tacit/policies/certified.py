@@ -84,7 +84,8 @@ class CertifiedPolicy:
             raise TacitError(f"stored has a probability outside [0, 1]: {float(stored.min())} or {float(stored.max())}")
         self.visited = visited
         self.stored = stored
-        self.episodes, self.horizon = visited.shape
+        self.episodes: int = visited.shape[0]
+        self.horizon: int = visited.shape[1]
 
     @property
     def agents(self) -> int:
@@ -224,7 +225,7 @@ class CertifiedPart:
         self.agent = agent
         self._index = np.array([-1])
         self._common: FloatArray | None = None
-        self._own: FloatArray
+        self._own: FloatArray = np.zeros(0)
 
     def begin(self, seed: int) -> None:
         """Begin an episode with the common seed; the agent's own draws come from it too, by the agent's number."""

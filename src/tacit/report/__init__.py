@@ -1,0 +1,8 @@
+"""Figures from results: functions that take axes and return them."""
+
+from __future__ import annotations
+
+from tacit.report.curves import plot_gap, plot_reward
+from tacit.report.style import COLORS, styled
+
+__all__ = ["COLORS", "plot_gap", "plot_reward", "styled"]
