@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib.ticker import LogFormatter
 
 from tacit.core.errors import TacitError
 from tacit.play import Run
@@ -20,7 +21,10 @@ def plot_gap(runs: Sequence[Run], *, ax: Any, label: str, color: str | None = No
     """Draw the bound on the gap over seeds on log–log axes, with a band of one standard deviation."""
     ax.set_xscale("log")
     ax.set_yscale("log")
-    return _band(runs, "gap", ax, label, color)
+    _band(runs, "gap", ax, label, color)
+    for formatter in (ax.yaxis.set_major_formatter, ax.yaxis.set_minor_formatter):
+        formatter(LogFormatter(labelOnlyBase=False, minor_thresholds=(2, 0.5)))
+    return ax
 
 
 def _band(runs: Sequence[Run], column: str, ax: Any, label: str, color: str | None) -> Any:
