@@ -90,7 +90,9 @@ def _document(args: argparse.Namespace, game: Any, batch: Any) -> dict[str, Any]
         "seeds": len(runs),
         "reward": {"mean": reward.mean, "std": reward.std, "ci95": list(reward.ci95)},
         "value": np.mean(values, axis=0).tolist(),
-        "gap": {
+        "gap": None
+        if runs[0].gaps.source == "none"
+        else {
             "kind": runs[0].gaps.kind,
             "source": runs[0].gaps.source,
             "mean": float(upper.max(axis=1).mean()),
@@ -118,10 +120,15 @@ def _print(game: Any, batch: Any, document: dict[str, Any]) -> None:
         f"(standard deviation over {seeds}; 95 % interval of the mean {low:.4g} to {high:.4g})",
         soft_wrap=True,
     )
-    kind = {"certificate": "exact certificate", "model-free": "each agent's own bound"}[gap["source"]]
-    out.print(
-        f"{gap['kind']} gap of the certified policy: at most {gap['mean']:.4g} on average, {gap['max']:.4g} in the "
-        f"worst seed ({kind}, the largest of all agents)",
-        soft_wrap=True,
-    )
+    if gap is not None:
+        whose, kind = {
+            "exact": ("the policy: exactly", "exact"),
+            "certificate": ("the certified policy: at most", "exact certificate"),
+            "model-free": ("the certified policy: at most", "each agent's own bound"),
+        }[gap["source"]]
+        out.print(
+            f"{gap['kind']} gap of {whose} {gap['mean']:.4g} on average, {gap['max']:.4g} in the worst seed "
+            f"({kind}, the largest of all agents)",
+            soft_wrap=True,
+        )
     out.print(f"{document['steps_per_second']:.3g} steps a second, {document['wall_seconds']:.2f} s")

@@ -1,7 +1,7 @@
 """Random streams: one generator for each role, all from one seed.
 
-Role 0 is the environment, role 1 + i agent i. Adding an agent never shifts another's draws, and drawing one number at
-a time gives the same numbers as drawing a block.
+Role 0 is the environment, role 1 + i agent i. Starting points and sampled outputs have roles of their own. Adding an
+agent never shifts another's draws, and drawing one number at a time gives the same numbers as drawing a block.
 """
 
 from __future__ import annotations
@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 ENVIRONMENT = 0
+START = 1 << 20  # plus i: the starting point of agent i
+OUTPUT = 1 << 21  # which iterate a learner returns
 
 
 def stream(seed: int, role: int) -> np.random.Generator:

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from tacit.bandits import Bandit
 from tacit.core.registry import Registry
-from tacit.learners.spec import Learner, World, checked_bandit, theorem_iota
+from tacit.learners.npg import NPG
+from tacit.learners.pg_exact import PGExact
+from tacit.learners.pg_storm import PGStorm
+from tacit.learners.spec import Learner, Start, World, checked_bandit, theorem_iota
 from tacit.learners.stage_v import StageV
 from tacit.learners.v_learning import VLearning
 
@@ -42,14 +45,26 @@ def stage_v_ce(
     return StageV(bandit=made, bonus=bonus, step=step, loss=loss, confidence=confidence, iota=iota)
 
 
+def pg_sgd(*, eta: float = 1e-4, exploration: float = 0.0, start: Start = "uniform") -> PGStorm:
+    """Independent stochastic policy gradient without momentum: what STORM improves on."""
+    return PGStorm(eta=eta, momentum=1.0, exploration=exploration, start=start)
+
+
 REGISTRY: Registry[Learner] = Registry("learner")
 REGISTRY.add("stage-v-cce", stage_v_cce)
 REGISTRY.add("stage-v-ce", stage_v_ce)
 REGISTRY.add("v-learning", VLearning)
+REGISTRY.add("pg-exact", PGExact)
+REGISTRY.add("pg-storm", PGStorm)
+REGISTRY.add("pg-sgd", pg_sgd)
+REGISTRY.add("npg", NPG)
 
 __all__ = [
+    "NPG",
     "REGISTRY",
     "Learner",
+    "PGExact",
+    "PGStorm",
     "StageV",
     "VLearning",
     "World",

@@ -6,11 +6,16 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from tacit import bandits
 from tacit.bandits import Bandit, Swap
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
-from tacit.core.types import IntArray
+from tacit.core.types import FloatArray, IntArray
+from tacit.policies import MarkovPolicy
+
+Start = str | MarkovPolicy
 
 
 class World(NamedTuple):
@@ -21,6 +26,7 @@ class World(NamedTuple):
     horizon: int
     reward_range: tuple[float, float]
     iota: float  # the logarithmic factor of the theory
+    start: tuple[FloatArray, ...] = ()  # for learners with a starting point: [H or 1, S, A_i] for each agent
 
     @property
     def agents(self) -> int:
@@ -34,15 +40,12 @@ class World(NamedTuple):
 
 
 class Learner(Protocol):
-    """A learning algorithm with its parameters."""
+    """A learning algorithm with its parameters.
 
-    @property
-    def confidence(self) -> float:
-        """Probability p with which the theory's guarantee may fail."""
-
-    @property
-    def iota(self) -> float | None:
-        """The logarithmic factor ι, where it is given instead of computed."""
+    Those whose theory has a logarithmic factor also have `confidence`, the probability p with which the guarantee may
+    fail, and `iota`, the factor ι itself where it is given instead of computed. Those that start from a policy have
+    `start`.
+    """
 
     @property
     def equilibrium(self) -> str:
@@ -50,10 +53,11 @@ class Learner(Protocol):
 
     @property
     def output(self) -> str:
-        """What it returns: "stage" or "rate" (a certified policy of that kind), or "markov"."""
+        """What it returns: "stage" or "rate" (a certified policy of that kind), "markov", or "exact".
 
-    def init(self, world: World) -> Any:
-        """Return the state of all agents, as a NamedTuple of arrays."""
+        Those that play have `init(world)`, which returns the state of all agents as a NamedTuple of arrays, and
+        kernels; "exact" ones have `ascend(game, policy, eta)` instead.
+        """
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force, for people."""
@@ -99,6 +103,25 @@ def checked_common(confidence: float, iota: float | None) -> None:
         raise TacitError("confidence is 0; it is the probability p of failing, and must be positive, e.g. 0.01")
     if iota is not None:
         _positive("iota", iota)
+
+
+def checked_start(start: Start) -> None:
+    """Check a starting point."""
+    if isinstance(start, str):
+        check.choice("start", start, ["uniform", "random"])
+    elif not isinstance(start, MarkovPolicy) or not start.product:
+        raise TacitError(f"start is {brief(start)}; it must be 'uniform', 'random' or a MarkovPolicy (product)")
+
+
+def starting_point(world: World) -> FloatArray:
+    """Return the agents' first parameters [N, C, A]: those of `world.start`, or even ones."""
+    theta = np.zeros((world.agents, world.cells, int(world.actions.max())))
+    for i, size in enumerate(world.actions):
+        theta[i, :, :size] = 1.0 / size
+        if world.start:
+            grid = (world.horizon, world.states, int(size))
+            theta[i, :, :size] = np.broadcast_to(world.start[i], grid).reshape(world.cells, size)
+    return theta
 
 
 def unit_rewards(world: World) -> tuple[float, float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -10,22 +11,17 @@ import numpy as np
 
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
-from tacit.core.generics import weigh
-from tacit.core.types import FloatArray
-from tacit.evaluation.certificate import Certificate, bound, certificate, fixed_deviation
+from tacit.evaluation import evaluate, policy_values
+from tacit.evaluation.certificate import Certificate
 from tacit.games.tabular import TabularGame
-from tacit.learners import REGISTRY, Learner, theorem_iota
+from tacit.learners import REGISTRY, Learner, World
 from tacit.play.interrupts import Interrupts
-from tacit.play.observers import certified_policy, record
-from tacit.play.run import Gaps, Run
+from tacit.play.outputs import CertifiedOutput, MarkovOutput, exact_gaps, last_iterate
+from tacit.play.run import Run
 from tacit.play.session import Session, world_of
 from tacit.play.windows import Windows
 from tacit.policies import MarkovPolicy
 from tacit.policies.markov import check_game
-
-#: Up to this many joint actions the certificate is kept unless it is declined; above, only on request: its cost grows
-#: with their number.
-CERTIFY_JOINT_ACTIONS = 1024
 
 Progress = Callable[[int, int], None]
 
@@ -52,11 +48,12 @@ def learn(
         `tacit.StageV(bandit="tsallis-inf")`.
         `preset="paper"` takes the settings that the paper used on this game; others given beside it go first.
     episodes : int
+        Episodes to play; for learners with exact gradients, iterations.
     seed : int
         Everything random comes from it.
     certify : bool, optional
-        Keep the exact certificate. If not given, it is kept for games of at most 1024 joint actions. It never changes
-        a draw.
+        Keep the exact certificate, or measure exact gaps while learning. If not given, that is done for games of at
+        most 1024 joint actions. It never changes a draw.
     keep : bool
         Keep the record that the certified policy is made of.
     points : int
@@ -81,52 +78,139 @@ def learn(
     seed = check.integer("seed", seed, least=0)
     points = check.integer("points", points, least=1)
     name, spec = resolved(game, learner, params)
-    iota = iota_of(game, spec, episodes)
-    wanted = game.joint_actions <= CERTIFY_JOINT_ACTIONS if certify is None else check.flag("certify", certify)
-    kept = record(game, episodes) if check.flag("keep", keep) else None
-    cert = certificate(game, spec.equilibrium) if wanted else None
-    session = Session(game, spec, iota, seed=seed, certificate=cert, record=kept)
-
+    certify = None if certify is None else check.flag("certify", certify)
+    check.flag("keep", keep)
+    world = world_of(game, spec, episodes=episodes, seed=seed)
     windows = Windows(episodes, points, game.agents)
+    if spec.output == "exact":
+        return ascend(game, name, spec, world, windows, seed=seed, certify=certify, progress=progress)
+
+    output: CertifiedOutput | MarkovOutput
+    if spec.output == "markov":
+        output = MarkovOutput(game, episodes=episodes, certify=certify, seed=seed)
+    else:
+        output = CertifiedOutput(game, spec, episodes=episodes, certify=certify, keep=keep)
+    session = Session(game, spec, world, seed=seed, certificate=output.certificate, record=output.record)
     with Interrupts() as interrupts:
         while windows.done < episodes and not interrupts.pending:
-            windows.add(session.advance(windows.next_chunk(session.chunk)))
+            chunk = windows.next_chunk(session.chunk)
+            pause = output.pause(windows.done)
+            if pause == windows.done:
+                output.paused(session)
+            elif pause is not None:
+                chunk = min(chunk, pause - windows.done)
+            windows.add(session.advance(chunk))
             if windows.full:
-                windows.close(_measures(session, windows.done, cert))
-            if progress is not None:
-                try:
-                    progress(windows.done, episodes)
-                except KeyboardInterrupt:
-                    interrupts.pending = True
-    done = windows.done
-    if done == 0:
-        raise KeyboardInterrupt
-    interrupted = done < episodes
-    if interrupted:
-        warnings.warn(f"interrupted: the run holds {done} of {episodes} episodes", stacklevel=2)
-        if windows.open:
-            windows.close(_measures(session, done, cert))
+                windows.close(output.measures(session, windows.done))
+            tell(progress, windows.done, episodes, interrupts)
+    done = ended(windows, episodes)
+    if windows.open:
+        windows.close(output.measures(session, done))
+
+    def again(other: Certificate) -> Session:
+        return Session(game, spec, world, seed=seed, certificate=other)
+
+    result = output.result(session, done, again)
     return Run(
         game=game,
         learner=name,
         episodes=done,
         seed=seed,
         last=last_iterate(game, session.state),
-        gaps=_gaps(session, spec, iota, seed, done, cert),
-        values=None if cert is None else bound(game, cert).values,
+        gaps=result.gaps,
+        values=result.values,
         reward=windows.last_tenth(),
         curve=windows.table(),
-        params=dict(spec.params(world_of(game, iota))),
+        params=dict(spec.params(world)),
         seconds=session.seconds,
-        interrupted=interrupted,
-        _policy=None if kept is None else certified_policy(game, kept, spec.output),
+        interrupted=done < episodes,
+        sampled=result.sampled,
+        _policy=result.policy,
+    )
+
+
+def tell(progress: Progress | None, done: int, episodes: int, interrupts: Interrupts) -> None:
+    """Report progress; whoever watches may interrupt."""
+    if progress is not None:
+        try:
+            progress(done, episodes)
+        except KeyboardInterrupt:
+            interrupts.pending = True
+
+
+def ended(windows: Windows, episodes: int) -> int:
+    """Return how many episodes were done; warn where they are not all, and interrupt where there are none."""
+    if windows.done == 0:
+        raise KeyboardInterrupt
+    if windows.done < episodes:
+        warnings.warn(f"interrupted: the run holds {windows.done} of {episodes} episodes", stacklevel=3)
+    return windows.done
+
+
+def ascend(
+    game: TabularGame,
+    name: str,
+    spec: Any,
+    world: World,
+    windows: Windows,
+    *,
+    seed: int,
+    certify: bool | None,
+    progress: Progress | None,
+) -> Run:
+    """Run a learner of exact gradients: an episode is an iteration, and its reward the exact value.
+
+    It ends early where the learner's tolerances are met. The policy is the best iterate that was measured, by its gap.
+    """
+    episodes = windows.last_edge
+    output = MarkovOutput(game, episodes=episodes, certify=True if certify is None else certify, seed=seed)
+    params = dict(spec.params(world))
+    policy = MarkovPolicy(world.start) if world.start else MarkovPolicy.uniform(game)
+    best, best_gap, met, began = policy, np.inf, False, time.perf_counter()
+    sampled_at = output.pause(0)
+    sampled = policy
+    with Interrupts() as interrupts:
+        while windows.done < episodes and not interrupts.pending and not met:
+            if windows.done == sampled_at:
+                sampled = policy
+            values = policy_values(game, policy).initial
+            policy, mapping = spec.ascend(game, policy, params["eta"])
+            windows.add(values[None])
+            gap = evaluate(game, policy).gap if spec.tolerance > 0 else np.inf
+            met = gap <= spec.tolerance or mapping <= spec.mapping_tolerance
+            if windows.full or met:
+                measures = output.measured(policy)
+                gap = float(np.max(measures["gap"]))
+                windows.close(measures)
+            if gap < best_gap:
+                best, best_gap = policy, gap
+            tell(progress, windows.done, episodes, interrupts)
+    done = windows.done if met else ended(windows, episodes)
+    if windows.open:
+        windows.close(output.measured(policy))
+    gaps, exact = exact_gaps(game, best, certify is not False)
+    return Run(
+        game=game,
+        learner=name,
+        episodes=done,
+        seed=seed,
+        last=policy,
+        gaps=gaps,
+        values=exact,
+        reward=windows.last_tenth(),
+        curve=windows.table(),
+        params=params,
+        seconds=time.perf_counter() - began,
+        interrupted=done < episodes and not met,
+        sampled=sampled,
+        _policy=best,
     )
 
 
 def resolved(game: TabularGame, learner: str | Learner, params: Mapping[str, Any]) -> tuple[str, Learner]:
     """Return a learner's name and its description with parameters."""
     if not isinstance(learner, str):
-        if not all(hasattr(learner, key) for key in ("equilibrium", "output", "init")):
+        if not all(hasattr(learner, key) for key in ("equilibrium", "output", "params")):
             raise TacitError(
                 f"learner is {brief(learner)}; it must be a name ({', '.join(REGISTRY)}) or a learner object"
             )
@@ -144,57 +228,3 @@ def resolved(game: TabularGame, learner: str | Learner, params: Mapping[str, Any
             )
         settings = {**known, **settings}
     return learner, REGISTRY.make(learner, **settings)
-
-
-def iota_of(game: TabularGame, spec: Learner, episodes: int) -> float:
-    """Return ι as given, or as the theorem has it for the whole run."""
-    if spec.iota is not None:
-        return float(spec.iota)
-    return theorem_iota(
-        agents=game.agents,
-        states=game.states,
-        actions=max(game.actions),
-        episodes=episodes,
-        horizon=game.horizon,
-        confidence=spec.confidence,
-    )
-
-
-def last_iterate(game: TabularGame, state: Any) -> MarkovPolicy:
-    """Return the agents' current distributions at every step and state."""
-    probs = [np.zeros((game.horizon, game.states, a)) for a in game.actions]
-    for i, own in enumerate(probs):
-        for h in range(game.horizon):
-            for s in range(game.states):
-                weigh(state, i, h, s, own[h, s])
-        own /= own.sum(axis=2, keepdims=True)
-    return MarkovPolicy(probs)
-
-
-def own_bounds(game: TabularGame, state: Any, episodes: int) -> FloatArray:
-    """Return each agent's own bound on its gap, (1/K)·Σ_k (V̄_1 − V̲_1)(s_1^k), in the game's units."""
-    low, high = game.reward_range
-    found: FloatArray = state.bound_sum / episodes * (high - low)
-    return found
-
-
-def _measures(session: Session, done: int, cert: Certificate | None) -> tuple[FloatArray, FloatArray]:
-    """Return the policy's values [N], where they are known, and the bounds on the gaps [N]."""
-    if cert is not None:
-        values, gaps = bound(session.game, cert)
-        return values, np.maximum(gaps, 0.0)
-    return np.full(session.game.agents, np.nan), own_bounds(session.game, session.state, done)
-
-
-def _gaps(session: Session, spec: Learner, iota: float, seed: int, done: int, cert: Certificate | None) -> Gaps:
-    game = session.game
-    if cert is None:
-        return Gaps(spec.equilibrium, own_bounds(game, session.state, done), "model-free")
-
-    def replay() -> FloatArray:
-        fixed = certificate(game, spec.equilibrium, choice=fixed_deviation(game, cert))
-        Session(game, spec, iota, seed=seed, certificate=fixed).advance(done)
-        return bound(game, fixed).gaps
-
-    upper = np.maximum(bound(game, cert).gaps, 0.0)
-    return Gaps(spec.equilibrium, upper, "certificate", replay)

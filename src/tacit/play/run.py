@@ -27,9 +27,9 @@ class Gaps:
         Which deviations count.
     upper : array [N]
         Upper bounds.
-    source : {"certificate", "model-free"}
-        Exact, from the game's own tables; or each agent's own bound (1/K)·Σ(V̄_1 − V̲_1), which holds with the theory's
-        bonus and probability.
+    source : {"exact", "certificate", "model-free", "none"}
+        The exact gap of a Markov policy; an exact upper bound from the game's own tables; each agent's own bound
+        (1/K)·Σ(V̄_1 − V̲_1), which holds with the theory's bonus and probability; or nothing was asked for.
     """
 
     kind: str
@@ -39,7 +39,9 @@ class Gaps:
 
     @cached_property
     def lower(self) -> FloatArray:
-        """Lower bounds [N]: the exact gain of one fixed deviation, found by playing the whole run again."""
+        """Lower bounds [N]: for a certified policy the exact gain of one fixed deviation, by playing the run again."""
+        if self.source == "exact":
+            return self.upper
         return np.zeros_like(self.upper) if self._replay is None else np.maximum(self._replay(), 0.0)
 
 
@@ -51,6 +53,8 @@ class Run:
     ----------
     last : MarkovPolicy
         The last iterate, a product policy.
+    sampled : MarkovPolicy or None
+        For policy gradients, an iterate drawn evenly from all: what their theorem is about.
     gaps : Gaps
         Upper and lower bounds on the equilibrium gap of `policy`, for each agent.
     values : array [N] or None
@@ -76,11 +80,12 @@ class Run:
     params: Mapping[str, Any]
     seconds: float
     interrupted: bool
-    _policy: CertifiedPolicy | None = field(repr=False)
+    sampled: MarkovPolicy | None
+    _policy: CertifiedPolicy | MarkovPolicy | None = field(repr=False)
 
     @property
-    def policy(self) -> CertifiedPolicy:
-        """The policy that the guarantee is about."""
+    def policy(self) -> Any:
+        """What to play: V-learning's certified policy, a policy gradient's last iterate, or the best of exact ones."""
         if self._policy is None:
             raise TacitError("this run kept no record, so it has no certified policy; learn with record=True")
         return self._policy
@@ -101,7 +106,8 @@ class Run:
         return evaluate(self.game, self.last).gap
 
     def __repr__(self) -> str:
-        return (
-            f"Run({self.learner!r}, {self.episodes} episodes, seed {self.seed}, "
-            f"{self.gaps.kind} gap ≤ {self.gap:.4g} ({self.gaps.source}))"
+        sign = "=" if self.gaps.source == "exact" else "≤"
+        told = (
+            "" if self.gaps.source == "none" else f", {self.gaps.kind} gap {sign} {self.gap:.4g} ({self.gaps.source})"
         )
+        return f"Run({self.learner!r}, {self.episodes} episodes, seed {self.seed}{told})"

@@ -13,17 +13,53 @@ from tacit.core.types import FloatArray
 from tacit.evaluation.certificate import Certificate
 from tacit.games.tables import GameTables, tables
 from tacit.games.tabular import TabularGame
-from tacit.learners.spec import Learner, World
+from tacit.learners import Learner, World, theorem_iota
 from tacit.play import loop
 from tacit.play.observers import Nothing, Record
+from tacit.policies import MarkovPolicy
 
 #: Steps in a chunk: its uniform numbers stay within a core's cache.
 CHUNK_STEPS = 16_384
 
 
-def world_of(game: TabularGame, iota: float) -> World:
-    """Return what the agents know of a game."""
-    return World(game.states, np.array(game.actions), game.horizon, game.reward_range, iota)
+def world_of(game: TabularGame, learner: Learner, *, episodes: int, seed: int) -> World:
+    """Return what the agents of a run know: the sizes, ι as given or as the theorem has it, and where they start."""
+    return World(
+        game.states,
+        np.array(game.actions),
+        game.horizon,
+        game.reward_range,
+        _iota(game, learner, episodes),
+        _start(game, getattr(learner, "start", "uniform"), seed),
+    )
+
+
+def _iota(game: TabularGame, learner: Learner, episodes: int) -> float:
+    given = getattr(learner, "iota", 0.0)  # learners without a logarithmic factor have no use for it
+    if given is not None:
+        return float(given)
+    return theorem_iota(
+        agents=game.agents,
+        states=game.states,
+        actions=max(game.actions),
+        episodes=episodes,
+        horizon=game.horizon,
+        confidence=learner.confidence,  # type: ignore[attr-defined]
+    )
+
+
+def _start(game: TabularGame, start: str | MarkovPolicy, seed: int) -> tuple[FloatArray, ...]:
+    if isinstance(start, MarkovPolicy):
+        start.check_fits(game)
+        return start.probs
+    if start == "random":
+        return tuple(random_start(game.horizon, game.states, a, seed, i) for i, a in enumerate(game.actions))
+    return ()
+
+
+def random_start(horizon: int, states: int, actions: int, seed: int, index: int) -> FloatArray:
+    """Return agent i's random starting point [H, S, A], from the seed and its number alone."""
+    return streams.stream(seed, streams.START + index).dirichlet(np.ones(actions), (horizon, states))
 
 
 class Session:
@@ -33,14 +69,14 @@ class Session:
         self,
         game: TabularGame,
         learner: Learner,
-        iota: float,
+        world: World,
         *,
         seed: int,
         certificate: Certificate | None = None,
         record: Record | None = None,
     ) -> None:
         self.game = game
-        self.state: Any = learner.init(world_of(game, iota))
+        self.state: Any = learner.init(world)  # type: ignore[attr-defined]
         self.certificate: Certificate | Nothing = Nothing() if certificate is None else certificate
         self.record: Record | Nothing = Nothing() if record is None else record
         self.seconds = 0.0  # learning only: neither compilation nor drawing

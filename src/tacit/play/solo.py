@@ -15,6 +15,8 @@ from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
 from tacit.learners import REGISTRY, Learner, World, theorem_iota
+from tacit.play.session import random_start
+from tacit.policies import MarkovPolicy
 
 
 def act_one(learner, h, s, u):
@@ -32,7 +34,7 @@ class Agent:
 
     def __init__(self, spec: Learner, world: World, *, seed: int, index: int) -> None:
         self.world = world
-        self.state: Any = spec.init(world)
+        self.state: Any = spec.init(world)  # type: ignore[attr-defined]
         self.episodes = 0
         self._stream = streams.stream(seed, streams.agent_role(index))
         self._act = compiled(act_one, self.state)
@@ -58,7 +60,9 @@ class Agent:
 
     @property
     def bound(self) -> float:
-        """The agent's own bound on its gap so far, (1/K)·Σ_k (V̄_1 − V̲_1), in reward units."""
+        """The agent's own bound on its gap so far, (1/K)·Σ_k (V̄_1 − V̲_1), in reward units (V-learning only)."""
+        if not hasattr(self.state, "bound_sum"):
+            raise TacitError("only V-learning agents have a bound of their own")
         low, high = self.world.reward_range
         return float(self.state.bound_sum[0]) / max(self.episodes, 1) * (high - low)
 
@@ -110,7 +114,7 @@ def agent(
     array([0.333, 0.333, 0.333])
     """
     spec = REGISTRY.make(learner, **params) if isinstance(learner, str) else learner
-    if not all(hasattr(spec, key) for key in ("equilibrium", "output", "init")):
+    if not all(hasattr(spec, key) for key in ("equilibrium", "output", "params")):
         raise TacitError(f"learner is {brief(learner)}; it must be a name ({', '.join(REGISTRY)}) or a learner object")
     if not isinstance(learner, str) and params:
         raise TacitError(f"a learner object has its parameters already; leave out {', '.join(params)}")
@@ -118,13 +122,26 @@ def agent(
     actions = check.integer("actions", actions, least=1)
     horizon = check.integer("horizon", horizon, least=1)
     seed, index = check.integer("seed", seed, least=0), check.integer("index", index, least=0)
-    iota = spec.iota
+    if spec.output == "exact":
+        raise TacitError(f"{brief(learner)} needs exact gradients, which no agent has on its own; see `tacit learners`")
+    iota = getattr(spec, "iota", 0.0)
     if iota is None:
-        iota = theorem_iota(
-            agents=1, states=states, actions=actions, episodes=1, horizon=horizon, confidence=spec.confidence
-        )
-    world = World(states, np.array([actions]), horizon, _checked_range(reward_range), iota)
+        p = spec.confidence  # type: ignore[attr-defined]
+        iota = theorem_iota(agents=1, states=states, actions=actions, episodes=1, horizon=horizon, confidence=p)
+    start = _start(getattr(spec, "start", "uniform"), horizon, states, actions, seed, index)
+    world = World(states, np.array([actions]), horizon, _checked_range(reward_range), iota, start)
     return Agent(spec, world, seed=seed, index=index)
+
+
+def _start(
+    start: str | MarkovPolicy, horizon: int, states: int, actions: int, seed: int, index: int
+) -> tuple[FloatArray, ...]:
+    """Return the agent's own starting point, the one it would have in the loop."""
+    if isinstance(start, MarkovPolicy):
+        if index >= start.agents or start.states != states or start.actions[index] != actions:
+            raise TacitError(f"start does not fit agent {index}: {start!r}")
+        return (start.probs[index],)
+    return (random_start(horizon, states, actions, seed, index),) if start == "random" else ()
 
 
 def _checked_range(value: object) -> tuple[float, float]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.core.types import FloatArray
+
+#: Named measures; those with one number for each agent become a column for each.
+Measures = Mapping[str, FloatArray | float]
 
 
 class Windows:
@@ -17,11 +21,12 @@ class Windows:
         self.done = 0
         self.agents = agents
         edges = np.linspace(0, episodes, min(points, episodes) + 1).round().astype(int)
-        self._edges = np.unique(edges)[1:].tolist()
+        self._edges: list[int] = np.unique(edges)[1:].tolist()
+        self.last_edge = episodes
         self._tail_from = episodes - max(1, episodes // 10)
         self._tail, self._tail_count = np.zeros(agents), 0
         self._sum, self._count = np.zeros(agents), 0
-        self._rows: list[tuple[float, ...]] = []
+        self._rows: list[dict[str, float]] = []
 
     @property
     def open(self) -> bool:
@@ -31,11 +36,11 @@ class Windows:
     @property
     def full(self) -> bool:
         """Whether the current window has all its episodes."""
-        return bool(self.done == self._edges[0])
+        return self.done == self._edges[0]
 
     def next_chunk(self, most: int) -> int:
         """Return how many episodes to play next: at most `most`, and not beyond the window."""
-        return int(min(most, self._edges[0] - self.done))
+        return min(most, self._edges[0] - self.done)
 
     def add(self, returns: FloatArray) -> None:
         """Take in the returns [episodes, N] of the next episodes."""
@@ -46,11 +51,17 @@ class Windows:
         self._count += len(returns)
         self.done += len(returns)
 
-    def close(self, measures: tuple[FloatArray, FloatArray]) -> None:
-        """End the window with the values [N] and gaps [N] that were reached."""
-        values, gaps = measures
+    def close(self, measures: Measures) -> None:
+        """End the window with what was reached: `value` [N], `gap` [N], and more."""
         reward = self._sum / self._count
-        self._rows.append((self.done, reward[0], values[0], gaps.max(), *reward, *values, *gaps))
+        value, gap = np.asarray(measures["value"]), np.asarray(measures["gap"])
+        row = {"episode": float(self.done), "reward": reward[0], "value": value[0], "gap": gap.max()}
+        for name, measure in {"reward": reward, **measures}.items():
+            if isinstance(measure, np.ndarray):
+                row |= {f"{name}_{i}": measure[i] for i in range(self.agents)}
+            else:
+                row[name] = measure
+        self._rows.append(row)
         self._edges = [edge for edge in self._edges if edge > self.done]
         self._sum, self._count = np.zeros(self.agents), 0
 
@@ -58,10 +69,9 @@ class Windows:
         """Return the mean returns [N] over the last tenth of the episodes; of the last window if it was not reached."""
         if self._tail_count:
             return self._tail / self._tail_count
-        return np.array([self._rows[-1][4 + i] for i in range(self.agents)])
+        return np.array([self._rows[-1][f"reward_{i}"] for i in range(self.agents)])
 
     def table(self) -> npt.NDArray[Any]:
         """Return the curve as a structured array."""
-        names = ["episode", "reward", "value", "gap"]
-        names += [f"{what}_{i}" for what in ("reward", "value", "gap") for i in range(self.agents)]
-        return np.array(self._rows, dtype=[(name, "i8" if name == "episode" else "f8") for name in names])
+        kinds = [(name, "i8" if name == "episode" else "f8") for name in self._rows[0]]
+        return np.array([tuple(row.values()) for row in self._rows], dtype=kinds)

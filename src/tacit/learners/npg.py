@@ -1,0 +1,162 @@
+"""Independent natural policy gradient with softmax parameters. [Fox, McAleer, Overman, Panageas 2022]
+
+The natural gradient of a softmax policy is its advantage, so each agent's policy moves by
+
+    π_{h,i}(a|s) ∝ π_{h,i}(a|s)·exp(η·Q̄_{h,i}(s, a)),   Q̄ = E_{a_-i}[Q_{h,i}(s, a, a_-i)].
+
+With gradient = "sampled", Q̄ is estimated from the agent's own trajectory: at the visited (h, s_h) the return from step
+h on over the probability of the action played, without bias, zero for the other actions.
+
+Deviations: none from the cited update in its finite-horizon form; the sampled estimate is the plainest unbiased one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacit.core import check, generics
+from tacit.core.types import FloatArray, IntArray
+from tacit.evaluation.gradient import policy_gradient
+from tacit.games.tabular import TabularGame
+from tacit.learners.spec import Start, World, checked_start, starting_point
+from tacit.policies.markov import MarkovPolicy
+
+
+@dataclass(frozen=True)
+class NPG:
+    """Independent natural policy gradient with softmax parameters.
+
+    Parameters
+    ----------
+    eta : float
+        Step size.
+    gradient : {"exact", "sampled"}
+    start : "uniform", "random" or MarkovPolicy
+    """
+
+    eta: float = 0.1
+    gradient: str = "exact"
+    start: Start = "uniform"
+
+    def __post_init__(self) -> None:
+        check.real("eta", self.eta, least=0)
+        check.choice("gradient", self.gradient, ["exact", "sampled"])
+        checked_start(self.start)
+
+    @property
+    def equilibrium(self) -> str:
+        """Nash."""
+        return "nash"
+
+    @property
+    def output(self) -> str:
+        """A Markov policy, with or without playing."""
+        return "exact" if self.gradient == "exact" else "markov"
+
+    @property
+    def tolerance(self) -> float:
+        """It runs for all its iterations."""
+        return 0.0
+
+    @property
+    def mapping_tolerance(self) -> float:
+        """It runs for all its iterations."""
+        return 0.0
+
+    def params(self, world: World) -> Mapping[str, Any]:
+        """Return the parameters in force."""
+        return {"eta": self.eta, "gradient": self.gradient}
+
+    def ascend(self, game: TabularGame, policy: MarkovPolicy, eta: float) -> tuple[MarkovPolicy, float]:
+        """Take one exact step of every agent; return the new policy and how far it moved, over η."""
+        q = policy_gradient(game, policy).q
+        moved = []
+        for own, payoff in zip(policy.probs, q, strict=True):
+            weight = own * np.exp(eta * (payoff - payoff.max(axis=2, keepdims=True)))
+            moved.append(weight / weight.sum(axis=2, keepdims=True))
+        change = sum(float(((new - old) ** 2).sum()) for new, old in zip(moved, policy.probs, strict=True))
+        return MarkovPolicy(moved), float(np.sqrt(change)) / eta if eta > 0 else 0.0
+
+    def init(self, world: World) -> NPGState:
+        """Make the state of all agents."""
+        with np.errstate(divide="ignore"):
+            logits = np.log(starting_point(world))
+        grid = (world.agents, world.horizon)
+        return NPGState(
+            logits=np.maximum(logits, -1e300),
+            cell=np.zeros(grid, dtype=np.int64),
+            action=np.zeros(grid, dtype=np.int64),
+            chance=np.zeros(grid),
+            reward=np.zeros(grid),
+            room=np.zeros((world.agents, int(world.actions.max()))),
+            eta=float(self.eta),
+            actions=world.actions,
+            horizon=world.horizon,
+            states=world.states,
+        )
+
+
+class NPGState(NamedTuple):
+    """All agents' logits, and the running episode."""
+
+    logits: FloatArray  # [N, C, A]  relative to the largest
+    cell: IntArray  # [N, H]
+    action: IntArray  # [N, H]
+    chance: FloatArray  # [N, H]  of the action played
+    reward: FloatArray  # [N, H]
+    room: FloatArray  # [N, A]
+    eta: float
+    actions: IntArray  # [N]
+    horizon: int
+    states: int
+
+
+@generics.weigh.implement(NPGState)
+def weigh(learner, i, h, s, out):
+    """Write π, the softmax of the logits."""
+    c = h * learner.states + s
+    total = 0.0
+    for a in range(learner.actions[i]):
+        out[a] = math.exp(learner.logits[i, c, a])
+        total += out[a]
+    for a in range(learner.actions[i]):
+        out[a] /= total
+
+
+@generics.act.implement(NPGState)
+def act(learner, i, h, s, u):
+    """Draw from π."""
+    generics.weigh(learner, i, h, s, learner.room[i])
+    chosen = learner.actions[i] - 1
+    for a in range(chosen):
+        u -= learner.room[i, a]
+        if u < 0.0:
+            chosen = a
+            break
+    learner.cell[i, h] = h * learner.states + s
+    learner.action[i, h] = chosen
+    learner.chance[i, h] = max(learner.room[i, chosen], 1e-300)
+    return chosen
+
+
+@generics.learn.implement(NPGState)
+def learn(learner, i, h, s, a, r, s_next):
+    """Note the reward; after the last step, move the logits at the visited cells."""
+    learner.reward[i, h] = r
+    if h == learner.horizon - 1:
+        ahead = 0.0
+        for step in range(learner.horizon - 1, -1, -1):
+            ahead += learner.reward[i, step]
+            c = learner.cell[i, step]
+            moved = learner.eta * ahead / learner.chance[i, step]
+            learner.logits[i, c, learner.action[i, step]] += moved
+            top = learner.logits[i, c, 0]
+            for b in range(1, learner.actions[i]):
+                top = max(top, learner.logits[i, c, b])
+            for b in range(learner.actions[i]):
+                learner.logits[i, c, b] = max(learner.logits[i, c, b] - top, -1e300)

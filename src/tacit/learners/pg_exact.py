@@ -1,0 +1,82 @@
+"""Independent projected gradient ascent with exact gradients. [Mao2022, eqn:pga, thm:mpg_exact_gradient]
+
+    π_i ← Proj(π_i + η·∇_{π_i} V_{1,i}(ρ)),  η = 1/(4·N·A_max·H³)
+
+Deviations: the theorem's step is for rewards in [0, 1]; in the game's units it is divided by the span of the rewards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacit.core import check
+from tacit.core.simplex import projected
+from tacit.evaluation.gradient import policy_gradient
+from tacit.games.tabular import TabularGame
+from tacit.learners.spec import Start, World, checked_start
+from tacit.policies.markov import MarkovPolicy
+
+
+@dataclass(frozen=True)
+class PGExact:
+    """Independent projected gradient ascent with exact gradients.
+
+    Parameters
+    ----------
+    eta : "theory" or float
+        Step size; the theorem's is 1/(4·N·A_max·H³) over the span of the rewards.
+    tolerance : float
+        Stop when the nash gap is at most this, in the game's units.
+    mapping_tolerance : float
+        Stop when the gradient mapping ‖π' − π‖/η is at most this.
+    start : "uniform", "random" or MarkovPolicy
+    """
+
+    eta: float | str = "theory"
+    tolerance: float = 0.0
+    mapping_tolerance: float = 0.0
+    start: Start = "uniform"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.eta, str):
+            check.choice("eta", self.eta, ["theory"])
+        else:
+            check.real("eta", self.eta, least=0)
+        check.real("tolerance", self.tolerance, least=0)
+        check.real("mapping_tolerance", self.mapping_tolerance, least=0)
+        checked_start(self.start)
+
+    @property
+    def equilibrium(self) -> str:
+        """Nash."""
+        return "nash"
+
+    @property
+    def output(self) -> str:
+        """A Markov policy, without playing."""
+        return "exact"
+
+    def params(self, world: World) -> Mapping[str, Any]:
+        """Return the parameters in force."""
+        eta = theory_step(world) if isinstance(self.eta, str) else self.eta
+        return {"eta": eta, "tolerance": self.tolerance, "mapping_tolerance": self.mapping_tolerance}
+
+    def ascend(self, game: TabularGame, policy: MarkovPolicy, eta: float) -> tuple[MarkovPolicy, float]:
+        """Take one step of every agent; return the new policy and the norm of the gradient mapping."""
+        found = policy_gradient(game, policy)
+        moved = [
+            projected(np.broadcast_to(own, grad.shape) + eta * grad)
+            for own, grad in zip(policy.probs, found.gradients, strict=True)
+        ]
+        change = sum(float(((new - old) ** 2).sum()) for new, old in zip(moved, policy.probs, strict=True))
+        return MarkovPolicy(moved), float(np.sqrt(change)) / eta if eta > 0 else 0.0
+
+
+def theory_step(world: World) -> float:
+    """Return 1/(4·N·A_max·H³), over the span of the rewards."""
+    low, high = world.reward_range
+    return 1.0 / (4 * world.agents * float(world.actions.max()) * world.horizon**3 * max(high - low, 1e-300))

@@ -1,0 +1,325 @@
+"""Independent policy gradient with recursive momentum (STORM). [Mao2022, Alg. 3, eqn:gradient_estimator]
+
+Each agent i keeps parameters θ on the simplex of each (h, s) and plays π = (1 − ε̃)·θ + ε̃/A_i. From its own trajectory
+ξ_t of episode t, with return R and actions a_h in states s_h, it estimates
+
+    g(θ, ξ)(h, s_h, a_h) = R·(1 − ε̃)/π_θ(a_h | s_h),  zero elsewhere,
+
+and ascends:
+
+    d_t = g(θ_t, ξ_t) + (1 − a_t)·(d_{t−1} − g(θ_{t−1}, ξ_t)),   θ_{t+1} = Proj(θ_t + η_t·d_t).
+
+Steps: constants η and a, or the theorem's η_t = k/(w + σ²·t)^{1/3}, a_{t+1} = c·η_t². With a = 1 there is no momentum:
+this is `pg-sgd`, stochastic gradient ascent.
+
+Deviations: ascent on V where the paper descends on F. g(θ_{t−1}, ξ_t) puts the *same* trajectory, drawn with θ_t, into
+the old policy's estimator with no importance weight, which would need the other agents' policies; `own_ratio` adds the
+agent's own. Where the old policy gave the action no chance at all, the correction is left out. Between two visits of a
+state its direction only shrinks, and projections along a fixed direction compose, so the updates of a state wait until
+it is visited next: an episode costs O(H·A), whatever the number of states. Returns are in the game's own units; the
+theorem's schedule brings rewards to [0, 1].
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacit.core import check, generics, simplex
+from tacit.core.errors import TacitError
+from tacit.core.types import FloatArray, IntArray
+from tacit.learners.spec import Start, World, checked_start, starting_point, unit_rewards
+
+project = generics.jitable(simplex.project)
+
+
+@dataclass(frozen=True)
+class PGStorm:
+    """Independent policy gradient with recursive momentum.
+
+    Parameters
+    ----------
+    eta, momentum : float, or both "theory"
+        Step size η and momentum parameter a in [0, 1]; a = 1 is no momentum.
+    exploration : float
+        ε̃ of the ε̃-greedy parameterization. The theorem's schedule needs it positive.
+    own_ratio : bool
+        Weigh the old policy's estimate by the agent's own importance ratio.
+    b : float
+        The free constant of the theorem's schedule.
+    start : "uniform", "random" or MarkovPolicy
+        The parameters θ of the first episode.
+    """
+
+    eta: float | str = 1e-4
+    momentum: float | str = 0.5
+    exploration: float = 0.0
+    own_ratio: bool = False
+    b: float = 1.0
+    start: Start = "uniform"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.eta, str) or isinstance(self.momentum, str):
+            if self.eta != "theory" or self.momentum != "theory":
+                raise TacitError(
+                    f"eta is {self.eta!r} and momentum {self.momentum!r}; give two numbers, or 'theory' for both"
+                )
+            if check.real("exploration", self.exploration, least=0, most=1) == 0:
+                raise TacitError("exploration is 0; the theorem's schedule needs a positive one, e.g. exploration=0.1")
+        else:
+            check.real("eta", self.eta, least=0)
+            check.real("momentum", self.momentum, least=0, most=1)
+        check.real("exploration", self.exploration, least=0, most=1)
+        check.flag("own_ratio", self.own_ratio)
+        if check.real("b", self.b, least=0) == 0:
+            raise TacitError("b is 0; it must be a positive number")
+        checked_start(self.start)
+
+    @property
+    def equilibrium(self) -> str:
+        """Nash."""
+        return "nash"
+
+    @property
+    def output(self) -> str:
+        """A Markov policy."""
+        return "markov"
+
+    def params(self, world: World) -> Mapping[str, Any]:
+        """Return the parameters in force."""
+        found: dict[str, Any] = {
+            "eta": self.eta,
+            "momentum": self.momentum,
+            "exploration": self.exploration,
+            "own_ratio": self.own_ratio,
+        }
+        return {**found, **schedule(self, world)._asdict()} if self.eta == "theory" else found
+
+    def init(self, world: World) -> PGStormState:
+        """Make the state of all agents."""
+        N, H, A = world.agents, world.horizon, int(world.actions.max())
+        theory = self.eta == "theory"
+        low, scale = unit_rewards(world) if theory else (0.0, 1.0)
+        return PGStormState(
+            theta=starting_point(world),
+            direction=np.zeros((N, world.cells, A)),
+            since=np.zeros((N, world.cells), dtype=np.int64),
+            clock=np.ones(N, dtype=np.int64),
+            total=np.zeros(N),
+            cell=np.zeros((N, H), dtype=np.int64),
+            now=np.zeros((N, H, A)),
+            old=np.zeros((N, A)),
+            old_chance=np.zeros((N, H)),
+            schedule=schedule(self, world) if theory else Schedule(0.0, 1.0, 0.0, 0.0),
+            eta=-1.0 if isinstance(self.eta, str) else float(self.eta),
+            momentum=0.0 if isinstance(self.momentum, str) else float(self.momentum),
+            exploration=float(self.exploration),
+            own_ratio=bool(self.own_ratio),
+            reward_low=low,
+            reward_scale=scale,
+            actions=world.actions,
+            horizon=H,
+            states=world.states,
+        )
+
+
+class Schedule(NamedTuple):
+    """The theorem's constants: η_t = k/(w + σ²·t)^{1/3}, a_{t+1} = c·η_t²."""
+
+    k: float
+    w: float
+    c: float
+    sigma2: float
+
+
+def schedule(spec: PGStorm, world: World) -> Schedule:
+    """Return the constants of [Mao2022, thm:storm_app] with σ² and L² as in the proof of [Mao2022, thm:finite].
+
+    An agent on its own counts itself only: N = 1.
+    """
+    N, A, H, explore, b = world.agents, float(world.actions.max()), world.horizon, float(spec.exploration), spec.b
+    sigma2 = N * A**2 * H**4 / explore
+    L = math.sqrt(N**2 * A**3 * H**3 / explore**3)
+    return Schedule(
+        k=b * sigma2 ** (1 / 3) / L,
+        w=sigma2 * max((4 * b) ** 3, 2.0, (32 * b + 1 / (7 * b**2)) ** 3 / 64),
+        c=L**2 * (32 + 1 / (7 * b**3)),
+        sigma2=sigma2,
+    )
+
+
+class PGStormState(NamedTuple):
+    """All agents' parameters and directions; those of a cell are as of episode `since`."""
+
+    theta: FloatArray  # [N, C, A]  θ in episode `since`
+    direction: FloatArray  # [N, C, A]  d of that episode
+    since: IntArray  # [N, C]  0 where the cell was never visited
+    clock: IntArray  # [N]  the running episode, from 1
+    total: FloatArray  # [N]  return of the running episode so far
+    cell: IntArray  # [N, H]  cells of the running episode
+    now: FloatArray  # [N, H, A]  θ of the running episode at its cells
+    old: FloatArray  # [N, A]  room for θ of the episode before
+    old_chance: FloatArray  # [N, H]  the old policy's probability of the action played
+    schedule: Schedule
+    eta: float  # negative: the schedule's
+    momentum: float
+    exploration: float
+    own_ratio: bool
+    reward_low: float
+    reward_scale: float
+    actions: IntArray  # [N]
+    horizon: int
+    states: int
+
+
+@generics.jitable
+def step_size(learner, t):
+    """Return η_t."""
+    if learner.eta >= 0.0:
+        return learner.eta
+    plan = learner.schedule
+    return plan.k / math.pow(plan.w + plan.sigma2 * t, 1.0 / 3.0)
+
+
+@generics.jitable
+def fading(learner, t):
+    """Return 1 − a_t."""
+    if learner.eta >= 0.0:
+        return 1.0 - learner.momentum
+    eta = step_size(learner, t - 1)
+    return 1.0 - min(learner.schedule.c * eta * eta, 1.0)
+
+
+@generics.jitable
+def reach(learner, since, until):
+    """Return (how far θ has moved along d from episode `since` to `until`, how much of d is left in `until` − 1).
+
+    Σ_{j=since..until−1} η_j·Π_{since<i≤j}(1 − a_i), and Π_{since<i<until}(1 − a_i).
+    """
+    m = until - since
+    if m <= 0:
+        return 0.0, 1.0
+    if learner.eta >= 0.0:
+        a = learner.momentum
+        if a == 0.0:
+            return learner.eta * m, 1.0
+        keep = math.pow(1.0 - a, m - 1.0)
+        return learner.eta * (1.0 - keep * (1.0 - a)) / a, keep
+    moved = step_size(learner, since)
+    left = 1.0
+    for j in range(since + 1, until):
+        left *= fading(learner, j)
+        moved += left * step_size(learner, j)
+        if left < 1e-20:
+            return moved, 0.0
+    return moved, left
+
+
+@generics.jitable
+def bring(learner, i, c, until, out):
+    """Write θ of episode `until` at cell c into `out`."""
+    n = learner.actions[i]
+    moved, _ = reach(learner, learner.since[i, c], until)
+    for a in range(n):
+        out[a] = learner.theta[i, c, a] + moved * learner.direction[i, c, a]
+    if moved > 0.0:
+        project(out, n)
+
+
+@generics.jitable
+def played(learner, theta, a, n):
+    """Return π(a) = (1 − ε̃)·θ(a) + ε̃/A."""
+    return (1.0 - learner.exploration) * theta[a] + learner.exploration / n
+
+
+@generics.act.implement(PGStormState)
+def act(learner, i, h, s, u):
+    """Bring the cell up to date and draw from it."""
+    c = h * learner.states + s
+    n = learner.actions[i]
+    now = learner.now[i, h]
+    visited = learner.since[i, c] > 0
+    if visited:
+        bring(learner, i, c, learner.clock[i], now)
+    else:
+        for a in range(n):
+            now[a] = learner.theta[i, c, a]
+    learner.cell[i, h] = c
+    chosen = n - 1
+    for a in range(n - 1):
+        u -= played(learner, now, a, n)
+        if u < 0.0:
+            chosen = a
+            break
+    while chosen > 0 and played(learner, now, chosen, n) <= 0.0:  # rounding must not draw what has no chance
+        chosen -= 1
+    if visited:
+        bring(learner, i, c, learner.clock[i] - 1, learner.old[i])
+        learner.old_chance[i, h] = played(learner, learner.old[i], chosen, n)
+    else:
+        learner.old_chance[i, h] = played(learner, now, chosen, n)
+    return chosen
+
+
+@generics.weigh.implement(PGStormState)
+def weigh(learner, i, h, s, out):
+    """Write π of the running episode."""
+    c = h * learner.states + s
+    n = learner.actions[i]
+    if learner.since[i, c] > 0:
+        bring(learner, i, c, learner.clock[i], out)
+    else:
+        for a in range(n):
+            out[a] = learner.theta[i, c, a]
+    for a in range(n):
+        out[a] = played(learner, out, a, n)
+
+
+@generics.learn.implement(PGStormState)
+def learn(learner, i, h, s, a, r, s_next):
+    """Note the step; after the last one, renew the direction at the cells of the episode. [Mao2022, Alg. 3, l. 6]"""
+    learner.total[i] += (r - learner.reward_low) * learner.reward_scale
+    n = learner.actions[i]
+    c = learner.cell[i, h]
+    learner.cell[i, h] = c * n + a  # the action too is needed at the end of the episode
+    if h == learner.horizon - 1:
+        t = learner.clock[i]
+        for step in range(learner.horizon):
+            renew(learner, i, step, t)
+        learner.total[i] = 0.0
+        learner.clock[i] = t + 1
+
+
+@generics.jitable
+def renew(learner, i, h, t):
+    """Write d_t and θ_t at the cell that episode t visited at step h."""
+    n = learner.actions[i]
+    c = learner.cell[i, h] // n
+    a = learner.cell[i, h] % n
+    since = learner.since[i, c]
+    kept = 0.0
+    if t > 1:
+        kept = fading(learner, t)
+    left = 0.0
+    if since > 0:
+        _, left = reach(learner, since, t)
+    now = learner.now[i, h]
+    scale = learner.total[i] * (1.0 - learner.exploration)
+    chance = played(learner, now, a, n)
+    new = scale / chance
+    old = 0.0
+    if kept > 0.0:
+        before = learner.old_chance[i, h]
+        if before > 0.0:
+            old = scale / before
+            if learner.own_ratio:
+                old *= before / chance
+    for b in range(n):
+        learner.direction[i, c, b] *= kept * left
+        learner.theta[i, c, b] = now[b]
+    learner.direction[i, c, a] += new - kept * old
+    learner.since[i, c] = t

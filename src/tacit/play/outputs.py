@@ -1,0 +1,151 @@
+"""What a run gives out besides rewards: a certified policy and its certificate, or a Markov policy and its gap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacit.core import streams
+from tacit.core.generics import weigh
+from tacit.core.types import FloatArray
+from tacit.evaluation import evaluate, l2_gap
+from tacit.evaluation.certificate import Certificate, bound, certificate, fixed_deviation
+from tacit.games.tabular import TabularGame
+from tacit.learners import Learner
+from tacit.play.observers import Record, certified_policy, record
+from tacit.play.run import Gaps
+from tacit.play.session import Session
+from tacit.play.windows import Measures
+from tacit.policies import CertifiedPolicy, MarkovPolicy
+
+#: Up to this many joint actions exact measures are taken while learning unless they are declined; above, only on
+#: request: their cost grows with the number of joint actions.
+CERTIFY_JOINT_ACTIONS = 1024
+
+
+@dataclass(frozen=True)
+class Result:
+    """The part of a run that depends on the kind of learner."""
+
+    policy: CertifiedPolicy | MarkovPolicy | None
+    gaps: Gaps
+    values: FloatArray | None
+    sampled: MarkovPolicy | None = None
+
+
+class CertifiedOutput:
+    """For learners whose guarantee is about a certified policy."""
+
+    def __init__(self, game: TabularGame, spec: Learner, *, episodes: int, certify: bool | None, keep: bool) -> None:
+        self.game, self.spec = game, spec
+        wanted = game.joint_actions <= CERTIFY_JOINT_ACTIONS if certify is None else certify
+        self.certificate: Certificate | None = certificate(game, spec.equilibrium) if wanted else None
+        self.record: Record | None = record(game, episodes) if keep else None
+
+    def pause(self, done: int) -> int | None:
+        """Return before which episode the run must pause: never."""
+        return None
+
+    def paused(self, session: Session) -> None:
+        """Nothing to do."""
+
+    def measures(self, session: Session, done: int) -> Measures:
+        """Return the policy's values, where they are known, and the bounds on its gaps."""
+        if self.certificate is not None:
+            values, gaps = bound(self.game, self.certificate)
+            return {"value": values, "gap": np.maximum(gaps, 0.0)}
+        return {"value": np.full(self.game.agents, np.nan), "gap": own_bounds(self.game, session.state, done)}
+
+    def result(self, session: Session, done: int, again: Callable[[Certificate], Session]) -> Result:
+        """Return policy, gaps and values; `again` plays the same run with another certificate."""
+        game, spec, cert = self.game, self.spec, self.certificate
+        policy = None if self.record is None else certified_policy(game, self.record, spec.output)
+        if cert is None:
+            return Result(policy, Gaps(spec.equilibrium, own_bounds(game, session.state, done), "model-free"), None)
+
+        def replay() -> FloatArray:
+            fixed = certificate(game, spec.equilibrium, choice=fixed_deviation(game, cert))
+            again(fixed).advance(done)
+            return bound(game, fixed).gaps
+
+        values, gaps = bound(game, cert)
+        return Result(policy, Gaps(spec.equilibrium, np.maximum(gaps, 0.0), "certificate", replay), values)
+
+
+class MarkovOutput:
+    """For learners whose iterates are Markov policies: exact gaps of the last, and of one drawn evenly from all."""
+
+    certificate = None
+    record = None
+
+    def __init__(self, game: TabularGame, *, episodes: int, certify: bool | None, seed: int) -> None:
+        self.game = game
+        self._watch = game.joint_actions <= CERTIFY_JOINT_ACTIONS if certify is None else certify
+        self._final = certify is not False
+        self._sampled_at = int(streams.stream(seed, streams.OUTPUT).integers(episodes))
+        self._sampled: MarkovPolicy | None = None
+        self._points: list[FloatArray] = []
+
+    def pause(self, done: int) -> int | None:
+        """Return before which episode the run must pause, to keep the sampled iterate."""
+        return self._sampled_at if self._sampled is None and done <= self._sampled_at else None
+
+    def paused(self, session: Session) -> None:
+        """Keep the iterate that is about to be played. [Mao2022, Alg. 3, l. 7]"""
+        self._sampled = last_iterate(self.game, session.state)
+
+    def measures(self, session: Session, done: int) -> Measures:
+        """Return exact value and gaps of the last iterate, and their averages over the curve so far ("Average")."""
+        if not self._watch:
+            nan = np.full(self.game.agents, np.nan)
+            return {"value": nan, "gap": nan}
+        return self.measured(last_iterate(self.game, session.state))
+
+    def measured(self, policy: MarkovPolicy) -> Measures:
+        """Return the measures of one iterate."""
+        found = evaluate(self.game, policy)
+        distance = l2_gap(self.game, policy)
+        self._points.append(np.array([found.values[0], found.gap, distance]))
+        value, gap, l2 = np.mean(self._points, axis=0)
+        return {
+            "value": found.values,
+            "gap": found.gaps,
+            "l2_gap": distance,
+            "average_value": float(value),
+            "average_gap": float(gap),
+            "average_l2_gap": float(l2),
+        }
+
+    def result(self, session: Session, done: int, again: Any) -> Result:
+        """Return the last iterate with its exact gaps, and the sampled one."""
+        last = last_iterate(self.game, session.state)
+        return Result(last, *exact_gaps(self.game, last, self._final), self._sampled or last)
+
+
+def exact_gaps(game: TabularGame, policy: MarkovPolicy, wanted: bool) -> tuple[Gaps, FloatArray | None]:
+    """Return a Markov policy's nash gaps and values, or that they were not wanted."""
+    if not wanted:
+        return Gaps("nash", np.full(game.agents, np.nan), "none"), None
+    found = evaluate(game, policy)
+    return Gaps("nash", found.gaps, "exact"), found.values
+
+
+def last_iterate(game: TabularGame, state: Any) -> MarkovPolicy:
+    """Return the agents' current distributions at every step and state."""
+    probs = [np.zeros((game.horizon, game.states, a)) for a in game.actions]
+    for i, own in enumerate(probs):
+        for h in range(game.horizon):
+            for s in range(game.states):
+                weigh(state, i, h, s, own[h, s])
+        own /= own.sum(axis=2, keepdims=True)
+    return MarkovPolicy(probs)
+
+
+def own_bounds(game: TabularGame, state: Any, episodes: int) -> FloatArray:
+    """Return each agent's own bound on its gap, (1/K)·Σ_k (V̄_1 − V̲_1)(s_1^k), in the game's units."""
+    low, high = game.reward_range
+    found: FloatArray = state.bound_sum / episodes * (high - low)
+    return found
