@@ -34,6 +34,7 @@ test-all: lint   ## the same and the long ones
 
 bench: $(READY)  ## measure, ours and others' side by side
 	$(BIN)/python benchmarks/evaluation.py
+	$(BIN)/python benchmarks/learning.py
 
 clean:           ## remove what was built and measured
 	rm -rf $(VENV) build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis

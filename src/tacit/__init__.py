@@ -17,21 +17,31 @@ from typing import TYPE_CHECKING, Any
 from tacit import evaluation, games, policies
 from tacit._version import __version__
 from tacit.core.errors import TacitError
-from tacit.evaluation import best_response, evaluate, l2_gap, solve
+from tacit.evaluation import (
+    best_response,
+    evaluate,
+    l2_gap,
+    mismatch,
+    potential,
+    smoothness,
+    solve,
+    stationarity,
+    theory,
+)
 from tacit.games import TabularGame, load, make
 from tacit.policies import CertifiedPolicy, MarkovPolicy
 
 if TYPE_CHECKING:
     from tacit import bandits, learners, play
     from tacit.bandits import Exp3, Exp3IX, Swap, TsallisINF, WeightedFTRL
-    from tacit.learners import StageV, VLearning
+    from tacit.learners import NPG, PGExact, PGStorm, StageV, VLearning
     from tacit.play import Agent, Run, agent, learn
 
 #: What needs the compiler is imported when it is first used.
 _LAZY = {
     **dict.fromkeys(["bandits", "learners", "play"], None),
     **dict.fromkeys(["Exp3", "Exp3IX", "Swap", "TsallisINF", "WeightedFTRL"], "tacit.bandits"),
-    **dict.fromkeys(["StageV", "VLearning"], "tacit.learners"),
+    **dict.fromkeys(["NPG", "PGExact", "PGStorm", "StageV", "VLearning"], "tacit.learners"),
     **dict.fromkeys(["Agent", "Run", "agent", "learn"], "tacit.play"),
 }
 
@@ -48,11 +58,14 @@ def __dir__() -> list[str]:
 
 
 __all__ = [
+    "NPG",
     "Agent",
     "CertifiedPolicy",
     "Exp3",
     "Exp3IX",
     "MarkovPolicy",
+    "PGExact",
+    "PGStorm",
     "Run",
     "StageV",
     "Swap",
@@ -73,7 +86,12 @@ __all__ = [
     "learners",
     "load",
     "make",
+    "mismatch",
     "play",
     "policies",
+    "potential",
+    "smoothness",
     "solve",
+    "stationarity",
+    "theory",
 ]

@@ -173,7 +173,7 @@ def test_wrong_state_names_are_shown(names: object, said: str):
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        ([["a", "b"]], "action_names has 1 lists"),
+        ([["a", "b"]], "a list for each of 2 agents"),
         ([["a", "b"], ["a", "b"]], "action_names[1]"),
         ([["a", "b"], ["a", "b", "a"]], "action_names[1] has 'a' more than once"),
         ([["a", "b"], None], "action_names[1] is None"),
@@ -204,10 +204,10 @@ def test_correct_successors_are_accepted():
 @pytest.mark.parametrize(
     ("transitions", "said"),
     [
-        (place("prob", 7, 0.5), "(0, 1, 0, 1)] sums to 0.5"),
-        (place("prob", 7, np.nan), "(0, 1, 0, 1)] sums to nan"),
-        (place("state", 3, 2), "next state is 2; states go from 0 to 1"),
-        (place("state", 3, -1), "next state is -1"),
+        (place("prob", 7, 0.5), "[h=0, s=1, joint=(0, 1)] sums to 0.5"),
+        (place("prob", 7, np.nan), "[h=0, s=1, joint=(0, 1)] has probability nan"),
+        (place("state", 3, 2), "has next state 2; states go from 0 to 1"),
+        (place("state", 3, -1), "has next state -1"),
         (place("first", 0, 1), "first"),
         (place("first", -1, 99), "first"),
         (place("first", 4, 3), "first"),

@@ -30,7 +30,7 @@ class Swap:
     base: Bandit = field(default_factory=lambda: Exp3IX(implicit=1.0))
 
     def __post_init__(self) -> None:
-        if self.base.regret != "external":
+        if isinstance(self.base, type) or getattr(self.base, "regret", None) != "external":
             raise TacitError(f"base is {self.base!r}; it must be a bandit of external regret")
 
     @property

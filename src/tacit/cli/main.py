@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from tacit._version import __version__
-from tacit.cli import games, learners, reproduce, run, solve
+from tacit.cli import games, learners, reproduce, run, solve, theory
 from tacit.core import check
 from tacit.core.errors import TacitError
 
-COMMANDS = (run, solve, reproduce, games, learners)
+COMMANDS = (run, solve, theory, reproduce, games, learners)
 
 EPILOG = """examples:
   tacit games                                      the games that can be named

@@ -4,20 +4,39 @@ from __future__ import annotations
 
 from tacit.evaluation.deviations import BestResponse, Deviations, best_response, deviations
 from tacit.evaluation.gaps import Evaluation, evaluate, l2_gap
+from tacit.evaluation.gradient import Gradient, policy_gradient
+from tacit.evaluation.mismatch import Mismatch, mismatch
+from tacit.evaluation.potential import Potential, potential
+from tacit.evaluation.smooth import Smoothness, smoothness
 from tacit.evaluation.solve import Solution, solve
+from tacit.evaluation.stationarity import Stationarity, smoothness_constant, stationarity
+from tacit.evaluation.theory import Theory, theory
 from tacit.evaluation.values import PolicyValues, occupancy, policy_values
 
 __all__ = [
     "BestResponse",
     "Deviations",
     "Evaluation",
+    "Gradient",
+    "Mismatch",
     "PolicyValues",
+    "Potential",
+    "Smoothness",
     "Solution",
+    "Stationarity",
+    "Theory",
     "best_response",
     "deviations",
     "evaluate",
     "l2_gap",
+    "mismatch",
     "occupancy",
+    "policy_gradient",
     "policy_values",
+    "potential",
+    "smoothness",
+    "smoothness_constant",
     "solve",
+    "stationarity",
+    "theory",
 ]

@@ -16,8 +16,8 @@ from tacit.core import check, memory
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.contraction import own_payoffs, own_payoffs_correlated, swap_payoffs
-from tacit.games.tabular import TabularGame
-from tacit.policies.markov import MarkovPolicy, check_game, check_policy
+from tacit.games.tabular import TabularGame, check_game
+from tacit.policies.markov import MarkovPolicy, check_policy
 
 KINDS = ("nash", "cce", "ce")
 

@@ -13,9 +13,9 @@ from tacit.evaluation.certified import certified_bound
 from tacit.evaluation.contraction import own_payoffs
 from tacit.evaluation.deviations import deviations
 from tacit.evaluation.values import occupancy
-from tacit.games.tabular import TabularGame
+from tacit.games.tabular import TabularGame, check_game
 from tacit.policies.certified import CertifiedPolicy
-from tacit.policies.markov import MarkovPolicy, check_game, check_policy
+from tacit.policies.markov import MarkovPolicy, check_policy
 
 #: Rounding that a gap may show below zero, relative to the largest return in absolute value.
 ROUNDING = 1e-9

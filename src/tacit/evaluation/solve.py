@@ -15,8 +15,8 @@ from tacit.core import check, memory
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
 from tacit.evaluation import stage
-from tacit.games.tabular import TabularGame
-from tacit.policies.markov import MarkovPolicy, check_game
+from tacit.games.tabular import TabularGame, check_game
+from tacit.policies.markov import MarkovPolicy
 
 CONCEPTS = ("optimum", "cce", "ce", "nash")
 

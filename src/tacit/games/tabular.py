@@ -271,6 +271,12 @@ class TabularGame:
             check.integer(f"actions[{i}]", a, least=0, most=size - 1)
 
 
+def check_game(game: object) -> None:
+    """Raise unless `game` is a tabular game."""
+    if not isinstance(game, TabularGame):
+        raise TacitError(f"game is {brief(game)}; it must be a TabularGame, as from tacit.make or tacit.load")
+
+
 def check_axes(agents: int) -> None:
     """Refuse more agents than NumPy has axes for: three are taken by agent, step and state."""
     if agents > 60:

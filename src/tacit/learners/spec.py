@@ -71,7 +71,7 @@ def theorem_iota(*, agents: int, states: int, actions: int, episodes: int, horiz
 def checked_bandit(value: Bandit | str, *, swap: bool) -> Bandit:
     """Return a bandit from an object or a registered name; a base of external regret is wrapped where swap is asked."""
     bandit: Any = bandits.REGISTRY.make(value) if isinstance(value, str) else value
-    if not all(hasattr(bandit, name) for name in ("regret", "init")):
+    if isinstance(bandit, type) or not all(hasattr(bandit, name) for name in ("regret", "init")):
         raise TacitError(
             f"bandit is {brief(value)}; it must be a name ({', '.join(bandits.REGISTRY)}) or a bandit object"
         )

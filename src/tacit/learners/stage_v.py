@@ -61,7 +61,7 @@ class StageV:
     def __post_init__(self) -> None:
         object.__setattr__(self, "bandit", spec.checked_bandit(self.bandit, swap=False))
         if self.bonus is not None:
-            check.real("bonus", self.bonus, least=0)
+            check.real("bonus", self.bonus, least=0, most=1e100)
         spec.checked_step(self.step)
         check.choice("loss", self.loss, ["normalized", "raw"])
         spec.checked_common(self.confidence, self.iota)

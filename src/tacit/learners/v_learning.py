@@ -51,7 +51,7 @@ class VLearning:
         bandit = spec.checked_bandit(self.bandit, swap=self.equilibrium == "ce")
         object.__setattr__(self, "bandit", bandit)
         if self.bonus is not None:
-            check.real("bonus", self.bonus, least=0)
+            check.real("bonus", self.bonus, least=0, most=1e100)
         spec.checked_step(self.step)
         check.choice("loss", self.loss, ["normalized", "raw"])
         spec.checked_common(self.confidence, self.iota)

@@ -13,7 +13,7 @@ from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.evaluation import evaluate, policy_values
 from tacit.evaluation.certificate import Certificate
-from tacit.games.tabular import TabularGame
+from tacit.games.tabular import TabularGame, check_game
 from tacit.learners import REGISTRY, Learner, World
 from tacit.play.interrupts import Interrupts
 from tacit.play.outputs import CertifiedOutput, MarkovOutput, exact_gaps, last_iterate
@@ -21,7 +21,6 @@ from tacit.play.run import Run
 from tacit.play.session import Session, world_of
 from tacit.play.windows import Windows
 from tacit.policies import MarkovPolicy
-from tacit.policies.markov import check_game
 
 Progress = Callable[[int, int], None]
 
@@ -77,6 +76,8 @@ def learn(
     episodes = check.integer("episodes", episodes, least=1)
     seed = check.integer("seed", seed, least=0)
     points = check.integer("points", points, least=1)
+    if progress is not None and not callable(progress):
+        raise TacitError(f"progress is {brief(progress)}; it must be a function of (episodes done, episodes in all)")
     name, spec = resolved(game, learner, params)
     certify = None if certify is None else check.flag("certify", certify)
     check.flag("keep", keep)
@@ -210,7 +211,7 @@ def ascend(
 def resolved(game: TabularGame, learner: str | Learner, params: Mapping[str, Any]) -> tuple[str, Learner]:
     """Return a learner's name and its description with parameters."""
     if not isinstance(learner, str):
-        if not all(hasattr(learner, key) for key in ("equilibrium", "output", "params")):
+        if isinstance(learner, type) or not all(hasattr(learner, key) for key in ("equilibrium", "output", "params")):
             raise TacitError(
                 f"learner is {brief(learner)}; it must be a name ({', '.join(REGISTRY)}) or a learner object"
             )

@@ -37,9 +37,7 @@ def record(game: TabularGame, episodes: int) -> Record:
     """Make room for the record of all episodes."""
     width = sum(game.actions) - game.agents
     size = 4 * episodes * game.horizon * (width + 1)
-    memory.require(
-        size, "the record of all visits; with record=False it is left out, and so is the certified policy: it"
-    )
+    memory.require(size, "the record of all visits (keep=False leaves it and the certified policy out)")
     return Record(
         visited=np.zeros((episodes, game.horizon), dtype=np.uint32),
         stored=np.zeros((episodes, game.horizon, width), dtype=np.float32),

@@ -87,7 +87,7 @@ class Run:
     def policy(self) -> Any:
         """What to play: V-learning's certified policy, a policy gradient's last iterate, or the best of exact ones."""
         if self._policy is None:
-            raise TacitError("this run kept no record, so it has no certified policy; learn with record=True")
+            raise TacitError("this run kept no record, so it has no certified policy; learn with keep=True")
         return self._policy
 
     @property

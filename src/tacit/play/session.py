@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import streams
+from tacit.core import memory, streams
 from tacit.core.compilation import compiled
 from tacit.core.types import FloatArray
 from tacit.evaluation.certificate import Certificate
@@ -76,10 +76,12 @@ class Session:
         record: Record | None = None,
     ) -> None:
         self.game = game
+        size = memory.floats(12, world.agents, world.cells, int(world.actions.max()))
+        memory.require(size, "the state of the learners")
         self.state: Any = learner.init(world)  # type: ignore[attr-defined]
         self.certificate: Certificate | Nothing = Nothing() if certificate is None else certificate
         self.record: Record | Nothing = Nothing() if record is None else record
-        self.seconds = 0.0  # learning only: neither compilation nor drawing
+        self.seconds = 0.0  # learning only, compilation left out
         self._tables: GameTables = tables(game)
         self._streams = [streams.stream(seed, role) for role in range(1 + game.agents)]
         self._strides = np.array([int(np.prod(game.actions[i + 1 :])) for i in range(game.agents)])
@@ -98,12 +100,12 @@ class Session:
         return np.concatenate([self._run(size) for size in sizes])
 
     def _run(self, episodes: int) -> FloatArray:
+        began = time.perf_counter()
         shape = (episodes, self.game.horizon)
         world_u = self._streams[0].random(shape)
         agent_u = np.stack([stream.random(shape) for stream in self._streams[1:]])
         returns = np.zeros((episodes, self.game.agents))
         seats = (0,) * self.game.agents
-        began = time.perf_counter()
         self._loop(
             self._tables,
             self.state,

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import check, generics, streams
+from tacit.core import check, generics, memory, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
@@ -114,7 +114,7 @@ def agent(
     array([0.333, 0.333, 0.333])
     """
     spec = REGISTRY.make(learner, **params) if isinstance(learner, str) else learner
-    if not all(hasattr(spec, key) for key in ("equilibrium", "output", "params")):
+    if isinstance(spec, type) or not all(hasattr(spec, key) for key in ("equilibrium", "output", "params")):
         raise TacitError(f"learner is {brief(learner)}; it must be a name ({', '.join(REGISTRY)}) or a learner object")
     if not isinstance(learner, str) and params:
         raise TacitError(f"a learner object has its parameters already; leave out {', '.join(params)}")
@@ -128,6 +128,7 @@ def agent(
     if iota is None:
         p = spec.confidence  # type: ignore[attr-defined]
         iota = theorem_iota(agents=1, states=states, actions=actions, episodes=1, horizon=horizon, confidence=p)
+    memory.require(memory.floats(12, horizon, states, actions), "this agent")
     start = _start(getattr(spec, "start", "uniform"), horizon, states, actions, seed, index)
     world = World(states, np.array([actions]), horizon, _checked_range(reward_range), iota, start)
     return Agent(spec, world, seed=seed, index=index)

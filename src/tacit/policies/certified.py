@@ -26,10 +26,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import archive, check, sampling, streams
-from tacit.core.errors import TacitError
+from tacit.core.errors import TacitError, brief
 from tacit.core.stages import stage_lengths
 from tacit.core.types import FloatArray, IntArray
-from tacit.games.tabular import TabularGame, times
+from tacit.games.tabular import TabularGame, check_game, times
 
 if TYPE_CHECKING:
     from tacit.policies.thinned import ThinnedPolicy
@@ -67,6 +67,8 @@ class CertifiedPolicy:
         rule: str = "stage",
     ) -> None:
         self.rule = check.choice("rule", rule, RULES)
+        if not isinstance(actions, Sequence) or isinstance(actions, str) or not len(actions):
+            raise TacitError(f"actions is {brief(actions)}; it must be a list with one number for each agent")
         self.actions = tuple(check.integer(f"actions[{i}]", a, least=1) for i, a in enumerate(actions))
         self.states = check.integer("states", states, least=1)
         width = sum(self.actions) - len(self.actions)
@@ -79,11 +81,15 @@ class CertifiedPolicy:
                 f"{(*visited.shape, width)}: [K, H, Σ(A_i − 1)]"
             )
         if int(visited.min()) < 0 or int(visited.max()) >= self.states:
-            raise TacitError(f"visited has a state {int(visited.max())}; states go from 0 to {self.states - 1}")
+            wrong = int(visited.min()) if int(visited.min()) < 0 else int(visited.max())
+            raise TacitError(f"visited has a state {wrong}; states go from 0 to {self.states - 1}")
         if width and not (stored.min() >= 0 and stored.max() <= 1):
             raise TacitError(f"stored has a probability outside [0, 1]: {float(stored.min())} or {float(stored.max())}")
         self.visited = visited
         self.stored = stored
+        for i, own in enumerate(self._columns):
+            if stored[..., own].sum(axis=-1, dtype=np.float64).max(initial=0.0) > 1 + 1e-6:
+                raise TacitError(f"stored has probabilities of agent {i} that sum to more than 1")
         self.episodes: int = visited.shape[0]
         self.horizon: int = visited.shape[1]
 
@@ -112,7 +118,8 @@ class CertifiedPolicy:
 
     def distributions(self, agent: int, k: npt.ArrayLike, h: int) -> FloatArray:
         """Return agent i's distributions [len(k), A_i] at step h of the episodes k of learning."""
-        return restored(self.stored[np.asarray(k), h, self._columns[agent]])
+        i = check.integer("agent", agent, least=0, most=self.agents - 1)
+        return restored(self.stored[np.asarray(k), h, self._columns[i]])
 
     def earlier(self, h: int, k: IntArray, s: IntArray, u: FloatArray) -> IntArray:
         """Draw, for each index k in state s, the episode of an earlier visit of (h, s); −1 where there is none."""
@@ -168,6 +175,7 @@ class CertifiedPolicy:
 
     def check_fits(self, game: TabularGame) -> None:
         """Raise unless the policy has the game's states, actions and horizon."""
+        check_game(game)
         if (self.states, self.actions, self.horizon) != (game.states, game.actions, game.horizon):
             raise TacitError(f"the policy does not fit the game: {self!r} for {game!r}")
 

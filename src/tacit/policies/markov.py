@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tacit.core import archive, check, memory
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
-from tacit.games.tabular import TabularGame, times
+from tacit.games.tabular import TabularGame, check_game, times
 
 
 class MarkovPolicy:
@@ -151,12 +151,6 @@ class MarkovPolicy:
         when = "the same at every step" if self.steps == 1 else f"{self.steps} steps"
         states = "1 state" if self.states == 1 else f"{self.states} states"
         return f"MarkovPolicy({kind}, {self.agents} agent{plural}, {states}, {times(self.actions)} actions, {when})"
-
-
-def check_game(game: object) -> None:
-    """Raise unless `game` is a tabular game."""
-    if not isinstance(game, TabularGame):
-        raise TacitError(f"game is {brief(game)}; it must be a TabularGame, as from tacit.make or tacit.load")
 
 
 def check_policy(policy: object) -> None:

@@ -2,8 +2,9 @@
 
 Each run m fixes the first index and the uniform number of every step. The index then depends on the states that are met
 and on nothing else, and since a stage is drawn from as a whole, a run can hold at most as many indices at (h, s) as
-(h, s) had stages: the size depends on M, H, S and the logarithm of the number of episodes. Played, the policy draws m
-evenly.
+(h, s) had stages: the size depends on M, H, S and the logarithm of the number of episodes. (With the rule "rate" there
+are no stages, and a run holds more: it grows with the number of states that can be met on the way.) Played, the policy
+draws m evenly.
 
 Its value and gap are those of the full policy in expectation over the M runs; they differ by sampling, of the order of
 H times the span of the rewards over √M.
@@ -57,6 +58,8 @@ class ThinnedPolicy:
             raise TacitError(
                 f"a thinned policy of {len(self.node)} nodes must have [{len(self.node)}, {width}] probabilities"
             )
+        if self.stored.size and not (self.stored.min() >= 0 and self.stored.max() <= 1):
+            raise TacitError("stored has a probability outside [0, 1]")
         if len(self.first) < 1 or (len(self.node) and (np.diff(self.node) <= 0).any()):
             raise TacitError("the nodes of a thinned policy must ascend, and there must be at least one run")
 

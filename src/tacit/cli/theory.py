@@ -1,0 +1,55 @@
+"""`tacit theory`: what the paper's theorems promise for a game."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from dataclasses import asdict
+from typing import Any
+
+from tacit.cli import options
+from tacit.evaluation.theory import theory
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "theory",
+        help="what the theorems promise for a game: episodes, steps, constants, the lower bound",
+        description="Print what the paper's theorems promise for a game, with constants hidden in O(·) taken as 1.",
+    )
+    options.add_game(parser)
+    parser.add_argument("--epsilon", type=float, default=0.1, help="accuracy in the game's reward units (0.1)")
+    parser.add_argument("--confidence", type=float, default=0.1, help="probability of failing (0.1)")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the promises."""
+    game = options.game_of(args)
+    found = theory(game, epsilon=args.epsilon, confidence=args.confidence)
+    if args.json:
+        options.print_json({"game": args.game, **_finite(asdict(found))})
+        return 0
+    out = options.console()
+    out.print(repr(game), soft_wrap=True)
+    out.print(f"to be within {found.epsilon:g} (reward units) with probability {1 - found.confidence:g}:")
+    out.print(f"  cce: K = S·A·H⁵·ι/ε² = {found.episodes_cce:.3g} episodes (ι = {found.iota_cce:.2f})")
+    out.print(f"  ce:  K = S·A²·H⁵·ι/ε² = {found.episodes_ce:.3g} episodes (ι = {found.iota_ce:.2f})")
+    out.print(f"in a Markov potential game, with mismatch D = {found.mismatch:.4g}:")
+    out.print(
+        f"  exact gradients: η = {found.exact_step:.3g} over the span, T = {found.exact_iterations:.3g} iterations"
+    )
+    storm = found.storm
+    constants = ", ".join(f"{key} = {storm[key]:.3g}" for key in ("sigma2", "L", "k", "w", "c"))
+    out.print(f"  STORM: ε̃ = {storm['exploration']:.3g}, {constants}; T = {storm['iterations']:.3g} episodes")
+    out.print(f"lower bound for any algorithm on some game of this size: H³·S·A/ε² = {found.lower_bound:.3g} episodes")
+    return 0
+
+
+def _finite(value: Any) -> Any:
+    """Replace what JSON cannot hold: infinities and what is undefined become null."""
+    if isinstance(value, dict):
+        return {key: _finite(part) for key, part in value.items()}
+    return None if isinstance(value, float) and not math.isfinite(value) else value

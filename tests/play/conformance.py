@@ -1,0 +1,159 @@
+"""The one table of learners, bandits and games, and what two ways of running them are compared by.
+
+Run as a script it prints the digests of one learner on all games: so the interpreted mode is compared with the
+compiled one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from typing import Any
+
+import numpy as np
+
+import tacit
+from tacit.core.streams import stream
+from tacit.evaluation.certificate import certificate
+from tacit.learners import REGISTRY, Learner
+from tacit.play.observers import record
+from tacit.play.session import Session, world_of
+
+#: Every registered learner with a certified output as it comes, and with the other bandits that it can have.
+LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {
+    **{name: (name, {}) for name in REGISTRY if REGISTRY.make(name).output in ("stage", "rate")},
+    "v-learning ce": ("v-learning", {"equilibrium": "ce"}),
+    "stage-v-cce exp3": ("stage-v-cce", {"bandit": "exp3"}),
+    "stage-v-cce tsallis-inf": ("stage-v-cce", {"bandit": "tsallis-inf"}),
+    "stage-v-ce tsallis-inf": ("stage-v-ce", {"bandit": "tsallis-inf"}),
+    "stage-v-ce exp3": ("stage-v-ce", {"bandit": "exp3"}),
+}
+
+GAMES: dict[str, tuple[str, dict[str, Any]]] = {
+    "good-state": ("good-state", {"horizon": 5}),
+    "matrix-team": ("matrix-team", {}),
+    "three agents": ("random-general-sum", {"agents": 3, "actions": [2, 3, 2], "states": 3, "horizon": 3, "seed": 4}),
+    "box-pushing": ("box-pushing", {"horizon": 4}),
+    "chicken": ("chicken", {"horizon": 3}),
+}
+
+SEED = 11
+BONUS = 0.01  # small enough that values leave their caps within a few dozen episodes
+
+
+def make_game(name: str) -> tacit.TabularGame:
+    kind, params = GAMES[name]
+    return tacit.make(kind, **params)
+
+
+def make_learner(name: str, **params: Any) -> Learner:
+    kind, own = LEARNERS[name]
+    return REGISTRY.make(kind, bonus=BONUS, **own, **params)
+
+
+def session(
+    game: tacit.TabularGame, spec: Learner, episodes: int, *, seed: int = SEED, watched: bool = True, kept: bool = True
+) -> Session:
+    """Make a session, with certificate and record unless they are declined."""
+    return Session(
+        game,
+        spec,
+        world_of(game, spec, episodes=episodes, seed=seed),
+        seed=seed,
+        certificate=certificate(game, spec.equilibrium) if watched else None,
+        record=record(game, episodes) if kept else None,
+    )
+
+
+def fused(game: tacit.TabularGame, spec: Learner, episodes: int, *, seed: int = SEED) -> tuple[Session, np.ndarray]:
+    """Run the fused loop with certificate and record."""
+    one = session(game, spec, episodes, seed=seed)
+    return one, one.advance(episodes)
+
+
+def iota_of(game: tacit.TabularGame, spec: Learner, episodes: int) -> float:
+    return world_of(game, spec, episodes=episodes, seed=0).iota
+
+
+def apart(
+    game: tacit.TabularGame, name: str, iota: float, episodes: int, *, seed: int = SEED
+) -> tuple[list[tacit.Agent], np.ndarray]:
+    """Run agents that know nothing of each other in a plain loop, with the environment's own stream."""
+    kind, params = LEARNERS[name]
+    agents = [
+        tacit.agent(
+            kind,
+            states=game.states,
+            actions=game.actions[i],
+            horizon=game.horizon,
+            reward_range=game.reward_range,
+            seed=seed,
+            index=i,
+            iota=iota,
+            bonus=BONUS,
+            **params,
+        )
+        for i in range(game.agents)
+    ]
+    world = stream(seed, 0)
+    returns = np.zeros((episodes, game.agents))
+    for k in range(episodes):
+        s = game.start(world.random())
+        for h in range(game.horizon):
+            actions = [agent.act(h, s) for agent in agents]
+            last = h == game.horizon - 1
+            s_next, rewards = game.step(h, s, actions, 0.0 if last else world.random())
+            for agent, a, r in zip(agents, actions, rewards, strict=True):
+                agent.learn(h, s, a, float(r), None if last else s_next)
+            returns[k] += rewards
+            s = s_next
+    return agents, returns
+
+
+def row(state: Any, i: int, actions: int, prefix: str = "") -> dict[str, Any]:
+    """Return what a state holds about agent i, without the room that wider agents need.
+
+    Arrays over actions are cut to the agent's own; the copies within a swap bandit are cut to those it has.
+    """
+    width = int(state.width) if hasattr(state, "width") else None
+    found: dict[str, Any] = {}
+    for key, value in state._asdict().items():
+        if hasattr(value, "_asdict"):
+            for inner, array in row(value, i, actions, f"{prefix}{key}.").items():
+                if width is not None and getattr(array, "ndim", 0) >= 1:
+                    array = array.reshape(-1, width, *array.shape[1:])[:, :actions]
+                found[inner] = array
+        elif not isinstance(value, np.ndarray):
+            found[prefix + key] = value
+        elif key in ("loss", "weight", "prob"):
+            found[prefix + key] = value[i][..., :actions]
+        elif key == "proposals":
+            found[prefix + key] = value[i][:actions, :actions]
+        else:
+            found[prefix + key] = value[i]
+    found.pop(prefix + "width", None)
+    return {key: np.asarray(value) for key, value in found.items()}
+
+
+def digest(session: Session, returns: np.ndarray) -> str:
+    """Sum up everything that a session holds."""
+    summed = hashlib.sha256(np.ascontiguousarray(returns).tobytes())
+    for part in _flat((session.state, session.certificate, session.record)):
+        summed.update(np.ascontiguousarray(part).tobytes())
+    return summed.hexdigest()
+
+
+def _flat(value: Any) -> list[np.ndarray]:
+    if isinstance(value, tuple):
+        return [array for part in value for array in _flat(part)]
+    return [np.asarray(value)]
+
+
+def digests(learner: str, episodes: int) -> dict[str, str]:
+    """Run a learner on all games and sum up what each session holds."""
+    return {game: digest(*fused(make_game(game), make_learner(learner), episodes)) for game in GAMES}
+
+
+if __name__ == "__main__":
+    print(json.dumps(digests(sys.argv[1], int(sys.argv[2]))))

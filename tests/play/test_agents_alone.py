@@ -1,0 +1,48 @@
+"""Agents that know nothing of each other, in a plain Python loop, do what the fused loop does, bit for bit."""
+
+from __future__ import annotations
+
+import conformance as table
+import numpy as np
+import pytest
+
+EPISODES = 60
+
+
+@pytest.mark.parametrize("learner", table.LEARNERS)
+def test_agents_alone_equal_the_fused_loop(learner: str):
+    for name in table.GAMES:
+        game, spec = table.make_game(name), table.make_learner(learner)
+        session, returns = table.fused(game, spec, EPISODES)
+        agents, alone = table.apart(game, learner, table.iota_of(game, spec, EPISODES), EPISODES)
+        assert (returns == alone).all(), name
+        for i, agent in enumerate(agents):
+            together = table.row(session.state, i, game.actions[i])
+            single = table.row(agent.state, 0, game.actions[i])
+            assert together.keys() == single.keys()
+            for key, value in together.items():
+                assert value.shape == single[key].shape, (name, i, key)
+                assert value.tobytes() == single[key].tobytes(), (name, i, key)
+
+
+def test_every_learner_has_learned_something_in_the_table():
+    """The comparison above means something: stages ended, and distributions moved away from even."""
+    for name in table.GAMES:
+        game = table.make_game(name)
+        session, _ = table.fused(game, table.make_learner("stage-v-cce"), EPISODES)
+        assert (session.state.length > game.horizon).any(), name
+        assert (session.state.upper[:, :-1] != np.arange(game.horizon, 0, -1.0)[:, None]).any(), name
+
+
+def test_another_seed_gives_another_run():
+    game, spec = table.make_game("good-state"), table.make_learner("stage-v-cce")
+    one, other = (table.digest(*table.fused(game, spec, EPISODES, seed=seed)) for seed in (1, 2))
+    assert one != other
+
+
+def test_chunks_do_not_matter():
+    game, spec = table.make_game("good-state"), table.make_learner("stage-v-cce")
+    whole, returns = table.fused(game, spec, EPISODES)
+    pieces = table.session(game, spec, EPISODES)
+    parts = np.concatenate([pieces.advance(n) for n in (1, 6, EPISODES - 7)])
+    assert table.digest(pieces, parts) == table.digest(whole, returns)

@@ -1,0 +1,133 @@
+"""Machine code on disk: used again when nothing changed, never when a source that takes part has changed.
+
+Each check runs in processes of its own, on a copy of the package and a cache directory of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tacit
+
+PLAY = """
+import json
+import tacit
+{extra}
+me = tacit.agent({learner}, states=1, actions=2, horizon=2, reward_range=(0, 1), seed=3{own})
+for _ in range(3):
+    a = me.act(0, 0)
+    me.learn(0, 0, a, 0.25, 0)
+print(json.dumps(me.policy[0, 0].tolist()))
+"""
+
+PLUGIN = '''
+"""A bandit of one's own: it plays the first action with a fixed probability."""
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.core import generics
+
+
+class StubbornState(NamedTuple):
+    prob: np.ndarray
+
+
+@dataclass(frozen=True)
+class Stubborn:
+    regret = "external"
+
+    def init(self, cells):
+        return StubbornState(np.full((cells.agents, cells.number, cells.most), 0.5))
+
+
+@generics.restart.implement(StubbornState)
+def restart(bandit, i, c, rounds):
+    bandit.prob[i, c, 0] = 0.5
+
+
+@generics.draw.implement(StubbornState)
+def draw(bandit, i, c, u):
+    return 0 if u < bandit.prob[i, c, 0] else 1
+
+
+@generics.chance.implement(StubbornState)
+def chance(bandit, i, c, a):
+    return bandit.prob[i, c, a]
+
+
+@generics.spread.implement(StubbornState)
+def spread(bandit, i, c, out):
+    out[0] = bandit.prob[i, c, 0]
+    out[1] = 1.0 - bandit.prob[i, c, 0]
+
+
+@generics.feed.implement(StubbornState)
+def feed(bandit, i, c, a, loss, prob):
+    bandit.prob[i, c, 0] = 0.75
+'''
+
+
+class Place:
+    """A copy of the package, a cache, and a script."""
+
+    def __init__(self, folder: Path) -> None:
+        self.package = folder / "src" / "tacit"
+        self.cache = folder / "cache"
+        self.script = folder / "play.py"
+        shutil.copytree(Path(tacit.__file__).parent, self.package, ignore=shutil.ignore_patterns("__pycache__"))
+
+    def run(self) -> list[float]:
+        env = {**os.environ, "TACIT_CACHE_DIR": str(self.cache), "PYTHONPATH": str(self.package.parent)}
+        env = {**env, "PYTHONDONTWRITEBYTECODE": "1"}
+        done = subprocess.run([sys.executable, str(self.script)], env=env, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def files(self) -> dict[str, int]:
+        return {str(place): place.stat().st_mtime_ns for place in sorted(self.cache.rglob("*.nb[ci]"))}
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    return Place(tmp_path)
+
+
+def test_the_second_process_loads_and_a_changed_kernel_is_noticed(place: Place):
+    place.script.write_text(PLAY.format(extra="", learner='"stage-v-cce"', own=", iota=2.0"))
+    first = place.run()
+    made = place.files()
+    assert len([name for name in made if name.endswith(".nbc")]) == 2  # act and learn
+    assert place.run() == first
+    assert place.files() == made  # nothing compiled, nothing written
+
+    kernel = place.package / "bandits" / "exp3_ix.py"
+    text = kernel.read_text()
+    assert text.count("eta * loss / (prob") == 1
+    kernel.write_text(text.replace("eta * loss / (prob", "0.5 * eta * loss / (prob"))
+    assert place.run() != first
+    assert set(made) < set(place.files())
+
+    kernel.write_text(text)
+    assert place.run() == first
+
+
+@pytest.mark.parametrize("where", ["in the script", "in a module beside it"])
+def test_a_bandit_of_ones_own_and_its_change(where: str, place: Place):
+    learner = "tacit.StageV(bandit=Stubborn(), iota=2.0)"
+    apart = where == "in a module beside it"
+    play = PLAY.format(extra="from stubborn import Stubborn" if apart else "", learner=learner, own="")
+    plugin = place.script.with_name("stubborn.py") if apart else place.script
+    place.script.write_text(play if apart else PLUGIN + play)
+    plugin.write_text(PLUGIN if apart else PLUGIN + play)
+    assert place.run() == [0.75, 0.25]
+    plugin.write_text(plugin.read_text().replace("= 0.75", "= 0.125"))
+    assert place.run() == [0.125, 0.875]

@@ -1,0 +1,113 @@
+"""An agent's state depends on what the agent itself sees, and on nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import conformance as table
+import numpy as np
+import pytest
+
+import tacit
+from tacit.core import generics
+
+
+def copied(state: Any) -> Any:
+    parts = [copied(x) if hasattr(x, "_asdict") else (x.copy() if isinstance(x, np.ndarray) else x) for x in state]
+    return type(state)(*parts)
+
+
+def scramble_others(state: Any, i: int, rng: np.random.Generator) -> None:
+    """Overwrite every other agent's rows with noise."""
+    for part in state:
+        if hasattr(part, "_asdict"):
+            scramble_others(part, i, rng)
+        elif isinstance(part, np.ndarray):
+            others = np.arange(len(part)) != i
+            noise = rng.random(part[others].shape) * 3 + 1
+            part[others] = noise.astype(part.dtype)
+
+
+def practised(game: tacit.TabularGame, learner: str, rng: np.random.Generator) -> Any:
+    """A state in which every agent has learned something, in the interpreted mode."""
+    spec = table.make_learner(learner)
+    state = spec.init(table.world_of(game, spec, episodes=100, seed=0))
+    for _ in range(150):
+        for i, size in enumerate(game.actions):
+            h, s, s_next = (int(rng.integers(n)) for n in (game.horizon, game.states, game.states))
+            generics.learn(state, i, h, s, int(rng.integers(size)), rng.random(), s_next)
+    return state
+
+
+@pytest.mark.parametrize("learner", table.LEARNERS)
+def test_scrambling_the_others_changes_nothing(learner: str):
+    game, rng = table.make_game("three agents"), np.random.default_rng(3)
+    state = practised(game, learner, rng)
+    for i, size in enumerate(game.actions):
+        calm, noisy = copied(state), copied(state)
+        for _ in range(40):
+            scramble_others(noisy, i, rng)
+            h, s, u = int(rng.integers(game.horizon)), int(rng.integers(game.states)), rng.random()
+            a = generics.act(calm, i, h, s, u)
+            assert a == generics.act(noisy, i, h, s, u)
+            r, s_next = rng.random(), int(rng.integers(game.states))
+            generics.learn(calm, i, h, s, a, r, s_next)
+            generics.learn(noisy, i, h, s, a, r, s_next)
+        before, after = table.row(calm, i, size), table.row(noisy, i, size)
+        assert any((before[key] != value).any() for key, value in table.row(state, i, size).items())
+        for key, value in before.items():
+            assert value.tobytes() == after[key].tobytes(), (i, key)
+
+
+@pytest.mark.parametrize("learner", ["stage-v-cce", "stage-v-ce", "v-learning"])
+def test_a_kernel_touches_only_its_own_row(learner: str):
+    game, rng = table.make_game("three agents"), np.random.default_rng(3)
+    state = practised(game, learner, rng)
+    before = copied(state)
+    for _ in range(200):
+        h, s, a = int(rng.integers(game.horizon)), int(rng.integers(game.states)), int(rng.integers(3))
+        generics.learn(state, 1, h, s, a, rng.random(), int(rng.integers(game.states)))
+    for j in (0, 2):
+        old, new = table.row(before, j, 2), table.row(state, j, 2)
+        for key, value in old.items():
+            assert value.tobytes() == new[key].tobytes(), (j, key)
+
+
+def own_business(others: np.ndarray) -> tacit.TabularGame:
+    """One state; agent 0 is paid for its own action alone, agent 1 as `others` [2, 2] says."""
+    rewards = np.zeros((2, 1, 1, 2, 2))
+    rewards[0, 0, 0] = [[0.2, 0.2], [0.7, 0.7]]
+    rewards[1, 0, 0] = others
+    return tacit.TabularGame(np.ones((1, 1, 2, 2, 1)), rewards, [1.0], 3)
+
+
+def test_the_others_rewards_are_not_seen():
+    spec = table.make_learner("stage-v-cce")
+    one = own_business(np.array([[0.0, 1.0], [0.5, 0.5]]))
+    two = own_business(np.array([[1.0, 0.0], [0.0, 0.3]]))
+    first, second = (table.fused(game, spec, 100)[0].state for game in (one, two))
+    for key, value in table.row(first, 0, 2).items():
+        assert value.tobytes() == table.row(second, 0, 2)[key].tobytes(), key
+    assert (table.row(first, 1, 2)["bandit.loss"] != table.row(second, 1, 2)["bandit.loss"]).any()
+
+
+def with_an_onlooker(game: tacit.TabularGame) -> tacit.TabularGame:
+    """Add an agent whose actions change nothing, and who is paid the least there is."""
+    P = np.repeat(game.transitions[:, :, :, :, None], 2, axis=4)
+    R = np.repeat(game.rewards[..., None], 2, axis=-1)
+    R = np.concatenate([R, np.full_like(R[:1], game.reward_range[0])])
+    return tacit.TabularGame(P, R, game.initial, game.horizon)
+
+
+@pytest.mark.parametrize("learner", ["stage-v-cce", "v-learning"])
+def test_one_more_agent_shifts_nobodys_draws(learner: str):
+    game, spec = table.make_game("good-state"), table.make_learner(learner, iota=9.0)
+    wider = with_an_onlooker(game)
+    assert wider.reward_range == game.reward_range
+    runs = [table.session(one, spec, 80, seed=5) for one in (game, wider)]
+    returns = [run.advance(80) for run in runs]
+    assert (returns[0] == returns[1][:, :2]).all()
+    for i in range(2):
+        few, many = (table.row(run.state, i, 2) for run in runs)
+        for key, value in few.items():
+            assert value.tobytes() == many[key].tobytes(), (i, key)

@@ -1,0 +1,59 @@
+"""Ctrl-C in the middle: the run holds what was done until then, and says so."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tacit
+
+
+def stop_at(limit: int):
+    def progress(done: int, total: int) -> None:
+        if done >= limit:
+            raise KeyboardInterrupt
+
+    return progress
+
+
+@pytest.fixture(scope="module")
+def game() -> tacit.TabularGame:
+    return tacit.make("good-state", horizon=4)
+
+
+def test_an_interrupted_run_keeps_what_was_done(game: tacit.TabularGame):
+    with pytest.warns(UserWarning, match="interrupted: the run holds 120 of 300 episodes"):
+        run = tacit.learn(game, "stage-v-cce", episodes=300, points=10, progress=stop_at(100), bonus=0.1)
+    assert run.interrupted
+    assert run.episodes == run.policy.episodes == 120
+    assert run.curve["episode"].tolist() == [30, 60, 90, 120]
+    found = tacit.evaluate(game, run.policy, gap="cce")
+    assert np.allclose(found.gaps, run.gaps.upper, atol=1e-9)
+    assert np.allclose(found.values, run.values, atol=1e-9)
+    assert (run.gaps.lower <= run.gaps.upper + 1e-9).all()
+
+
+def test_it_is_the_beginning_of_the_whole_run(game: tacit.TabularGame):
+    whole = tacit.learn(game, "stage-v-cce", episodes=300, points=10, bonus=0.1)
+    with pytest.warns(UserWarning, match="interrupted"):
+        part = tacit.learn(game, "stage-v-cce", episodes=300, points=10, progress=stop_at(200), bonus=0.1)
+    assert not whole.interrupted
+    assert (whole.curve[: len(part.curve)] == part.curve).all()
+    assert (whole.policy.stored[: part.episodes] == part.policy.stored).all()
+
+
+def test_an_interrupt_before_anything_is_done_is_passed_on(game: tacit.TabularGame, monkeypatch: pytest.MonkeyPatch):
+    from tacit.play.session import Session
+
+    def interrupted(self: Session, episodes: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Session, "advance", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        tacit.learn(game, "stage-v-cce", episodes=300)
+
+
+def test_progress_is_told_the_truth(game: tacit.TabularGame):
+    told: list[tuple[int, int]] = []
+    tacit.learn(game, "stage-v-cce", episodes=300, points=4, progress=lambda *at: told.append(at), bonus=0.1)
+    assert told == [(75, 300), (150, 300), (225, 300), (300, 300)]

@@ -1,0 +1,127 @@
+"""The small form of a certified policy: as good up to sampling, and no larger for longer learning."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.core.streams import stream
+from tacit.policies import ThinnedPolicy
+
+
+@pytest.fixture(scope="module")
+def run() -> tacit.Run:
+    game = tacit.make("good-state", horizon=4)
+    return tacit.learn(game, "stage-v-cce", episodes=20_000, seed=2, bonus=0.02, loss="raw")
+
+
+def value(game: tacit.TabularGame, policy: ThinnedPolicy) -> np.ndarray:
+    """Exact value: every run m, every state, every joint action of two agents, with the node's distributions."""
+    P, R = (
+        np.repeat(x, game.horizon, axis=axis) if x.shape[axis] == 1 else x
+        for x, axis in ((game.transitions, 0), (game.rewards, 1))
+    )
+
+    def follow(m: int, h: int, index: int, s: int) -> np.ndarray:
+        if h == game.horizon:
+            return np.zeros(2)
+        place = policy.find(m, h, index, s) if index >= 0 else -1
+        after = int(policy.following[place]) if place >= 0 else -1
+        x, y = (float(p) for p in policy.stored[place]) if after >= 0 else (0.5, 0.5)
+        total = np.zeros(2)
+        for a, pa in enumerate((x, 1 - x)):
+            for b, pb in enumerate((y, 1 - y)):
+                if pa * pb > 0:
+                    ahead = [p * follow(m, h + 1, after, t) for t, p in enumerate(P[h, s, a, b]) if p > 0]
+                    total += pa * pb * (R[:, h, s, a, b] + sum(ahead))
+        return total
+
+    runs = range(len(policy.first))
+    starts = np.flatnonzero(game.initial)
+    return np.array([sum(game.initial[s] * follow(m, 0, int(policy.first[m]), s) for s in starts) for m in runs])
+
+
+def test_its_value_is_that_of_the_full_policy_up_to_sampling(run: tacit.Run):
+    """The runs are independent draws with the full policy's value as their mean: within four standard errors.
+
+    A fresh seed would give a false alarm with probability 6e-5.
+    """
+    values = value(run.game, run.policy.thinned(150, seed=3))[:, 0]
+    error = values.std(ddof=1) / math.sqrt(len(values))
+    assert abs(values.mean() - run.values[0]) <= 4 * error
+    assert error < 1.0
+
+
+def test_parts_play_it(run: tacit.Run):
+    """Separate parts with common seeds share the run and the index; their mean return is the thinned policy's value."""
+    game, policy = run.game, run.policy.thinned(50, seed=4)
+    exact = value(game, policy).mean(axis=0)
+    parts, world = [policy.part(i) for i in range(2)], stream(5, 0)
+    returns = np.zeros((4000, 2))
+    for episode in range(len(returns)):
+        for part in parts:
+            part.begin(episode)
+        s = game.start(world.random())
+        for h in range(game.horizon):
+            actions = [part.act(h, s) for part in parts]
+            assert parts[0].index == parts[1].index
+            s, rewards = game.step(h, s, actions, world.random())
+            returns[episode] += rewards
+    error = returns.std(axis=0, ddof=1) / math.sqrt(len(returns))
+    assert (np.abs(returns.mean(axis=0) - exact) <= 4 * error).all()
+
+
+def test_its_size_does_not_grow_with_the_episodes(run: tacit.Run):
+    """From 2,000 to 20,000 episodes only the number of stages grows, by a logarithm."""
+    full = run.policy
+    short = tacit.CertifiedPolicy(full.visited[:2000], full.stored[:2000], actions=full.actions, states=full.states)
+    few, many = (len(policy.thinned(100, seed=1).node) for policy in (short, full))
+    game, M = run.game, 100
+    stages = math.log(20_000) / math.log(1 + 1 / game.horizon)
+    assert many <= M * game.horizon * game.states * game.states * 4  # far below M·H·S·stages
+    assert many < M * game.horizon * game.states * stages
+    assert many < 1.5 * few
+
+
+def test_the_draws_of_different_steps_are_independent():
+    """One state, two steps: where in its stage an index falls says nothing about the next one.
+
+    Over 4000 runs a correlation beyond 4/√4000 has probability 6e-5 for a fresh seed.
+    """
+    K, H, M = 3000, 2, 4000
+    policy = tacit.CertifiedPolicy(
+        np.zeros((K, H), np.uint8), np.full((K, H, 2), 0.5, np.float32), actions=(2, 2), states=1
+    )
+    thinned = policy.thinned(M, seed=6)
+    start, length = 0, H
+    place = np.full(K, np.nan)  # of each episode within its stage, from 0 to 1
+    while start + length <= K:
+        place[start : start + length] = (np.arange(length) + 0.5) / length
+        start, length = start + length, length + length // H
+    pairs = []
+    for m, first in enumerate(thinned.first.tolist()):
+        before = thinned.find(m, 0, first, 0)
+        after = thinned.find(m, 1, int(thinned.following[before]), 0) if before >= 0 else -1
+        if after >= 0:
+            pairs.append((place[thinned.following[before]], place[thinned.following[after]]))
+    assert len(pairs) > M * 0.9
+    assert abs(np.corrcoef(np.array(pairs).T)[0, 1]) < 4 / math.sqrt(len(pairs))
+
+
+def test_the_same_seed_gives_the_same_policy(run: tacit.Run):
+    one, again, other = (run.policy.thinned(10, seed=seed) for seed in (1, 1, 2))
+    assert (one.node == again.node).all()
+    assert not np.array_equal(one.first, other.first)
+
+
+def test_bad_calls(run: tacit.Run):
+    for starts in (0, -1, 2.5, "ten", None):
+        with pytest.raises(tacit.TacitError, match="starts is"):
+            run.policy.thinned(starts)
+    with pytest.raises(tacit.TacitError, match="agent is 2"):
+        run.policy.thinned(2).part(2)
+    with pytest.raises(tacit.TacitError, match=r"begin\(seed\)"):
+        run.policy.thinned(2).part(0).act(0, 0)
