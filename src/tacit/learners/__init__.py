@@ -10,8 +10,10 @@ from tacit.core.registry import Registry
 from tacit.learners.npg import NPG
 from tacit.learners.pg_exact import PGExact
 from tacit.learners.pg_storm import PGStorm
+from tacit.learners.q_independent import QIndependent
 from tacit.learners.spec import Learner, Start, World, checked_bandit, theorem_iota
 from tacit.learners.stage_v import StageV
+from tacit.learners.ucb import UCB
 from tacit.learners.v_learning import VLearning
 
 
@@ -50,6 +52,20 @@ def pg_sgd(*, eta: float = 1e-4, exploration: float = 0.0, start: Start = "unifo
     return PGStorm(eta=eta, momentum=1.0, exploration=exploration, start=start)
 
 
+def ucb_central(
+    *, bonus: float = 1.0, reference: int | None = 1000, confidence: float = 0.01, iota: float | None = None
+) -> UCB:
+    """The paper's "Centralized" benchmark: optimistic Q-learning on the joint action."""
+    return UCB(central=True, bonus=bonus, reference=reference, confidence=confidence, iota=iota)
+
+
+def ucb_independent(
+    *, bonus: float = 1.0, reference: int | None = 1000, confidence: float = 0.01, iota: float | None = None
+) -> UCB:
+    """The paper's "Independent" benchmark: optimistic Q-learning by each agent as if it were alone."""
+    return UCB(bonus=bonus, reference=reference, confidence=confidence, iota=iota)
+
+
 REGISTRY: Registry[Learner] = Registry("learner")
 REGISTRY.add("stage-v-cce", stage_v_cce)
 REGISTRY.add("stage-v-ce", stage_v_ce)
@@ -58,13 +74,18 @@ REGISTRY.add("pg-exact", PGExact)
 REGISTRY.add("pg-storm", PGStorm)
 REGISTRY.add("pg-sgd", pg_sgd)
 REGISTRY.add("npg", NPG)
+REGISTRY.add("ucb-central", ucb_central)
+REGISTRY.add("ucb-independent", ucb_independent)
+REGISTRY.add("q-independent", QIndependent)
 
 __all__ = [
     "NPG",
     "REGISTRY",
+    "UCB",
     "Learner",
     "PGExact",
     "PGStorm",
+    "QIndependent",
     "StageV",
     "VLearning",
     "World",

@@ -1,0 +1,117 @@
+"""Textbook independent Q-learning: ε-greedy, constant step. [Watkins 1989; Claus, Boutilier 1998]
+
+    Q_h(s, a) ← Q_h(s, a) + step·(r + max_{a'} Q_{h+1}(s', a') − Q_h(s, a))
+
+Deviations: one table for each step of the finite horizon; ties between best actions are broken at random.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacit.core import check, generics
+from tacit.core.types import FloatArray, IntArray
+from tacit.learners.spec import World
+
+
+@dataclass(frozen=True)
+class QIndependent:
+    """Textbook independent Q-learning.
+
+    Parameters
+    ----------
+    step : float
+        The constant step size.
+    exploration : float
+        Probability ε of an action drawn evenly.
+    optimism : float
+        Initial Q in units of the largest return.
+    """
+
+    step: float = 0.1
+    exploration: float = 0.1
+    optimism: float = 0.0
+
+    def __post_init__(self) -> None:
+        check.real("step", self.step, least=0, most=1)
+        check.real("exploration", self.exploration, least=0, most=1)
+        check.real("optimism", self.optimism)
+
+    @property
+    def equilibrium(self) -> str:
+        """Its policy is judged by its nash gap."""
+        return "nash"
+
+    @property
+    def output(self) -> str:
+        """A Markov policy."""
+        return "markov"
+
+    def params(self, world: World) -> Mapping[str, Any]:
+        """Return the parameters in force."""
+        return {"step": self.step, "exploration": self.exploration, "optimism": self.optimism}
+
+    def init(self, world: World) -> QState:
+        """Make the state of all agents."""
+        H, S, A = world.horizon, world.states, int(world.actions.max())
+        first = np.full((world.agents, H + 1, S, A), self.optimism * world.reward_range[1] * H)
+        first[:, H] = 0.0
+        return QState(first, float(self.step), float(self.exploration), world.actions)
+
+
+class QState(NamedTuple):
+    """All agents' tables."""
+
+    Q: FloatArray  # [N, H+1, S, A]
+    step: float
+    exploration: float
+    actions: IntArray  # [N]
+
+
+@generics.weigh.implement(QState)
+def weigh(learner, i, h, s, out):
+    """Write the ε-greedy policy."""
+    n = learner.actions[i]
+    top = learner.Q[i, h, s, 0]
+    for a in range(1, n):
+        top = max(top, learner.Q[i, h, s, a])
+    count = 0
+    for a in range(n):
+        if learner.Q[i, h, s, a] == top:
+            count += 1
+    for a in range(n):
+        greedy = (1.0 - learner.exploration) / count if learner.Q[i, h, s, a] == top else 0.0
+        out[a] = greedy + learner.exploration / n
+
+
+@generics.act.implement(QState)
+def act(learner, i, h, s, u):
+    """Draw from the ε-greedy policy."""
+    n = learner.actions[i]
+    top = learner.Q[i, h, s, 0]
+    for a in range(1, n):
+        top = max(top, learner.Q[i, h, s, a])
+    count = 0
+    for a in range(n):
+        if learner.Q[i, h, s, a] == top:
+            count += 1
+    for a in range(n):
+        u -= learner.exploration / n
+        if learner.Q[i, h, s, a] == top:
+            u -= (1.0 - learner.exploration) / count
+        if u < 0.0:
+            return a
+    return n - 1
+
+
+@generics.learn.implement(QState)
+def learn(learner, i, h, s, a, r, s_next):
+    """Move Q towards the reward and the best that follows."""
+    ahead = learner.Q[i, h + 1, s_next, 0]
+    for b in range(1, learner.actions[i]):
+        ahead = max(ahead, learner.Q[i, h + 1, s_next, b])
+    learner.Q[i, h, s, a] += learner.step * (r + ahead - learner.Q[i, h, s, a])
