@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.core.generics import act, advance, learn, observe, reward, start
+from tacit.core.generics import act, advance, learn, observe, reward, start, weigh
 
 
 def episodes(game, learner, certificate, record, seats, world_u, agent_u, joint_strides, chosen, returns):
@@ -29,3 +29,11 @@ def episodes(game, learner, certificate, record, seats, world_u, agent_u, joint_
                 learn(learner, i, h, s, chosen[i], r, s_next)
                 returns[k, i] += r
             s = s_next
+
+
+def distributions(learner, horizon, states, out):
+    """Write every agent's current distribution at every step and state into `out` [N, H, S, A]."""
+    for i in range(len(out)):
+        for h in range(horizon):
+            for s in range(states):
+                weigh(learner, i, h, s, out[i, h, s])

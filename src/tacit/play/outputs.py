@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import streams
-from tacit.core.generics import weigh
+from tacit.core import memory, streams
+from tacit.core.compilation import compiled
 from tacit.core.types import FloatArray
 from tacit.evaluation import evaluate, l2_gap
 from tacit.evaluation.certificate import Certificate, bound, certificate, fixed_deviation
 from tacit.games.tabular import TabularGame
 from tacit.learners import Learner
+from tacit.play import loop
 from tacit.play.observers import Record, certified_policy, record
 from tacit.play.run import Gaps
 from tacit.play.session import Session
@@ -135,13 +136,10 @@ def exact_gaps(game: TabularGame, policy: MarkovPolicy, wanted: bool) -> tuple[G
 
 def last_iterate(game: TabularGame, state: Any) -> MarkovPolicy:
     """Return the agents' current distributions at every step and state."""
-    probs = [np.zeros((game.horizon, game.states, a)) for a in game.actions]
-    for i, own in enumerate(probs):
-        for h in range(game.horizon):
-            for s in range(game.states):
-                weigh(state, i, h, s, own[h, s])
-        own /= own.sum(axis=2, keepdims=True)
-    return MarkovPolicy(probs)
+    table = memory.zeros((game.agents, game.horizon, game.states, max(game.actions)), "the last iterate")
+    compiled(loop.distributions, state)(state, game.horizon, game.states, table)
+    probs = [own[:, :, :size] for own, size in zip(table, game.actions, strict=True)]
+    return MarkovPolicy([own / own.sum(axis=2, keepdims=True) for own in probs])
 
 
 def own_bounds(game: TabularGame, state: Any, episodes: int) -> FloatArray:
