@@ -31,7 +31,7 @@ def compiled(function: Callable[..., Any], *structs: object) -> Callable[..., An
     """Return the compiled form of a loop for arguments like `structs`; with NUMBA_DISABLE_JIT=1 the loop itself."""
     if numba.config.DISABLE_JIT:
         return function
-    key = (function, _digest(structs))
+    key = (function, source_digest(structs))
     with _lock:
         if key not in _compiled:
             _compiled[key] = _compile(*key)
@@ -71,7 +71,8 @@ def _sweep(root: Path) -> None:
             shutil.rmtree(old, ignore_errors=True)
 
 
-def _digest(structs: tuple[object, ...]) -> str:
+def source_digest(structs: tuple[object, ...]) -> str:
+    """Return a digest of all sources that take part in a loop over such arguments."""
     files = {source for kind in _types(structs) if (source := _source(kind)) is not None}
     summed = hashlib.sha256(_package_digest())
     for source in sorted(files):

@@ -15,8 +15,9 @@ from tacit.evaluation import evaluate, policy_values
 from tacit.evaluation.certificate import Certificate
 from tacit.games.tabular import TabularGame, check_game
 from tacit.learners import REGISTRY, Learner, World
+from tacit.play.checkpoint import Checkpoint
 from tacit.play.interrupts import Interrupts
-from tacit.play.outputs import CertifiedOutput, MarkovOutput, exact_gaps, last_iterate
+from tacit.play.outputs import CertifiedOutput, Iterates, MarkovOutput, exact_gaps, last_iterate
 from tacit.play.run import Run
 from tacit.play.session import Session, world_of
 from tacit.play.windows import Windows
@@ -35,6 +36,7 @@ def learn(
     keep: bool = True,
     points: int = 100,
     progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
     **params: Any,
 ) -> Run:
     """Let all agents of a game learn, and certify the result.
@@ -59,6 +61,8 @@ def learn(
         Rows of the curve.
     progress : callable, optional
         Called with (episodes done, episodes in all) now and then.
+    checkpoint : Checkpoint, optional
+        Where to keep the state of the run, and to go on from if it is there. It never changes a result.
 
     Returns
     -------
@@ -84,7 +88,9 @@ def learn(
     world = world_of(game, spec, episodes=episodes, seed=seed)
     windows = Windows(episodes, points, game.agents)
     if spec.output == "exact":
-        return ascend(game, name, spec, world, windows, seed=seed, certify=certify, progress=progress)
+        return ascend(
+            game, name, spec, world, windows, seed=seed, certify=certify, progress=progress, checkpoint=checkpoint
+        )
 
     output: CertifiedOutput | MarkovOutput
     if spec.output == "markov":
@@ -92,6 +98,8 @@ def learn(
     else:
         output = CertifiedOutput(game, spec, episodes=episodes, certify=certify, keep=keep)
     session = Session(game, spec, world, seed=seed, certificate=output.certificate, record=output.record)
+    if checkpoint is not None:
+        checkpoint.resume({"session": session, "windows": windows, "output": output}, session.state)
     with Interrupts() as interrupts:
         while windows.done < episodes and not interrupts.pending:
             chunk = windows.next_chunk(session.chunk)
@@ -104,7 +112,11 @@ def learn(
             if windows.full:
                 windows.close(output.measures(session, windows.done))
             tell(progress, windows.done, episodes, interrupts)
+            if checkpoint is not None:
+                checkpoint.offer()
     done = ended(windows, episodes)
+    if checkpoint is not None and done < episodes:
+        checkpoint.save()
     if windows.open:
         windows.close(output.measures(session, done))
 
@@ -158,6 +170,7 @@ def ascend(
     seed: int,
     certify: bool | None,
     progress: Progress | None,
+    checkpoint: Checkpoint | None,
 ) -> Run:
     """Run a learner of exact gradients: an episode is an iteration, and its reward the exact value.
 
@@ -167,44 +180,51 @@ def ascend(
     output = MarkovOutput(game, episodes=episodes, certify=True if certify is None else certify, seed=seed)
     params = dict(spec.params(world))
     policy = MarkovPolicy(world.start) if world.start else MarkovPolicy.uniform(game)
-    best, best_gap, met, began = policy, np.inf, False, time.perf_counter()
+    kept, met = Iterates(policy, policy, policy), False
     sampled_at = output.pause(0)
-    sampled = policy
+    if checkpoint is not None:
+        checkpoint.resume({"iterates": kept, "windows": windows, "output": output})
+    began = time.perf_counter() - kept.seconds
     with Interrupts() as interrupts:
         while windows.done < episodes and not interrupts.pending and not met:
             if windows.done == sampled_at:
-                sampled = policy
-            values = policy_values(game, policy).initial
-            policy, mapping = spec.ascend(game, policy, params["eta"])
+                kept.sampled = kept.policy
+            values = policy_values(game, kept.policy).initial
+            kept.policy, mapping = spec.ascend(game, kept.policy, params["eta"])
             windows.add(values[None])
-            gap = evaluate(game, policy).gap if spec.tolerance > 0 else np.inf
+            gap = evaluate(game, kept.policy).gap if spec.tolerance > 0 else np.inf
             met = gap <= spec.tolerance or mapping <= spec.mapping_tolerance
             if windows.full or met:
-                measures = output.measured(policy)
+                measures = output.measured(kept.policy)
                 gap = float(np.max(measures["gap"]))
                 windows.close(measures)
-            if gap < best_gap:
-                best, best_gap = policy, gap
+            if gap < kept.best_gap:
+                kept.best, kept.best_gap = kept.policy, gap
             tell(progress, windows.done, episodes, interrupts)
+            kept.seconds = time.perf_counter() - began
+            if checkpoint is not None and not met:
+                checkpoint.offer()
     done = windows.done if met else ended(windows, episodes)
+    if checkpoint is not None and done < episodes and not met:
+        checkpoint.save()
     if windows.open:
-        windows.close(output.measured(policy))
-    gaps, exact = exact_gaps(game, best, certify is not False)
+        windows.close(output.measured(kept.policy))
+    gaps, exact = exact_gaps(game, kept.best, certify is not False)
     return Run(
         game=game,
         learner=name,
         episodes=done,
         seed=seed,
-        last=policy,
+        last=kept.policy,
         gaps=gaps,
         values=exact,
         reward=windows.last_tenth(),
         curve=windows.table(),
         params=params,
-        seconds=time.perf_counter() - began,
+        seconds=kept.seconds,
         interrupted=done < episodes and not met,
-        sampled=sampled,
-        _policy=best,
+        sampled=kept.sampled,
+        _policy=kept.best,
     )
 
 
@@ -218,6 +238,11 @@ def resolved(game: TabularGame, learner: str | Learner, params: Mapping[str, Any
         if params:
             raise TacitError(f"a learner object has its parameters already; leave out {', '.join(params)}")
         return repr(learner), learner
+    return learner, REGISTRY.make(learner, **with_preset(game, learner, params))
+
+
+def with_preset(game: TabularGame, learner: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a learner's parameters with those of the `preset` among them put in; what is given beside it goes first."""
     settings = dict(params)
     preset = settings.pop("preset", None)
     if preset is not None:
@@ -228,4 +253,4 @@ def resolved(game: TabularGame, learner: str | Learner, params: Mapping[str, Any
                 f"{game!r} has no paper settings for {learner}; it has them for: {', '.join(game.paper) or 'none'}"
             )
         settings = {**known, **settings}
-    return learner, REGISTRY.make(learner, **settings)
+    return settings

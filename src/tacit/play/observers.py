@@ -61,8 +61,13 @@ def observe_record(observer, learner, game, seats, h, s):
             column += 1
 
 
+def so_far(kept: Record) -> Record:
+    """Return the part of a record that has been written."""
+    begun = int(kept.clock[0])
+    return kept._replace(visited=kept.visited[:begun], stored=kept.stored[:begun])
+
+
 def certified_policy(game: TabularGame, kept: Record, rule: str) -> CertifiedPolicy:
     """Turn a record into the policy that it describes."""
-    episodes = int(kept.clock[0])
-    visited, stored = kept.visited[:episodes], kept.stored[:episodes]
-    return CertifiedPolicy(visited, stored, actions=game.actions, states=game.states, rule=rule)
+    written = so_far(kept)
+    return CertifiedPolicy(written.visited, written.stored, actions=game.actions, states=game.states, rule=rule)

@@ -16,6 +16,7 @@ from tacit.evaluation.certificate import Certificate, bound, certificate, fixed_
 from tacit.games.tabular import TabularGame
 from tacit.learners import Learner
 from tacit.play import loop
+from tacit.play.checkpoint import Arrays
 from tacit.play.observers import Record, certified_policy, record
 from tacit.play.run import Gaps
 from tacit.play.session import Session
@@ -52,6 +53,13 @@ class CertifiedOutput:
 
     def paused(self, session: Session) -> None:
         """Nothing to do."""
+
+    def snapshot(self) -> Arrays:
+        """Nothing: certificate and record belong to the session."""
+        return {}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Nothing to take back."""
 
     def measures(self, session: Session, done: int) -> Measures:
         """Return the policy's values, where they are known, and the bounds on its gaps."""
@@ -98,6 +106,15 @@ class MarkovOutput:
         """Keep the iterate that is about to be played. [Mao2022, Alg. 3, l. 7]"""
         self._sampled = last_iterate(self.game, session.state)
 
+    def snapshot(self) -> Arrays:
+        """Return the sampled iterate, where there is one yet, and the measures so far."""
+        return {"points": np.array(self._points), **_named("sampled", self._sampled)}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Go on from a snapshot."""
+        self._points = list(arrays["points"])
+        self._sampled = _policy("sampled", arrays)
+
     def measures(self, session: Session, done: int) -> Measures:
         """Return exact value and gaps of the last iterate, and their averages over the curve so far ("Average")."""
         if not self._watch:
@@ -124,6 +141,38 @@ class MarkovOutput:
         """Return the last iterate with its exact gaps, and the sampled one."""
         last = last_iterate(self.game, session.state)
         return Result(last, *exact_gaps(self.game, last, self._final), self._sampled or last)
+
+
+@dataclass
+class Iterates:
+    """The iterates that exact ascent holds on to: the current one, the best and the sampled one."""
+
+    policy: MarkovPolicy
+    best: MarkovPolicy
+    sampled: MarkovPolicy
+    best_gap: float = np.inf
+    seconds: float = 0.0
+
+    def snapshot(self) -> Arrays:
+        """Return all of them."""
+        iterates = {**_named("policy", self.policy), **_named("best", self.best), **_named("sampled", self.sampled)}
+        return {**iterates, "numbers": np.array([self.best_gap, self.seconds])}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Go on from a snapshot."""
+        self.policy = _policy("policy", arrays) or self.policy
+        self.best = _policy("best", arrays) or self.best
+        self.sampled = _policy("sampled", arrays) or self.sampled
+        self.best_gap, self.seconds = arrays["numbers"].tolist()
+
+
+def _named(name: str, policy: MarkovPolicy | None) -> Arrays:
+    return {} if policy is None else {f"{name}_{i}": own for i, own in enumerate(policy.probs)}
+
+
+def _policy(name: str, arrays: Arrays) -> MarkovPolicy | None:
+    probs = [array for key, array in arrays.items() if key.rpartition("_")[0] == name]  # in the order of the agents
+    return MarkovPolicy(probs) if probs else None
 
 
 def exact_gaps(game: TabularGame, policy: MarkovPolicy, wanted: bool) -> tuple[Gaps, FloatArray | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from typing import Any
 
@@ -15,7 +16,8 @@ from tacit.games.tables import GameTables, tables
 from tacit.games.tabular import TabularGame
 from tacit.learners import Learner, World, theorem_iota
 from tacit.play import loop
-from tacit.play.observers import Nothing, Record
+from tacit.play.checkpoint import Arrays, pack, unpack
+from tacit.play.observers import Nothing, Record, so_far
 from tacit.policies import MarkovPolicy
 
 #: Steps in a chunk: its uniform numbers stay within a core's cache.
@@ -98,6 +100,25 @@ class Session:
         """Play episodes; return the agents' returns [episodes, N]."""
         sizes = [min(self.chunk, episodes - begin) for begin in range(0, episodes, self.chunk)]
         return np.concatenate([self._run(size) for size in sizes])
+
+    def snapshot(self) -> Arrays:
+        """Return the states of learners, certificate, record and generators."""
+        kept = so_far(self.record) if isinstance(self.record, Record) else None
+        return {
+            **pack((self.state, self.certificate, kept)),
+            "streams": np.array(json.dumps([stream.bit_generator.state for stream in self._streams])),
+            "seconds": np.array(self.seconds),
+        }
+
+    def restore(self, arrays: Arrays) -> None:
+        """Go on from a snapshot."""
+        unpack((self.state, self.certificate), arrays)
+        if isinstance(self.record, Record):
+            self.record.clock[...] = arrays[".2.clock"]
+            unpack((None, None, so_far(self.record)), arrays)
+        for stream, state in zip(self._streams, json.loads(str(arrays["streams"])), strict=True):
+            stream.bit_generator.state = state
+        self.seconds = float(arrays["seconds"])
 
     def _run(self, episodes: int) -> FloatArray:
         began = time.perf_counter()

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core.types import FloatArray
+from tacit.play.checkpoint import Arrays
 
 #: Named measures; those with one number for each agent become a column for each.
 Measures = Mapping[str, FloatArray | float]
@@ -70,6 +71,27 @@ class Windows:
         if self._tail_count:
             return self._tail / self._tail_count
         return np.array([self._rows[-1][f"reward_{i}"] for i in range(self.agents)])
+
+    def snapshot(self) -> Arrays:
+        """Return the rows and the sums of the open window."""
+        return {
+            "done": np.array(self.done),
+            "tail": self._tail,
+            "tail_count": np.array(self._tail_count),
+            "sum": self._sum,
+            "count": np.array(self._count),
+            "columns": np.array(list(self._rows[0]) if self._rows else [], dtype=str),
+            "rows": np.array([list(row.values()) for row in self._rows]),
+        }
+
+    def restore(self, arrays: Arrays) -> None:
+        """Go on from a snapshot."""
+        self.done = int(arrays["done"])
+        self._edges = [edge for edge in self._edges if edge > self.done]
+        self._tail, self._tail_count = arrays["tail"], int(arrays["tail_count"])
+        self._sum, self._count = arrays["sum"], int(arrays["count"])
+        columns = arrays["columns"].tolist()
+        self._rows = [dict(zip(columns, row, strict=True)) for row in arrays["rows"].tolist()]
 
     def table(self) -> npt.NDArray[Any]:
         """Return the curve as a structured array."""

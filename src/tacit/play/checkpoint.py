@@ -1,0 +1,134 @@
+"""A run in progress on disk: killed at any moment, the same call goes on from there and ends with the same bits.
+
+All that changes during a run are arrays and the states of generators. Each part of a run gives its own as a snapshot of
+named arrays and takes it back; the checkpoint writes them between two chunks, whole or not at all, with a digest. It is
+used only by the code that wrote it: what another version computed up to here is not what this one would have.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.core import archive
+from tacit.core.compilation import source_digest
+from tacit.core.errors import TacitError
+
+Arrays = dict[str, npt.NDArray[Any]]
+
+#: At most this share of the time goes into writing.
+_SHARE = 0.05
+
+
+class Part(Protocol):
+    """A part of a run that a checkpoint holds."""
+
+    def snapshot(self) -> Arrays:
+        """Return everything that has changed since the part was made."""
+
+    def restore(self, arrays: Arrays) -> None:
+        """Take a snapshot back."""
+
+
+class Checkpoint:
+    """Where a run keeps its state, and how often.
+
+    Parameters
+    ----------
+    path : Path
+        The file; what is found there is gone on from.
+    key : str
+        Names the run: a checkpoint of another key is not used.
+    every : float
+        Seconds between two writings, longer where writing is slow.
+    tell : callable, optional
+        Told in one sentence why a file that is there cannot be used; otherwise that is a warning.
+    """
+
+    def __init__(
+        self, path: Path, *, key: str, every: float = 30.0, tell: Callable[[str], None] = warnings.warn
+    ) -> None:
+        self.path, self.every = path, every
+        self._key, self._tell = key, tell
+        self._parts: Mapping[str, Part] = {}
+        self._wait, self._last = every, time.perf_counter()
+
+    def resume(self, parts: Mapping[str, Part], *structs: object) -> None:
+        """Take charge of the parts of a run, and bring them to where the file left them, if there is one.
+
+        `structs` are the states that kernels work on; the code that defines them counts as code of the run.
+        """
+        self._parts = parts
+        self._key = f"{self._key} {source_digest(structs)}"
+        self._last = time.perf_counter()
+        for name, arrays in self._read().items():
+            parts[name].restore(arrays)
+
+    def offer(self) -> None:
+        """Write a checkpoint if it is time."""
+        if time.perf_counter() - self._last >= self._wait:
+            self.save()
+
+    def save(self) -> None:
+        """Write a checkpoint now."""
+        began = time.perf_counter()
+        arrays = {f"{part}:{key}": a for part, held in self._parts.items() for key, a in held.snapshot().items()}
+        archive.write(self.path, {**arrays, "key": np.array(self._key), "digest": np.array(_digest(arrays))})
+        self._last = time.perf_counter()
+        self._wait = max(self.every, (self._last - began) / _SHARE)
+
+    def remove(self) -> None:
+        """Remove the file, once what it led to is stored."""
+        self.path.unlink(missing_ok=True)
+
+    def _read(self) -> dict[str, Arrays]:
+        """Return the snapshots in the file; none where there is no file or it cannot be used."""
+        if not self.path.exists():
+            return {}
+        try:
+            arrays = archive.read(self.path)
+            key, digest = str(arrays.pop("key", "")), str(arrays.pop("digest", ""))
+            if digest != _digest(arrays):
+                raise TacitError(f"{self.path} is altered")
+            if key != self._key:
+                raise TacitError(f"{self.path} was written by another version of the code")
+        except TacitError as error:
+            self._tell(f"{error}; the run starts over")
+            return {}
+        found: dict[str, Arrays] = {part: {} for part in self._parts}
+        for name, array in arrays.items():
+            part, _, key = name.partition(":")
+            found[part][key] = array
+        return found
+
+
+def pack(value: object, name: str = "") -> Arrays:
+    """Return the arrays of a struct that can change, nested ones included, by their path."""
+    if isinstance(value, np.ndarray):
+        return {name: value} if value.flags.writeable else {}
+    if not isinstance(value, tuple):
+        return {}
+    fields: tuple[str, ...] = getattr(value, "_fields", tuple(str(k) for k in range(len(value))))
+    parts = [pack(part, f"{name}.{field}") for field, part in zip(fields, value, strict=True)]
+    return {key: array for part in parts for key, array in part.items()}
+
+
+def unpack(value: object, arrays: Arrays, name: str = "") -> None:
+    """Write arrays that `pack` returned back into a struct."""
+    for key, target in pack(value, name).items():
+        target[...] = arrays[key]
+
+
+def _digest(arrays: Arrays) -> str:
+    summed = hashlib.sha256()
+    for name, array in arrays.items():
+        summed.update(f"{name} {array.dtype.str} {array.shape};".encode())
+        summed.update(np.ascontiguousarray(array).data if array.size else b"")
+    return summed.hexdigest()
