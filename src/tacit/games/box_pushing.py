@@ -49,7 +49,7 @@ INDEX = {pair: 4 + k for k, pair in enumerate(PLACES)}
 START = INDEX[Robot(1, EAST), Robot(4, WEST)]
 
 
-def BoxPushing(*, horizon: int = 10, published_file: bool = False) -> TabularGame:
+def BoxPushing(*, horizon: int = 10, published_file: bool = False, reset: bool = True) -> TabularGame:
     """Two robots push small boxes alone or the large one together; 100 states. [Seuken & Zilberstein 2007]
 
     Parameters
@@ -59,6 +59,8 @@ def BoxPushing(*, horizon: int = 10, published_file: bool = False) -> TabularGam
     published_file : bool
         Follow the published problem file in the one place where it contradicts the rules: from s2E4W with both
         robots going forward, the outcome of probability 0.09 in which robot 0 alone moves ends in s3E4S.
+    reset : bool
+        Whether a box at its goal leads back to the start, as published; otherwise the episode has nothing more to give.
 
     Examples
     --------
@@ -66,15 +68,16 @@ def BoxPushing(*, horizon: int = 10, published_file: bool = False) -> TabularGam
     TabularGame('box-pushing': 2 agents, 100 states, 4×4 actions, horizon 10, rewards in [-10.2, 99.8])
     """
     published_file = check.flag("published_file", published_file)
+    reset = check.flag("reset", reset)
     reward = np.zeros((1, 1, 100, 4, 4))
     row, state, prob = [], [], []
     for s in range(100):
         for joint, (a, b) in enumerate(itertools.product(range(4), range(4))):
-            outcomes = {START: 1.0}
+            outcomes = {START if reset else s: 1.0}
             if s >= 4:
                 reward[0, 0, s, a, b] = _reward(PLACES[s - 4], (a, b))
                 outcomes = _outcomes(PLACES[s - 4], (a, b))
-            if published_file and PLACES[s - 4] == (Robot(2, EAST), Robot(4, WEST)) and (a, b) == (FORWARD, FORWARD):
+            if published_file and s == INDEX[Robot(2, EAST), Robot(4, WEST)] and (a, b) == (FORWARD, FORWARD):
                 outcomes[INDEX[Robot(3, EAST), Robot(4, SOUTH)]] = outcomes.pop(INDEX[Robot(3, EAST), Robot(4, WEST)])
             row += [16 * s + joint] * len(outcomes)
             state += list(outcomes)
