@@ -81,10 +81,8 @@ def main() -> None:
         outcome.append({**task, "tried": tried, "held_out": held_out, "outperforms": holds})
         told = ", ".join(f"{label} {one['mean']:.1f}" for label, one in held_out.items())
         after = "reset" if reset else "end"
-        print(
-            f"H={horizon} {after} K={episodes} optimum {task['optimum']:.1f}: {told}; holds: {[key for key in holds if holds[key]]}",
-            flush=True,
-        )
+        print(f"H={horizon} {after} K={episodes} optimum {task['optimum']:.1f}: {told}", flush=True)
+        print(f"    holds: {', '.join(key for key in holds if holds[key]) or 'nothing'}", flush=True)
         args.out.mkdir(parents=True, exist_ok=True)
         (args.out / "search.json").write_text(json.dumps(outcome, indent=1), encoding="utf-8")
 
