@@ -14,43 +14,61 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from tacit import evaluation, games, policies
 from tacit._version import __version__
-from tacit.core.errors import TacitError
-from tacit.evaluation import (
-    best_response,
-    evaluate,
-    l2_gap,
-    mismatch,
-    potential,
-    smoothness,
-    solve,
-    stationarity,
-    theory,
-)
-from tacit.games import TabularGame, load, make
-from tacit.policies import CertifiedPolicy, MarkovPolicy
 
 if TYPE_CHECKING:
-    from tacit import bandits, learners, play
+    from tacit import bandits, evaluation, experiments, games, learners, play, policies, report
     from tacit.bandits import Exp3, Exp3IX, Swap, TsallisINF, WeightedFTRL
-    from tacit.learners import NPG, PGExact, PGStorm, StageV, VLearning
+    from tacit.core.errors import TacitError
+    from tacit.evaluation import (
+        best_response,
+        evaluate,
+        l2_gap,
+        mismatch,
+        potential,
+        smoothness,
+        solve,
+        stationarity,
+        theory,
+    )
+    from tacit.games import TabularGame, load, make
+    from tacit.learners import NPG, UCB, PGExact, PGStorm, QIndependent, StageV, VLearning
     from tacit.play import Agent, Run, agent, learn
+    from tacit.policies import CertifiedPolicy, MarkovPolicy, ThinnedPolicy
 
-#: What needs the compiler is imported when it is first used.
-_LAZY = {
-    **dict.fromkeys(["bandits", "learners", "play"], None),
-    **dict.fromkeys(["Exp3", "Exp3IX", "Swap", "TsallisINF", "WeightedFTRL"], "tacit.bandits"),
-    **dict.fromkeys(["NPG", "PGExact", "PGStorm", "StageV", "VLearning"], "tacit.learners"),
-    **dict.fromkeys(["Agent", "Run", "agent", "learn"], "tacit.play"),
+#: Where each public name lives; it is imported when it is first used, so that `import tacit` costs nothing.
+_HOMES = {
+    "tacit": ["bandits", "evaluation", "experiments", "games", "learners", "play", "policies", "report"],
+    "tacit.bandits": ["Exp3", "Exp3IX", "Swap", "TsallisINF", "WeightedFTRL"],
+    "tacit.core.errors": ["TacitError"],
+    "tacit.evaluation": [
+        "best_response",
+        "evaluate",
+        "l2_gap",
+        "mismatch",
+        "potential",
+        "smoothness",
+        "solve",
+        "stationarity",
+        "theory",
+    ],
+    "tacit.games": ["TabularGame", "load", "make"],
+    "tacit.learners": ["NPG", "UCB", "PGExact", "PGStorm", "QIndependent", "StageV", "VLearning"],
+    "tacit.play": ["Agent", "Run", "agent", "learn"],
+    "tacit.policies": ["CertifiedPolicy", "MarkovPolicy", "ThinnedPolicy"],
 }
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _LAZY:
+    if name not in _HOME:
         raise AttributeError(f"module 'tacit' has no attribute {name!r}")
-    home = _LAZY[name]
-    return importlib.import_module(f"tacit.{name}") if home is None else getattr(importlib.import_module(home), name)
+    home = _HOME[name]
+    found = (
+        importlib.import_module(f"tacit.{name}") if home == "tacit" else getattr(importlib.import_module(home), name)
+    )
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:
@@ -59,6 +77,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "NPG",
+    "UCB",
     "Agent",
     "CertifiedPolicy",
     "Exp3",
@@ -66,11 +85,13 @@ __all__ = [
     "MarkovPolicy",
     "PGExact",
     "PGStorm",
+    "QIndependent",
     "Run",
     "StageV",
     "Swap",
     "TabularGame",
     "TacitError",
+    "ThinnedPolicy",
     "TsallisINF",
     "VLearning",
     "WeightedFTRL",
@@ -80,6 +101,7 @@ __all__ = [
     "best_response",
     "evaluate",
     "evaluation",
+    "experiments",
     "games",
     "l2_gap",
     "learn",
@@ -90,6 +112,7 @@ __all__ = [
     "play",
     "policies",
     "potential",
+    "report",
     "smoothness",
     "solve",
     "stationarity",

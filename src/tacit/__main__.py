@@ -2,7 +2,7 @@
 
 import sys
 
-from tacit.cli.main import main
+from tacit.cli.entry import main
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -128,7 +128,7 @@ def test_games_as_json(capsys: pytest.CaptureFixture[str]):
     assert err == ""
     box = next(row for row in rows if row["name"] == "box-pushing")
     assert (box["agents"], box["states"], box["actions"]) == (2, 100, [4, 4])
-    assert box["parameters"] == {"horizon": 10, "published_file": False}
+    assert box["parameters"] == {"horizon": 10, "published_file": False, "reset": True}
 
 
 @pytest.mark.parametrize("concept", ["optimum", "cce", "ce"])
@@ -173,11 +173,14 @@ def test_a_word_a_number_a_flag_and_a_list_are_read_as_such(capsys: pytest.Captu
     assert json.loads(capsys.readouterr().out)["value"] == pytest.approx(tacit.solve(game).values.tolist())
 
 
-def test_reproduce_prints_the_reference_values(capsys: pytest.CaptureFixture[str]):
-    assert main(["reproduce", "--quick"]) == 0
+def test_reproduce_draws_and_judges(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["reproduce", "matrix-team", "--quick", "--out", str(tmp_path / "paper")]) == 0
     out = capsys.readouterr().out
-    for value in ("10.0000", "45.5000", "244.8495"):
-        assert value in out
+    assert "holds: the last iterate's equilibrium gap goes to zero" in out
+    assert (tmp_path / "paper" / "matrix-team.png").read_bytes().startswith(b"\x89PNG")
+    claims = (tmp_path / "paper" / "claims.md").read_text(encoding="utf-8")
+    assert claims.count("| matrix team, 5000 rounds |") == 6
+    assert "exploration=0.05" in claims
 
 
 def test_an_interrupt_exits_130(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):

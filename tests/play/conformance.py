@@ -20,15 +20,30 @@ from tacit.learners import REGISTRY, Learner
 from tacit.play.observers import record
 from tacit.play.session import Session, world_of
 
+BONUS = 0.01  # small enough that values leave their caps within a few dozen episodes
+
 #: Every registered learner with a certified output as it comes, and with the other bandits that it can have.
-LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {
-    **{name: (name, {}) for name in REGISTRY if REGISTRY.make(name).output in ("stage", "rate")},
-    "v-learning ce": ("v-learning", {"equilibrium": "ce"}),
-    "stage-v-cce exp3": ("stage-v-cce", {"bandit": "exp3"}),
-    "stage-v-cce tsallis-inf": ("stage-v-cce", {"bandit": "tsallis-inf"}),
-    "stage-v-ce tsallis-inf": ("stage-v-ce", {"bandit": "tsallis-inf"}),
-    "stage-v-ce exp3": ("stage-v-ce", {"bandit": "exp3"}),
+CERTIFIED: dict[str, tuple[str, dict[str, Any]]] = {
+    **{name: (name, {"bonus": BONUS}) for name in REGISTRY if REGISTRY.make(name).output in ("stage", "rate")},
+    "v-learning ce": ("v-learning", {"equilibrium": "ce", "bonus": BONUS}),
+    "stage-v-cce exp3": ("stage-v-cce", {"bandit": "exp3", "bonus": BONUS}),
+    "stage-v-cce tsallis-inf": ("stage-v-cce", {"bandit": "tsallis-inf", "bonus": BONUS}),
+    "stage-v-ce tsallis-inf": ("stage-v-ce", {"bandit": "tsallis-inf", "bonus": BONUS}),
+    "stage-v-ce exp3": ("stage-v-ce", {"bandit": "exp3", "bonus": BONUS}),
 }
+
+#: Those that play and whose iterates are Markov policies. The theorem's schedule of pg-storm is not among them: its
+#: constants know the number of agents, which an agent on its own does not.
+GRADIENTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "pg-storm": ("pg-storm", {"eta": 1e-3, "exploration": 0.05}),
+    "pg-storm own ratio": ("pg-storm", {"eta": 1e-3, "momentum": 0.1, "own_ratio": True, "exploration": 0.02}),
+    "pg-storm random start": ("pg-storm", {"eta": 1e-3, "start": "random"}),
+    "pg-sgd": ("pg-sgd", {"eta": 1e-3}),
+    "npg sampled": ("npg", {"gradient": "sampled", "eta": 0.01}),
+    "npg random start": ("npg", {"gradient": "sampled", "eta": 0.01, "start": "random"}),
+}
+
+LEARNERS = {**CERTIFIED, **GRADIENTS}
 
 GAMES: dict[str, tuple[str, dict[str, Any]]] = {
     "good-state": ("good-state", {"horizon": 5}),
@@ -39,7 +54,6 @@ GAMES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 SEED = 11
-BONUS = 0.01  # small enough that values leave their caps within a few dozen episodes
 
 
 def make_game(name: str) -> tacit.TabularGame:
@@ -49,20 +63,21 @@ def make_game(name: str) -> tacit.TabularGame:
 
 def make_learner(name: str, **params: Any) -> Learner:
     kind, own = LEARNERS[name]
-    return REGISTRY.make(kind, bonus=BONUS, **own, **params)
+    return REGISTRY.make(kind, **own, **params)
 
 
 def session(
     game: tacit.TabularGame, spec: Learner, episodes: int, *, seed: int = SEED, watched: bool = True, kept: bool = True
 ) -> Session:
-    """Make a session, with certificate and record unless they are declined."""
+    """Make a session, with certificate and record unless they are declined or the learner has none."""
+    certified = spec.output in ("stage", "rate")
     return Session(
         game,
         spec,
         world_of(game, spec, episodes=episodes, seed=seed),
         seed=seed,
-        certificate=certificate(game, spec.equilibrium) if watched else None,
-        record=record(game, episodes) if kept else None,
+        certificate=certificate(game, spec.equilibrium) if watched and certified else None,
+        record=record(game, episodes) if kept and certified else None,
     )
 
 
@@ -81,6 +96,7 @@ def apart(
 ) -> tuple[list[tacit.Agent], np.ndarray]:
     """Run agents that know nothing of each other in a plain loop, with the environment's own stream."""
     kind, params = LEARNERS[name]
+    known = {"iota": iota} if name in CERTIFIED else {}
     agents = [
         tacit.agent(
             kind,
@@ -90,8 +106,7 @@ def apart(
             reward_range=game.reward_range,
             seed=seed,
             index=i,
-            iota=iota,
-            bonus=BONUS,
+            **known,
             **params,
         )
         for i in range(game.agents)
@@ -126,7 +141,7 @@ def row(state: Any, i: int, actions: int, prefix: str = "") -> dict[str, Any]:
                 found[inner] = array
         elif not isinstance(value, np.ndarray):
             found[prefix + key] = value
-        elif key in ("loss", "weight", "prob"):
+        elif key in ("loss", "weight", "prob", "theta", "direction", "now", "old", "logits", "room"):
             found[prefix + key] = value[i][..., :actions]
         elif key == "proposals":
             found[prefix + key] = value[i][:actions, :actions]

@@ -6,6 +6,8 @@ import conformance as table
 import numpy as np
 import pytest
 
+from tacit.play.outputs import last_iterate
+
 EPISODES = 60
 
 
@@ -32,6 +34,16 @@ def test_every_learner_has_learned_something_in_the_table():
         session, _ = table.fused(game, table.make_learner("stage-v-cce"), EPISODES)
         assert (session.state.length > game.horizon).any(), name
         assert (session.state.upper[:, :-1] != np.arange(game.horizon, 0, -1.0)[:, None]).any(), name
+
+
+@pytest.mark.parametrize("learner", table.GRADIENTS)
+def test_every_gradient_has_moved_in_the_table(learner: str):
+    for name in table.GAMES:
+        game, spec = table.make_game(name), table.make_learner(learner)
+        still = table.session(game, spec, EPISODES)
+        moved, _ = table.fused(game, spec, EPISODES)
+        before, after = (last_iterate(game, one.state).probs for one in (still, moved))
+        assert all((np.abs(old - new) > 1e-4).any() for old, new in zip(before, after, strict=True)), name
 
 
 def test_another_seed_gives_another_run():

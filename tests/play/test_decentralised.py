@@ -32,10 +32,12 @@ def practised(game: tacit.TabularGame, learner: str, rng: np.random.Generator) -
     """A state in which every agent has learned something, in the interpreted mode."""
     spec = table.make_learner(learner)
     state = spec.init(table.world_of(game, spec, episodes=100, seed=0))
-    for _ in range(150):
-        for i, size in enumerate(game.actions):
-            h, s, s_next = (int(rng.integers(n)) for n in (game.horizon, game.states, game.states))
-            generics.learn(state, i, h, s, int(rng.integers(size)), rng.random(), s_next)
+    for _ in range(50):
+        for i in range(game.agents):
+            for h in range(game.horizon):
+                s, s_next = (int(rng.integers(game.states)) for _ in range(2))
+                a = generics.act(state, i, h, s, rng.random())
+                generics.learn(state, i, h, s, a, rng.random(), s_next)
     return state
 
 
@@ -59,13 +61,14 @@ def test_scrambling_the_others_changes_nothing(learner: str):
             assert value.tobytes() == after[key].tobytes(), (i, key)
 
 
-@pytest.mark.parametrize("learner", ["stage-v-cce", "stage-v-ce", "v-learning"])
+@pytest.mark.parametrize("learner", ["stage-v-cce", "stage-v-ce", "v-learning", "pg-storm", "npg sampled"])
 def test_a_kernel_touches_only_its_own_row(learner: str):
     game, rng = table.make_game("three agents"), np.random.default_rng(3)
     state = practised(game, learner, rng)
     before = copied(state)
     for _ in range(200):
-        h, s, a = int(rng.integers(game.horizon)), int(rng.integers(game.states)), int(rng.integers(3))
+        h, s = int(rng.integers(game.horizon)), int(rng.integers(game.states))
+        a = generics.act(state, 1, h, s, rng.random())
         generics.learn(state, 1, h, s, a, rng.random(), int(rng.integers(game.states)))
     for j in (0, 2):
         old, new = table.row(before, j, 2), table.row(state, j, 2)
@@ -99,9 +102,12 @@ def with_an_onlooker(game: tacit.TabularGame) -> tacit.TabularGame:
     return tacit.TabularGame(P, R, game.initial, game.horizon)
 
 
-@pytest.mark.parametrize("learner", ["stage-v-cce", "v-learning"])
-def test_one_more_agent_shifts_nobodys_draws(learner: str):
-    game, spec = table.make_game("good-state"), table.make_learner(learner, iota=9.0)
+@pytest.mark.parametrize(
+    ("learner", "params"),
+    [("stage-v-cce", {"iota": 9.0}), ("v-learning", {"iota": 9.0}), ("pg-storm random start", {}), ("npg sampled", {})],
+)
+def test_one_more_agent_shifts_nobodys_draws(learner: str, params: dict[str, Any]):
+    game, spec = table.make_game("good-state"), table.make_learner(learner, **params)
     wider = with_an_onlooker(game)
     assert wider.reward_range == game.reward_range
     runs = [table.session(one, spec, 80, seed=5) for one in (game, wider)]

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import os
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
 from tacit._version import __version__
-from tacit.cli import games, learners, reproduce, run, solve, theory
+from tacit.cli import evaluate, games, learners, plot, reproduce, run, solve, theory
 from tacit.core import check
 from tacit.core.errors import TacitError
 
-COMMANDS = (run, solve, theory, reproduce, games, learners)
+COMMANDS = (run, evaluate, plot, solve, theory, reproduce, games, learners)
 
 EPILOG = """examples:
   tacit games                                      the games that can be named
   tacit run good-state stage-v-cce --episodes 50000 --seeds 20 --set bonus=0.1
                                                    learn a coarse correlated equilibrium, 20 runs
+  tacit run experiment.toml --out results/first    games × learners × seeds, stored and resumable
+  tacit evaluate results/first                     the stored policies' values and gaps, computed anew
+  tacit plot results/first                         reward and gap curves
   tacit solve good-state --game-set horizon=20     best total reward
   tacit solve chicken ce --json                    welfare-maximising correlated equilibrium
   tacit reproduce --quick                          the paper's tasks, solved exactly
@@ -52,6 +57,9 @@ def parser() -> Parser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; return 0, or 2 for a wrong input, or 130 when interrupted."""
     arguments = list(sys.argv[1:] if argv is None else argv)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without "×" gets "?"
     top = parser()
     try:
         if arguments and not arguments[0].startswith("-"):
@@ -72,6 +80,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has left, as in `tacit games | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:  # e.g. the disk is full
+        print(f"tacit: {error.strerror or error}", file=sys.stderr)
+        with contextlib.suppress(OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 2
 
 
 if __name__ == "__main__":

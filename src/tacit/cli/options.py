@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import sys
 from collections.abc import Iterable
@@ -42,7 +41,9 @@ def settings(option: str, pairs: Iterable[str]) -> dict[str, Any]:
     for pair in pairs:
         key, equals, text = pair.partition("=")
         if not key or not equals:
-            raise TacitError(f"{option} {pair!r} is not KEY=VALUE; write e.g. {option} horizon=5")
+            raise TacitError(
+                f"{option} {pair!r} is not KEY=VALUE, e.g. {'horizon=5' if option == '--game-set' else 'bonus=0.1'}"
+            )
         if key in found:
             raise TacitError(f"{option} gives {key!r} twice; give it once")
         try:
@@ -63,8 +64,6 @@ def print_json(document: dict[str, Any]) -> None:
 
 def console() -> Console:
     """Return a console on stdout; where that is not a terminal, lines are wide instead of folded."""
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")  # a terminal without "×" gets "?"
     return _Console(width=None if sys.stdout.isatty() else 200, highlight=False)
 
 

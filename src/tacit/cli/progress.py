@@ -4,55 +4,74 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn
 
 _EVERY_SECONDS = 5.0
+_RATE_SECONDS = 10.0  # the rate is that of the last seconds
+
+
+class Shown:
+    """Call it with (runs done, episodes done, episodes in all); `say` prints a line beside it."""
+
+    def __init__(self, show: Callable[[str, int, int], None], say: Callable[[str], None], runs: int) -> None:
+        self._show, self.say = show, say
+        self._runs = runs
+        self._seen: deque[tuple[float, int]] = deque()
+
+    def __call__(self, done: int, episodes: int, total: int) -> None:
+        """Show runs done, episodes a second and the time left."""
+        now = time.perf_counter()
+        self._seen.append((now, episodes))
+        while now - self._seen[0][0] > _RATE_SECONDS and len(self._seen) > 2:
+            self._seen.popleft()
+        told = f"{done}/{self._runs} runs"
+        seconds, played = now - self._seen[0][0], episodes - self._seen[0][1]
+        if seconds > 0 and played > 0:
+            rate = played / seconds
+            told += f", {rate:,.0f} episodes/s, {_clock((total - episodes) / rate)} left"
+        self._show(told, episodes, total)
 
 
 @contextmanager
-def progress_on_stderr(title: str, runs: int) -> Iterator[Callable[[int, int, int], None]]:
-    """Show runs done, episodes a second and the time left."""
+def progress_on_stderr(title: str, runs: int) -> Iterator[Shown]:
+    """Show how far runs are."""
     if not sys.stderr.isatty():
-        yield _plain(title, runs)
+        yield Shown(_plain(title), lambda line: print("tacit:", line, file=sys.stderr, flush=True), runs)
         return
-    columns = (TextColumn(title), BarColumn(), TextColumn("{task.fields[told]}"), TimeRemainingColumn())
-    with Progress(*columns, console=Console(file=sys.stderr), transient=True) as bar:
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[told]}"))
+    with Progress(*columns, console=Console(file=sys.stderr, highlight=False), transient=True) as bar:
         task = bar.add_task(title, total=None, told="compiling, once for each kind of learner")
-        told = _Told(runs)
 
-        def show(done: int, episodes: int, total: int) -> None:
-            bar.update(task, completed=episodes, total=total, told=told(done, episodes))
+        def show(told: str, episodes: int, total: int) -> None:
+            bar.update(task, completed=episodes, total=total, told=told)
 
-        yield show
+        yield Shown(show, lambda line: bar.console.print("tacit:", line, markup=False, soft_wrap=True), runs)
 
 
-def _plain(title: str, runs: int) -> Callable[[int, int, int], None]:
-    told, last = _Told(runs), time.perf_counter()
+def _plain(title: str) -> Callable[[str, int, int], None]:
+    last = time.perf_counter()
 
-    def show(done: int, episodes: int, total: int) -> None:
+    def show(told: str, episodes: int, total: int) -> None:
         nonlocal last
-        line = told(done, episodes)
         if time.perf_counter() - last >= _EVERY_SECONDS:
             last = time.perf_counter()
-            print(f"{title}: {100 * episodes / total:.0f} %, {line}", file=sys.stderr)
+            print(f"{title}: {100 * episodes / total:.0f} %, {told}", file=sys.stderr, flush=True)
 
     return show
 
 
-class _Told:
-    """What is told of the progress; the clock starts when learning does, after compilation."""
+def _clock(seconds: float) -> str:
+    """Return a time as people say it.
 
-    def __init__(self, runs: int) -> None:
-        self.runs = runs
-        self.began: float | None = None
-
-    def __call__(self, done: int, episodes: int) -> str:
-        if self.began is None:
-            self.began = time.perf_counter()
-            return f"{done}/{self.runs} runs"
-        rate = episodes / max(time.perf_counter() - self.began, 0.1)
-        return f"{done}/{self.runs} runs, {rate:,.0f} episodes/s"
+    >>> _clock(59), _clock(61), _clock(7322)
+    ('59 s', '1 min 01 s', '2 h 02 min')
+    """
+    s = round(seconds)
+    if s < 60:
+        return f"{s} s"
+    return f"{s // 60} min {s % 60:02d} s" if s < 3600 else f"{s // 3600} h {s % 3600 // 60:02d} min"

@@ -3,14 +3,44 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
 from tacit.cli.progress import progress_on_stderr
 from tacit.core import check
 from tacit.core.errors import TacitError
+
+if TYPE_CHECKING:
+    from tacit.experiments import Experiment, Outcome, Results
+
+USAGE = """tacit run GAME LEARNER --episodes K [options]
+       tacit run FILE.toml [--out DIR] [--workers N] [--json]"""
+
+EPILOG = """a file, say experiment.toml, runs every game with every learner and every seed:
+  name = "first"             # of the experiment
+  episodes = 50_000
+  seeds = 20                 # how many; first_seed = 0 is the first
+  points = 100               # rows of each curve
+  # certify = true           # false: no exact certificate; left out: for games of at most 1024 joint actions
+  # keep = false             # do not store the policies
+
+  [[games]]                  # as many as you like
+  name = "good-state"        # a name from `tacit games`, or a game file beside this one
+  params = {horizon = 10}
+
+  [[learners]]               # as many as you like
+  name = "stage-v-cce"       # a name from `tacit learners`
+  params = {bonus = 0.1}
+  label = "V-learning"       # in figures
+
+with --out DIR every run has a directory of its own: spec.toml, curve.parquet, summary.json, policy.npz. Killed or
+interrupted, the same command goes on where it was and ends with the same bits; finished runs are not run again.
+
+examples:
+  tacit run good-state stage-v-cce --episodes 50000 --seeds 20 --set bonus=0.1 --out results/first
+  tacit run experiment.toml --out results/first
+  tacit plot results/first
+  tacit evaluate results/first"""
 
 
 def add(commands: Any) -> None:
@@ -18,23 +48,35 @@ def add(commands: Any) -> None:
     parser = commands.add_parser(
         "run",
         help="let the agents of a game learn, over one or more seeds",
+        usage=USAGE,
         description="Let the agents of a game learn, each alone, and certify the policy they arrive at.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    options.add_game(parser)
-    parser.add_argument("learner", metavar="LEARNER", help="a name from `tacit learners`")
-    parser.add_argument("--episodes", metavar="K", type=int, required=True, help="episodes to learn for")
-    parser.add_argument("--seeds", metavar="N", type=int, default=1, help="number of runs, with seeds s, s+1, … (1)")
-    parser.add_argument("--seed", metavar="S", type=int, default=0, help="the first seed (0)")
+    parser.add_argument("game", metavar="GAME", help="a name from `tacit games`, a game file (.npz), or FILE.toml")
+    parser.add_argument("learner", metavar="LEARNER", nargs="?", help="a name from `tacit learners`")
+    parser.add_argument("--episodes", metavar="K", type=int, help="episodes to learn for")
+    parser.add_argument("--seeds", metavar="N", type=int, help="number of runs, with seeds s, s+1, … (1)")
+    parser.add_argument("--seed", metavar="S", type=int, help="the first seed (0)")
     parser.add_argument(
         "--set",
         metavar="KEY=VALUE",
         action="append",
-        default=[],
         help="a parameter of the learner, e.g. bonus=0.1 or preset=paper; may be given several times",
     )
+    parser.add_argument(
+        "--game-set",
+        metavar="KEY=VALUE",
+        action="append",
+        help="a parameter of the game, e.g. horizon=5 or actions=[2,3]; may be given several times",
+    )
+    parser.add_argument("--points", metavar="N", type=int, help="rows of each curve (100)")
+    parser.add_argument("--certify", choices=["auto", "yes", "no"], help="keep the exact certificate (auto)")
+    parser.add_argument("--no-keep", action="store_true", default=None, help="do not store the policies")
+    parser.add_argument("--out", metavar="DIR", help="store the runs in DIR, and go on with those that are there")
     parser.add_argument("--workers", metavar="N", type=int, help="threads (the number of cores)")
     parser.add_argument(
-        "--certify", choices=["auto", "yes", "no"], default="auto", help="keep the exact certificate (auto)"
+        "--checkpoint-every", metavar="S", type=float, default=30.0, help="seconds between checkpoints (30)"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document on stdout")
     parser.set_defaults(run=run)
@@ -42,77 +84,85 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Learn, then print the summary; 130 where Ctrl-C ended it early."""
-    from tacit.experiments import learn_seeds  # imports the compiler
+    file = args.game.endswith(".toml")
+    every = check.real("--checkpoint-every", args.checkpoint_every, least=0)
+    if args.workers is not None:
+        check.integer("--workers", args.workers, least=1)
+    experiment = _from_file(args) if file else _from_line(args)
 
-    game = options.game_of(args)
-    count = check.integer("--seeds", args.seeds, least=1)
-    first = check.integer("--seed", args.seed, least=0)
-    check.integer("--episodes", args.episodes, least=1)
-    params = options.settings("--set", args.set)
-    clash = {"episodes", "seed", "seeds", "certify", "keep", "points", "progress", "workers"} & params.keys()
-    if clash:
-        raise TacitError(f"--set has no parameter {sorted(clash)[0]!r} of a learner; see `tacit learners`")
-    with progress_on_stderr(f"{args.game} {args.learner}", count) as progress:
-        batch = learn_seeds(
-            game,
-            args.learner,
-            episodes=args.episodes,
-            seeds=range(first, first + count),
-            workers=args.workers,
-            progress=progress,
-            certify={"auto": None, "yes": True, "no": False}[args.certify],
-            keep=False,
-            **params,
+    from tacit.experiments.document import documents  # imports the compiler
+    from tacit.experiments.runner import run_experiment
+
+    runs = len(experiment.games) * len(experiment.learners) * experiment.seeds
+    with progress_on_stderr(experiment.name, runs) as progress:
+        results = run_experiment(
+            experiment, out=args.out, workers=args.workers, every=every, progress=progress, tell=progress.say
         )
-    document = _document(args, game, batch)
+    document = documents(experiment.name, results)
     if args.json:
-        options.print_json(document)
+        options.print_json(document if file else document["runs"][0])
     else:
-        _print(game, batch, document)
-    return 130 if batch.interrupted else 0
+        _print(results, document["runs"], args.out)
+    return 130 if results.interrupted else 0
 
 
-def _document(args: argparse.Namespace, game: Any, batch: Any) -> dict[str, Any]:
-    from tacit.evaluation import evaluate
-    from tacit.experiments import summarize
+_ONE_LINE = ("learner", "episodes", "seeds", "seed", "set", "game_set", "points", "certify", "no_keep")
 
-    runs = batch.runs
-    reward = summarize([one.reward[0] for one in runs])
-    upper = np.array([one.gaps.upper for one in runs])
-    values = [one.values if one.values is not None else evaluate(game, one.last).values for one in runs]
-    steps = sum(one.episodes for one in runs) * game.horizon
-    return {
-        "game": args.game,
-        "learner": args.learner,
-        "episodes": args.episodes,
-        "horizon": game.horizon,
-        "agents": game.agents,
-        "seeds": len(runs),
-        "reward": {"mean": reward.mean, "std": reward.std, "ci95": list(reward.ci95)},
-        "value": np.mean(values, axis=0).tolist(),
-        "gap": None
-        if runs[0].gaps.source == "none"
-        else {
-            "kind": runs[0].gaps.kind,
-            "source": runs[0].gaps.source,
-            "mean": float(upper.max(axis=1).mean()),
-            "max": float(upper.max()),
-            "per_agent": upper.mean(axis=0).tolist(),
-        },
-        "steps_per_second": steps / batch.seconds,
-        "wall_seconds": batch.seconds,
-        "params": dict(runs[0].params),
-        "interrupted": batch.interrupted,
+
+def _from_file(args: argparse.Namespace) -> Experiment:
+    from tacit.experiments.spec import load
+
+    given = [name for name in _ONE_LINE if getattr(args, name) is not None]
+    if given:
+        what = "a LEARNER" if given[0] == "learner" else f"--{given[0].replace('_', '-')}"
+        raise TacitError(f"{what} is given beside {args.game}; an experiment's file says it itself")
+    return load(args.game)
+
+
+def _from_line(args: argparse.Namespace) -> Experiment:
+    if args.learner is None:
+        raise TacitError("the following arguments are required: LEARNER; see `tacit run --help`")
+    if args.episodes is None:
+        raise TacitError("the following arguments are required: --episodes; see `tacit run --help`")
+    game_params = options.settings("--game-set", args.game_set or [])
+    params = options.settings("--set", args.set or [])
+    check.integer("--episodes", args.episodes, least=1)
+    numbers = {"seeds": (1, args.seeds), "seed": (0, args.seed), "points": (1, args.points)}
+    given = {
+        key: check.integer(f"--{key}", value, least=least)
+        for key, (least, value) in numbers.items()
+        if value is not None
     }
+    if "seed" in given:
+        given["first_seed"] = given.pop("seed")
+
+    from tacit.experiments import Experiment, GameSpec, LearnerSpec  # imports the compiler
+
+    return Experiment(
+        name=f"{args.game} {args.learner}",
+        games=(GameSpec(args.game, game_params),),
+        learners=(LearnerSpec(args.learner, params),),
+        episodes=args.episodes,
+        certify={"yes": True, "no": False}.get(args.certify),
+        keep=not args.no_keep,
+        **given,
+    )
 
 
-def _print(game: Any, batch: Any, document: dict[str, Any]) -> None:
+def _print(results: Results, documents: list[dict[str, Any]], place: str | None) -> None:
     out = options.console()
+    for result, document in zip(results.cells, documents, strict=True):
+        out.print(f"{result.cell.label} on {result.cell.game!r}", soft_wrap=True)
+        _print_one(out, document, result.outcomes)
+    if place is not None:
+        out.print(f"stored in {place}", soft_wrap=True)
+
+
+def _print_one(out: Any, document: dict[str, Any], outcomes: list[Outcome]) -> None:
     reward, gap = document["reward"], document["gap"]
     seeds = "1 seed" if document["seeds"] == 1 else f"{document['seeds']} seeds"
-    out.print(repr(game), soft_wrap=True)
-    if batch.interrupted:
-        least = min(one.episodes for one in batch.runs)
+    if any(one.interrupted for one in outcomes):
+        least = min(one.episodes for one in outcomes)
         out.print(f"interrupted: each run holds at least {least} of {document['episodes']} episodes")
     low, high = reward["ci95"]
     out.print(
@@ -125,6 +175,7 @@ def _print(game: Any, batch: Any, document: dict[str, Any]) -> None:
             "exact": ("the policy: exactly", "exact"),
             "certificate": ("the certified policy: at most", "exact certificate"),
             "model-free": ("the certified policy: at most", "each agent's own bound"),
+            "estimate": ("the certified policy: about", "each agent's own estimate, no bound with these parameters"),
         }[gap["source"]]
         out.print(
             f"{gap['kind']} gap of {whose} {gap['mean']:.4g} on average, {gap['max']:.4g} in the worst seed "

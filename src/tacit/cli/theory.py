@@ -38,6 +38,10 @@ def run(args: argparse.Namespace) -> int:
     out.print(f"  cce: K = S·A·H⁵·ι/ε² = {found.episodes_cce:.3g} episodes (ι = {found.iota_cce:.2f})")
     out.print(f"  ce:  K = S·A²·H⁵·ι/ε² = {found.episodes_ce:.3g} episodes (ι = {found.iota_ce:.2f})")
     out.print(f"in a Markov potential game, with mismatch D = {found.mismatch:.4g}:")
+    if math.isinf(found.mismatch):
+        out.print("  the theorems promise nothing: some state can be reached and can be avoided, so D is infinite")
+        out.print(f"lower bound for any algorithm on some game of this size: {found.lower_bound:.3g} episodes")
+        return 0
     out.print(
         f"  exact gradients: η = {found.exact_step:.3g} over the span, T = {found.exact_iterations:.3g} iterations"
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import pickle
 import shutil
 import sys
 import threading
@@ -23,6 +24,7 @@ import platformdirs
 
 _KEPT_DAYS = 30
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}  # see generics.OPTIONS
+_DAMAGED = (pickle.UnpicklingError, EOFError, AttributeError, ImportError, IndexError, UnicodeDecodeError)
 _lock = threading.Lock()
 _compiled: dict[tuple[Callable[..., Any], str], Callable[..., Any]] = {}
 
@@ -39,8 +41,26 @@ def compiled(function: Callable[..., Any], *structs: object) -> Callable[..., An
 
 
 def _compile(function: Callable[..., Any], digest: str) -> Callable[..., Any]:
-    before = numba.config.CACHE_DIR
+    """Return the loop; where what is cached turns out to be damaged, it is thrown away and compiled anew."""
     directory = _directory(digest)
+    loop = _dispatcher(function, directory)
+    if directory is None:
+        return loop
+
+    def guarded(*args: Any) -> Any:
+        nonlocal loop
+        try:
+            return loop(*args)
+        except _DAMAGED:  # raised while loading, before anything has run
+            shutil.rmtree(directory, ignore_errors=True)
+            loop = _dispatcher(function, _directory(digest))
+            return loop(*args)
+
+    return guarded
+
+
+def _dispatcher(function: Callable[..., Any], directory: Path | None) -> Callable[..., Any]:
+    before = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = str(directory or "")
     try:
         loop: Callable[..., Any] = numba.njit(cache=directory is not None, **_OPTIONS)(function)

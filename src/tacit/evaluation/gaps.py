@@ -21,7 +21,7 @@ from tacit.policies.markov import MarkovPolicy, check_policy
 ROUNDING = 1e-9
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Evaluation:
     """What a policy is worth to each agent, and what each could gain by leaving it.
 
@@ -111,7 +111,7 @@ def l2_gap(game: TabularGame, policy: MarkovPolicy, *, tie: float = 1e-9) -> flo
     best = deviations(game, policy, "nash").best
     d = occupancy(game, policy)
     low, high = game.reward_range
-    slack = tie * game.horizon * (high - low)
+    slack = game.horizon * max(tie * (high - low), 1e-12 * max(abs(low), abs(high)))  # the second is rounding
     total = 0.0
     for h in range(game.horizon):
         rows = policy.at(h)

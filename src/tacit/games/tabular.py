@@ -23,6 +23,9 @@ from tacit.games.successors import Successors
 #: (measured in benchmarks/evaluation.py).
 DENSE_SHARE = 0.15
 
+#: Multiplications up to which OpenBLAS keeps a matrix product on one thread.
+_ONE_THREAD = 250_000
+
 
 class TabularGame:
     """N agents, S states, H steps; each agent has its own actions and its own reward.
@@ -78,6 +81,7 @@ class TabularGame:
             self.transitions = self._checked_transitions(transitions)
             self.transition_steps = len(self.transitions)
         self.reward_range = (float(self.rewards.min()), float(self.rewards.max()))
+        _check_range(self.reward_range, self.horizon)
         if name is not None and not isinstance(name, str):
             raise TacitError(f"name is {brief(name)}; it must be a string")
         self.name = name
@@ -85,7 +89,12 @@ class TabularGame:
             raise TacitError(f"paper is {brief(paper)}; it must be a mapping")
         self.state_names = None if state_names is None else _checked_names("state_names", state_names, self.states)
         self.action_names = self._checked_action_names(action_names)
-        self.paper: Mapping[str, Mapping[str, Any]] = MappingProxyType(dict(paper or {}))
+        self._paper = {key: dict(settings) for key, settings in (paper or {}).items()}
+
+    @property
+    def paper(self) -> Mapping[str, Mapping[str, Any]]:
+        """Settings that a publication used on this game, for each learner."""
+        return MappingProxyType(self._paper)
 
     @property
     def joint_actions(self) -> int:
@@ -140,7 +149,9 @@ class TabularGame:
     def expect(self, h: int, values: FloatArray) -> FloatArray:
         """Return P_h v for each row v of `values` [m, S], as [m, S, A_1, …, A_N]."""
         matrix = self._step_matrices[h if self.transition_steps > 1 else 0]
-        ahead = values @ matrix.T if isinstance(matrix, np.ndarray) else np.ascontiguousarray((matrix @ values.T).T)
+        ahead = (
+            _product(values, matrix) if isinstance(matrix, np.ndarray) else np.ascontiguousarray((matrix @ values.T).T)
+        )
         return ahead.reshape(len(values), self.states, *self.actions)
 
     def push(self, h: int, weights: FloatArray) -> FloatArray:
@@ -271,6 +282,16 @@ class TabularGame:
             check.integer(f"actions[{i}]", a, least=0, most=size - 1)
 
 
+def _check_range(reward_range: tuple[float, float], horizon: int) -> None:
+    """Refuse rewards whose sums or differences leave the range of floating-point numbers."""
+    low, high = reward_range
+    if horizon * max(abs(low), abs(high)) > 1e150 or 0 < high - low < 1e-150:
+        raise TacitError(
+            f"rewards lie in [{low:g}, {high:g}]; over {horizon} steps they must stay within ±1e150, and differ by "
+            f"more than 1e-150 or not at all"
+        )
+
+
 def check_game(game: object) -> None:
     """Raise unless `game` is a tabular game."""
     if not isinstance(game, TabularGame):
@@ -307,6 +328,19 @@ def _checked_names(what: str, names: Sequence[str], count: int) -> tuple[str, ..
         twice = next(name for name in names if list(names).count(name) > 1)
         raise TacitError(f"{what} has {twice!r} more than once; names must differ")
     return tuple(names)
+
+
+def _product(values: FloatArray, matrix: FloatArray) -> FloatArray:
+    """Return values [m, S] times matrix [rows, S] transposed, in blocks that BLAS does not spread over threads.
+
+    The product is thin and bound by memory: threads gain little, and wait for each other on a busy machine (measured:
+    up to ten times slower).
+    """
+    ahead = np.empty((len(values), len(matrix)), dtype=values.dtype)
+    block = max(1, _ONE_THREAD // values.size)
+    for begin in range(0, len(matrix), block):
+        np.matmul(values, matrix[begin : begin + block].T, out=ahead[:, begin : begin + block])
+    return ahead
 
 
 def times(actions: tuple[int, ...]) -> str:

@@ -69,7 +69,7 @@ class PGExact:
         """Take one step of every agent; return the new policy and the norm of the gradient mapping."""
         found = policy_gradient(game, policy)
         moved = [
-            projected(np.broadcast_to(own, grad.shape) + eta * grad)
+            projected(own + eta * (grad - grad.mean(axis=2, keepdims=True)))  # what all actions share only costs digits
             for own, grad in zip(policy.probs, found.gradients, strict=True)
         ]
         change = sum(float(((new - old) ** 2).sum()) for new, old in zip(moved, policy.probs, strict=True))
@@ -79,4 +79,5 @@ class PGExact:
 def theory_step(world: World) -> float:
     """Return 1/(4·N·A_max·H³), over the span of the rewards."""
     low, high = world.reward_range
-    return 1.0 / (4 * world.agents * float(world.actions.max()) * world.horizon**3 * max(high - low, 1e-300))
+    span = high - low if high > low else 1.0  # without a span there is nothing to gain, whatever the step
+    return 1.0 / (4 * world.agents * float(world.actions.max()) * world.horizon**3 * span)

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.bandits import Bandit, Cells, Exp3IX
+from tacit.bandits import Bandit, Cells, Exp3IX, Swap
 from tacit.core import check, generics
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners import spec
@@ -75,6 +75,13 @@ class StageV:
     def output(self) -> str:
         """A certified policy over stages."""
         return "stage"
+
+    @property
+    def guaranteed(self) -> bool:
+        """Whether the theorem covers these parameters, so that each agent's own bound holds."""
+        bandit = Swap() if self.equilibrium == "ce" else Exp3IX()
+        least = {"cce": 6.0, "ce": 11.0}[self.equilibrium]
+        return self._bandit == bandit and self._bonus >= least and self.step == "theory" and self.loss == "normalized"
 
     @property
     def _bandit(self) -> Bandit:

@@ -62,6 +62,11 @@ class VLearning:
         return "rate"
 
     @property
+    def guaranteed(self) -> bool:
+        """The source leaves the constant of the bonus open, so no parameters are known to be covered."""
+        return False
+
+    @property
     def _bonus(self) -> float:
         return {"cce": 6.0, "ce": 11.0}[self.equilibrium] if self.bonus is None else float(self.bonus)
 

@@ -50,12 +50,17 @@ class Checkpoint:
         Seconds between two writings, longer where writing is slow.
     tell : callable, optional
         Told in one sentence why a file that is there cannot be used; otherwise that is a warning.
+
+    Attributes
+    ----------
+    resumed : int
+        Episodes that had been done before, by the file.
     """
 
     def __init__(
         self, path: Path, *, key: str, every: float = 30.0, tell: Callable[[str], None] = warnings.warn
     ) -> None:
-        self.path, self.every = path, every
+        self.path, self.every, self.resumed = path, every, 0
         self._key, self._tell = key, tell
         self._parts: Mapping[str, Part] = {}
         self._wait, self._last = every, time.perf_counter()
@@ -68,8 +73,11 @@ class Checkpoint:
         self._parts = parts
         self._key = f"{self._key} {source_digest(structs)}"
         self._last = time.perf_counter()
-        for name, arrays in self._read().items():
+        found = self._read()
+        for name, arrays in found.items():
             parts[name].restore(arrays)
+        if found:
+            self.resumed = int(found["windows"]["done"])
 
     def offer(self) -> None:
         """Write a checkpoint if it is time."""
@@ -83,10 +91,6 @@ class Checkpoint:
         archive.write(self.path, {**arrays, "key": np.array(self._key), "digest": np.array(_digest(arrays))})
         self._last = time.perf_counter()
         self._wait = max(self.every, (self._last - began) / _SHARE)
-
-    def remove(self) -> None:
-        """Remove the file, once what it led to is stored."""
-        self.path.unlink(missing_ok=True)
 
     def _read(self) -> dict[str, Arrays]:
         """Return the snapshots in the file; none where there is no file or it cannot be used."""

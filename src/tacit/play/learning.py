@@ -12,7 +12,6 @@ import numpy as np
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.evaluation import evaluate, policy_values
-from tacit.evaluation.certificate import Certificate
 from tacit.games.tabular import TabularGame, check_game
 from tacit.learners import REGISTRY, Learner, World
 from tacit.play.checkpoint import Checkpoint
@@ -120,10 +119,7 @@ def learn(
     if windows.open:
         windows.close(output.measures(session, done))
 
-    def again(other: Certificate) -> Session:
-        return Session(game, spec, world, seed=seed, certificate=other)
-
-    result = output.result(session, done, again)
+    result = output.result(session, done, world, seed)
     return Run(
         game=game,
         learner=name,
@@ -208,7 +204,10 @@ def ascend(
     if checkpoint is not None and done < episodes and not met:
         checkpoint.save()
     if windows.open:
-        windows.close(output.measured(kept.policy))
+        measures = output.measured(kept.policy)
+        if float(np.max(measures["gap"])) < kept.best_gap:
+            kept.best = kept.policy
+        windows.close(measures)
     gaps, exact = exact_gaps(game, kept.best, certify is not False)
     return Run(
         game=game,
@@ -242,7 +241,7 @@ def resolved(game: TabularGame, learner: str | Learner, params: Mapping[str, Any
 
 
 def with_preset(game: TabularGame, learner: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a learner's parameters with those of the `preset` among them put in; what is given beside it goes first."""
+    """Return parameters with those of the `preset` among them put in; what is given beside it goes first."""
     settings = dict(params)
     preset = settings.pop("preset", None)
     if preset is not None:

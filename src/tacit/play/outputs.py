@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +9,12 @@ import numpy as np
 
 from tacit.core import memory, streams
 from tacit.core.compilation import compiled
+from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.evaluation import evaluate, l2_gap
 from tacit.evaluation.certificate import Certificate, bound, certificate, fixed_deviation
 from tacit.games.tabular import TabularGame
-from tacit.learners import Learner
+from tacit.learners import Learner, World
 from tacit.play import loop
 from tacit.play.checkpoint import Arrays
 from tacit.play.observers import Record, certified_policy, record
@@ -68,20 +68,35 @@ class CertifiedOutput:
             return {"value": values, "gap": np.maximum(gaps, 0.0)}
         return {"value": np.full(self.game.agents, np.nan), "gap": own_bounds(self.game, session.state, done)}
 
-    def result(self, session: Session, done: int, again: Callable[[Certificate], Session]) -> Result:
-        """Return policy, gaps and values; `again` plays the same run with another certificate."""
+    def result(self, session: Session, done: int, world: World, seed: int) -> Result:
+        """Return policy, gaps and values of the run that `world` and `seed` began."""
         game, spec, cert = self.game, self.spec, self.certificate
         policy = None if self.record is None else certified_policy(game, self.record, spec.output)
         if cert is None:
-            return Result(policy, Gaps(spec.equilibrium, own_bounds(game, session.state, done), "model-free"), None)
-
-        def replay() -> FloatArray:
-            fixed = certificate(game, spec.equilibrium, choice=fixed_deviation(game, cert))
-            again(fixed).advance(done)
-            return bound(game, fixed).gaps
-
+            source = "model-free" if getattr(spec, "guaranteed", False) else "estimate"
+            return Result(policy, Gaps(spec.equilibrium, own_bounds(game, session.state, done), source), None)
         values, gaps = bound(game, cert)
+        replay = Replay(game, spec, world, seed, done, cert)
         return Result(policy, Gaps(spec.equilibrium, np.maximum(gaps, 0.0), "certificate", replay), values)
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The same run once more, with one fixed deviation for each agent: the lower bounds on the gaps."""
+
+    game: TabularGame
+    spec: Learner
+    world: World
+    seed: int
+    episodes: int
+    certificate: Certificate
+
+    def __call__(self) -> FloatArray:
+        """Return the lower bounds [N]."""
+        choice = fixed_deviation(self.game, self.certificate)
+        fixed = certificate(self.game, self.spec.equilibrium, choice=choice)
+        Session(self.game, self.spec, self.world, seed=self.seed, certificate=fixed).advance(self.episodes)
+        return bound(self.game, fixed).gaps
 
 
 class MarkovOutput:
@@ -137,7 +152,7 @@ class MarkovOutput:
             "average_l2_gap": float(l2),
         }
 
-    def result(self, session: Session, done: int, again: Any) -> Result:
+    def result(self, session: Session, done: int, world: World, seed: int) -> Result:
         """Return the last iterate with its exact gaps, and the sampled one."""
         last = last_iterate(self.game, session.state)
         return Result(last, *exact_gaps(self.game, last, self._final), self._sampled or last)
@@ -188,7 +203,9 @@ def last_iterate(game: TabularGame, state: Any) -> MarkovPolicy:
     table = memory.zeros((game.agents, game.horizon, game.states, max(game.actions)), "the last iterate")
     compiled(loop.distributions, state)(state, game.horizon, game.states, table)
     probs = [own[:, :, :size] for own, size in zip(table, game.actions, strict=True)]
-    return MarkovPolicy([own / own.sum(axis=2, keepdims=True) for own in probs])
+    if not np.isfinite(table).all():
+        raise TacitError("the policies are no longer numbers; learn with a smaller step (eta)")
+    return MarkovPolicy(probs)
 
 
 def own_bounds(game: TabularGame, state: Any, episodes: int) -> FloatArray:

@@ -17,7 +17,7 @@ from tacit.games.tabular import TabularGame
 from tacit.policies import CertifiedPolicy, MarkovPolicy
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Gaps:
     """Bounds on what each agent can gain by leaving the policy, in the game's units.
 
@@ -27,9 +27,10 @@ class Gaps:
         Which deviations count.
     upper : array [N]
         Upper bounds.
-    source : {"exact", "certificate", "model-free", "none"}
+    source : {"exact", "certificate", "model-free", "estimate", "none"}
         The exact gap of a Markov policy; an exact upper bound from the game's own tables; each agent's own bound
-        (1/K)·Σ(V̄_1 − V̲_1), which holds with the theory's bonus and probability; or nothing was asked for.
+        (1/K)·Σ(V̄_1 − V̲_1), with the theory's parameters and probability; the same with other parameters, which is no
+        bound; or nothing was asked for.
     """
 
     kind: str
@@ -45,7 +46,7 @@ class Gaps:
         return np.zeros_like(self.upper) if self._replay is None else np.maximum(self._replay(), 0.0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
     """A finished run of learning.
 
@@ -106,7 +107,7 @@ class Run:
         return evaluate(self.game, self.last).gap
 
     def __repr__(self) -> str:
-        sign = "=" if self.gaps.source == "exact" else "≤"
+        sign = {"exact": "=", "estimate": "≈"}.get(self.gaps.source, "≤")
         told = (
             "" if self.gaps.source == "none" else f", {self.gaps.kind} gap {sign} {self.gap:.4g} ({self.gaps.source})"
         )

@@ -60,11 +60,16 @@ class Agent:
 
     @property
     def bound(self) -> float:
-        """The agent's own bound on its gap so far, (1/K)·Σ_k (V̄_1 − V̲_1), in reward units (V-learning only)."""
+        """The agent's own bound on its gap so far, (1/K)·Σ_k (V̄_1 − V̲_1), in reward units (V-learning only).
+
+        With the theory's parameters it holds with the theory's probability; with others it is an estimate.
+        """
         if not hasattr(self.state, "bound_sum"):
             raise TacitError("only V-learning agents have a bound of their own")
         low, high = self.world.reward_range
-        return float(self.state.bound_sum[0]) / max(self.episodes, 1) * (high - low)
+        if self.episodes == 0:
+            return self.world.horizon * (high - low)
+        return float(self.state.bound_sum[0]) / self.episodes * (high - low)
 
     @property
     def policy(self) -> FloatArray:
@@ -146,7 +151,7 @@ def _start(
 
 
 def _checked_range(value: object) -> tuple[float, float]:
-    if not isinstance(value, tuple | list) or len(value) != 2:
+    if not isinstance(value, tuple | list | np.ndarray) or len(value) != 2:
         raise TacitError(f"reward_range is {brief(value)}; it must be a pair (low, high)")
     low, high = check.real("reward_range[0]", value[0]), check.real("reward_range[1]", value[1])
     if low > high:

@@ -85,8 +85,8 @@ class CertifiedPolicy:
             raise TacitError(f"visited has a state {wrong}; states go from 0 to {self.states - 1}")
         if width and not (stored.min() >= 0 and stored.max() <= 1):
             raise TacitError(f"stored has a probability outside [0, 1]: {float(stored.min())} or {float(stored.max())}")
-        self.visited = visited
-        self.stored = stored
+        self.visited = _read_only(visited)
+        self.stored = _read_only(stored)
         for i, own in enumerate(self._columns):
             if stored[..., own].sum(axis=-1, dtype=np.float64).max(initial=0.0) > 1 + 1e-6:
                 raise TacitError(f"stored has probabilities of agent {i} that sum to more than 1")
@@ -147,6 +147,7 @@ class CertifiedPolicy:
         """Play episodes and return the agents' returns, [episodes, N]."""
         self.check_fits(game)
         episodes = check.integer("episodes", episodes, least=1)
+        seed = check.integer("seed", seed, least=0)
         common, world = streams.stream(seed, 0), streams.stream(seed, 1)
         own = [streams.stream(seed, 2 + i) for i in range(self.agents)]
         k = (common.random(episodes) * self.episodes).astype(np.int64)
@@ -232,6 +233,7 @@ class CertifiedPart:
         self.policy = policy
         self.agent = agent
         self._index = np.array([-1])
+        self._next = 0  # the step that has to come next: the hidden index moves with every step
         self._common: FloatArray | None = None
         self._own: FloatArray = np.zeros(0)
 
@@ -242,6 +244,7 @@ class CertifiedPart:
         self._common = streams.stream(seed, streams.ENVIRONMENT).random(H + 1)
         self._own = streams.stream(seed, streams.agent_role(self.agent)).random(H)
         self._index = np.array([int(self._common[H] * self.policy.episodes)])
+        self._next = 0
 
     @property
     def index(self) -> int:
@@ -252,10 +255,26 @@ class CertifiedPart:
         """Return the action at step h in state s; steps come in order."""
         if self._common is None:
             raise TacitError("a part acts within an episode; call begin(seed) with the common seed first")
-        h = check.integer("h", h, least=0, most=self.policy.horizon - 1)
+        self._next = in_order(h, self._next, self.policy.horizon)
         state = np.array([check.integer("s", s, least=0, most=self.policy.states - 1)])
         self._index = self.policy.earlier(h, self._index, state, self._common[h : h + 1])
         return int(self.policy._drawn(self.agent, self._index, h, self._own[h : h + 1])[0])
+
+
+def in_order(h: int, expected: int, horizon: int) -> int:
+    """Check that step h is the one that comes next within an episode; return the one after it."""
+    h = check.integer("h", h, least=0, most=horizon - 1)
+    if h != expected:
+        told = "begin(seed) comes next" if expected == horizon else f"step {expected} comes next"
+        raise TacitError(f"h is {h}; a part plays the steps of an episode in order, once each, and {told}")
+    return h + 1
+
+
+def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a view that cannot be written to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def restored(stored: npt.NDArray[Any]) -> FloatArray:

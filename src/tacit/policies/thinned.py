@@ -109,6 +109,7 @@ class ThinnedPart:
         self.agent = agent
         self.index = -1
         self._run = -1
+        self._next = 0
         self._own: FloatArray
 
     def begin(self, seed: int) -> None:
@@ -117,15 +118,16 @@ class ThinnedPart:
         self._run = int(streams.stream(seed, streams.ENVIRONMENT).random() * len(self.policy.first))
         self._own = streams.stream(seed, streams.agent_role(self.agent)).random(self.policy.horizon)
         self.index = int(self.policy.first[self._run])
+        self._next = 0
 
     def act(self, h: int, s: int) -> int:
         """Return the action at step h in state s; steps come in order."""
-        from tacit.policies.certified import restored
+        from tacit.policies.certified import in_order, restored
 
         if self._run < 0:
             raise TacitError("a part acts within an episode; call begin(seed) with the common seed first")
         policy, size = self.policy, self.policy.actions[self.agent]
-        h = check.integer("h", h, least=0, most=policy.horizon - 1)
+        self._next = in_order(h, self._next, policy.horizon)
         s = check.integer("s", s, least=0, most=policy.states - 1)
         place = policy.find(self._run, h, self.index, s) if self.index >= 0 else -1
         self.index = int(policy.following[place]) if place >= 0 else -1

@@ -1,0 +1,59 @@
+"""`tacit plot`: reward and gap curves of stored runs."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from tacit.cli import options
+from tacit.core import archive
+from tacit.core.errors import TacitError
+
+ENDINGS = (".png", ".svg", ".pdf")
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "plot",
+        help="draw the reward and gap curves of stored runs",
+        description="Draw reward and gap over episodes: a row for each game, a line for each learner (the mean over "
+        "seeds), and a band around it.",
+        epilog="example:\n  tacit run experiment.toml --out results/first\n  tacit plot results/first --out first.svg",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "runs", metavar="RUN_DIR", nargs="+", help="directories of runs, or of many runs (the --out of a run)"
+    )
+    parser.add_argument("--out", metavar="FILE", help="a .png, .svg or .pdf (curves.png in the first RUN_DIR)")
+    parser.add_argument(
+        "--band",
+        choices=["sd", "ci95"],
+        default="sd",
+        help="standard deviation over seeds, or 95 %% bootstrap interval of the mean (sd)",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Draw the figure and print where it is."""
+    first = archive.path(args.runs[0])
+    place = first / "curves.png" if args.out is None else archive.path(args.out)
+    if place.suffix not in ENDINGS:
+        raise TacitError(f"{place} has no ending of a figure; give one of {', '.join(ENDINGS)}")
+
+    from tacit.experiments import store  # imports the compiler
+    from tacit.experiments.groups import grouped
+    from tacit.report.results import results_figure
+
+    found: dict[str, Path] = {}
+    for given in args.runs:
+        found |= {str(run.resolve()): run for run in store.directories(archive.path(given))}
+    figure = results_figure(grouped([store.load(run) for run in found.values()]), band=args.band)
+    try:
+        figure.savefig(place)
+    except OSError as error:
+        raise TacitError(f"cannot write {place}: {error.strerror or error}") from None
+    options.console().print(f"figure: {place}", soft_wrap=True)
+    return 0

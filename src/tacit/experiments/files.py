@@ -1,0 +1,84 @@
+"""Files that are whole or not there: a temporary name, synced, then renamed; and locks that end with a process."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from tacit.core.errors import TacitError
+
+LOCK = ".lock"
+
+
+def write(path: Path, content: bytes) -> None:
+    """Write a file: to a temporary name beside it, synced, then renamed."""
+    temporary = path.with_name(f".{path.name}.part")
+    try:
+        with open(temporary, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise TacitError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def read(path: Path) -> bytes:
+    """Read a file whole."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise TacitError(f"no file {path}") from None
+    except OSError as error:
+        raise TacitError(f"cannot read {path}: {error.strerror or error}") from None
+
+
+def digest(content: bytes) -> str:
+    """Return the SHA-256 of a content."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def directory(path: Path) -> None:
+    """Make a directory, and those above it."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TacitError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold a directory for this process alone; what a killed process left unfinished in it is swept away.
+
+    The system ends the lock with the process, however it dies.
+    """
+    try:
+        stream = open(path / LOCK, "wb")  # noqa: SIM115
+    except OSError as error:
+        raise TacitError(f"cannot write {path}: {error.strerror or error}") from None
+    with stream:
+        try:
+            _lock(stream)
+        except OSError:
+            raise TacitError(
+                f"another process is at work in {path}; wait until it has ended, or choose another --out"
+            ) from None
+        for left in path.glob(".*.part"):
+            left.unlink(missing_ok=True)
+        yield
+
+
+def _lock(stream: BinaryIO) -> None:
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,0 +1,137 @@
+"""From an experiment to its runs: every default filled in, every run named by a hash of its content."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit import games
+from tacit._version import __version__
+from tacit.core import check
+from tacit.core.errors import TacitError
+from tacit.core.registry import Registry
+from tacit.experiments import toml
+from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
+from tacit.games.tables import tables
+from tacit.games.tabular import TabularGame
+from tacit.learners import REGISTRY
+from tacit.play.learning import with_preset
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """One run with all its parameters; two runs with the same hash have the same result.
+
+    Attributes
+    ----------
+    tables : str
+        Digest of the game's tables: a game file that was changed is another game.
+    tacit : str
+        The version.
+    """
+
+    episodes: int
+    seed: int
+    points: int
+    keep: bool
+    tables: str
+    game: GameSpec
+    learner: LearnerSpec
+    certify: bool | None = None
+    tacit: str = __version__
+
+    def __post_init__(self) -> None:
+        check.integer("episodes", self.episodes, least=1)
+        check.integer("seed", self.seed, least=0)
+
+    @cached_property
+    def hash(self) -> str:
+        """The hash of everything above."""
+        return hashlib.sha256(toml.dumps(self).encode(errors="surrogatepass")).hexdigest()
+
+    @property
+    def directory(self) -> str:
+        """Name of the run's directory: for people, then the hash."""
+        words = (Path(self.game.name).stem, self.learner.name, f"seed{self.seed}", self.hash[:12])
+        return "_".join(re.sub(r"[^A-Za-z0-9.-]+", "-", word) for word in words)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One game with one learner: the runs over seeds, the game itself, and what people call the learner."""
+
+    game: TabularGame = field(repr=False)
+    game_name: str
+    label: str
+    runs: tuple[RunSpec, ...]
+
+
+def plan(experiment: Experiment, *, keep: bool) -> list[Cell]:
+    """Return the cells of an experiment, each checked and with its defaults filled in."""
+    seeds = range(experiment.first_seed, experiment.first_seed + experiment.seeds)
+    cells: list[Cell] = []
+    for given in experiment.games:
+        game = games.from_name_or_file(given.name, **given.params)
+        made = GameSpec(given.name, _game_params(given))
+        summed = tables_digest(game)
+        for chosen in experiment.learners:
+            label = chosen.label or chosen.name
+            settings = with_preset(game, chosen.name, chosen.params)
+            REGISTRY.make(chosen.name, **settings)
+            learner = LearnerSpec(chosen.name, _filled(REGISTRY, chosen.name, settings))
+            runs = tuple(
+                RunSpec(
+                    episodes=experiment.episodes,
+                    seed=seed,
+                    points=experiment.points,
+                    keep=experiment.keep and keep,
+                    tables=summed,
+                    game=made,
+                    learner=learner,
+                    certify=experiment.certify,
+                )
+                for seed in seeds
+            )
+            same = next((cell.label for cell in cells if cell.runs[0].hash == runs[0].hash), None)
+            if same is not None:
+                raise TacitError(f"{given.name} with {label} is the same as with {same}; leave one out")
+            cells.append(Cell(game, given.name, label, runs))
+    return cells
+
+
+def game_of(spec: RunSpec) -> TabularGame:
+    """Make the game of a run again, and see that it is the same."""
+    game = games.from_name_or_file(spec.game.name, **spec.game.params)
+    if tables_digest(game) != spec.tables:
+        raise TacitError(f"the game {spec.game.name} is not what it was when the run was made")
+    return game
+
+
+def tables_digest(game: TabularGame) -> str:
+    """Return a digest of all that a game is to its players."""
+    summed = hashlib.sha256()
+    for name, part in tables(game)._asdict().items():
+        array = np.ascontiguousarray(part)
+        summed.update(f"{name} {array.dtype.str} {array.shape};".encode() + array.tobytes())
+    return summed.hexdigest()
+
+
+def _game_params(given: GameSpec) -> dict[str, Any]:
+    return dict(given.params) if Path(given.name).suffix else _filled(games.REGISTRY, given.name, given.params)
+
+
+def _filled(registry: Registry[Any], name: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters with the defaults that are plain values, in the order of the declaration."""
+    found = {}
+    for key, default in registry.parameters(name).items():
+        value = params.get(key, default)
+        if key in params or isinstance(value, bool | int | float | str):
+            found[key] = float(value) if isinstance(default, float) and type(value) is int else value
+    return found

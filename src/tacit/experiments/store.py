@@ -1,0 +1,174 @@
+"""Runs on disk: a directory for each, named by the hash of its content.
+
+    spec.toml        what was run, the hash, the versions
+    curve.parquet    the curve
+    policy.npz       the policy, where it is kept
+    summary.json     the numbers, and the digests of the files above; written last: a run that has one is finished
+    checkpoint.npz   while the run is not finished
+
+Every file is whole or not there. One that was cut short or altered is reported by name and never used.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit.core.errors import TacitError
+from tacit.experiments import files, parquet, toml
+from tacit.experiments.outcome import Bounds, Outcome
+from tacit.experiments.plan import RunSpec
+from tacit.play import Run
+from tacit.policies import CertifiedPolicy, MarkovPolicy
+
+SPEC, CURVE, POLICY, SUMMARY, CHECKPOINT = "spec.toml", "curve.parquet", "policy.npz", "summary.json", "checkpoint.npz"
+
+
+@dataclass(frozen=True)
+class Versions:
+    """What a run was made with."""
+
+    python: str
+    numpy: str
+    numba: str
+
+
+@dataclass(frozen=True)
+class StoredSpec:
+    """The content of `spec.toml`."""
+
+    hash: str
+    label: str
+    run: RunSpec
+    versions: Versions
+
+
+def begin(place: Path, spec: RunSpec, label: str) -> None:
+    """Write what is going to be run."""
+    import numba
+
+    made = Versions(platform.python_version(), np.__version__, numba.__version__)
+    content = toml.dumps(StoredSpec(spec.hash, label, spec, made))
+    try:
+        files.write(place / SPEC, content.encode())
+    except UnicodeEncodeError:
+        raise TacitError(f"cannot write {place / SPEC}: a name in it is no text") from None
+
+
+def finish(place: Path, outcome: Outcome, run: Run) -> None:
+    """Store a finished run; the summary makes it one."""
+    curve = parquet.dumps(outcome.curve)
+    files.write(place / CURVE, curve)
+    digests = {CURVE: files.digest(curve)}
+    if outcome.spec.keep:
+        run.policy.save(place / POLICY)
+        digests[POLICY] = files.digest(files.read(place / POLICY))
+    summary = {
+        "hash": outcome.spec.hash,
+        "horizon": outcome.horizon,
+        "agents": outcome.agents,
+        "episodes": outcome.episodes,
+        "reward": outcome.reward,
+        "value": outcome.value,
+        "gap": None if outcome.gap is None else asdict(outcome.gap),
+        "params": outcome.params,
+        "files": digests,
+        "seconds": outcome.seconds,
+    }
+    summary["digest"] = _digest(summary)
+    files.write(place / SUMMARY, json.dumps(summary, indent=2).encode())
+
+
+def finished(place: Path) -> bool:
+    """Return whether a run has ended."""
+    return os.path.exists(place / SUMMARY)  # false too where it may not be looked at
+
+
+def load(place: Path) -> Outcome:
+    """Read a finished run; whatever is not as it was written is reported."""
+    if not place.is_dir():
+        raise TacitError(f"no directory {place}")
+    if not finished(place):
+        raise TacitError(f"{place} holds no finished run; the command that began it goes on with it")
+    summary = _summary(place)
+    stored = _spec(place)
+    if summary["hash"] != stored.hash:
+        raise TacitError(f"{place / SUMMARY} is of another run than {place / SPEC}{_AGAIN}")
+    for name in summary["files"]:
+        _whole(place, name, summary)
+    gap = summary["gap"]
+    return Outcome(
+        spec=stored.run,
+        label=stored.label,
+        horizon=summary["horizon"],
+        agents=summary["agents"],
+        episodes=summary["episodes"],
+        reward=summary["reward"],
+        value=summary["value"],
+        gap=None if gap is None else Bounds(**gap),
+        params=summary["params"],
+        curve=parquet.loads(files.read(place / CURVE)),
+        interrupted=False,
+        seconds=summary["seconds"],
+    )
+
+
+def load_policy(place: Path) -> CertifiedPolicy | MarkovPolicy:
+    """Read the policy of a finished run."""
+    summary = _summary(place)
+    if POLICY not in summary["files"]:
+        raise TacitError(f"{place} holds no policy; run with keep = true to store it")
+    _whole(place, POLICY, summary)
+    certified = summary["gap"] is not None and summary["gap"]["kind"] != "nash"
+    return CertifiedPolicy.load(place / POLICY) if certified else MarkovPolicy.load(place / POLICY)
+
+
+def directories(place: Path) -> list[Path]:
+    """Return the finished runs that a path means: itself, or all that it holds."""
+    if not place.is_dir():
+        raise TacitError(f"no directory {place}")
+    if os.path.exists(place / SPEC) or finished(place):
+        return [place]
+    found = sorted(part for part in place.iterdir() if part.is_dir() and finished(part))
+    if not found:
+        raise TacitError(f"{place} holds no finished run; `tacit run … --out {place}` puts them there")
+    return found
+
+
+_AGAIN = "; remove the directory to have it run again"
+
+
+def _summary(place: Path) -> dict[str, Any]:
+    try:
+        summary: dict[str, Any] = json.loads(files.read(place / SUMMARY))
+        whole = summary["digest"] == _digest(summary)
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        if isinstance(error, TacitError):
+            raise
+        whole = False
+    if not whole:
+        raise TacitError(f"{place / SUMMARY} is cut short or altered{_AGAIN}")
+    return summary
+
+
+def _spec(place: Path) -> StoredSpec:
+    stored = toml.load(place / SPEC, StoredSpec)
+    if stored.run.hash != stored.hash:
+        raise TacitError(f"{place / SPEC} is altered: it is not of the hash that it states{_AGAIN}")
+    return stored
+
+
+def _whole(place: Path, name: str, summary: dict[str, Any]) -> None:
+    if files.digest(files.read(place / name)) != summary["files"][name]:
+        raise TacitError(f"{place / name} is cut short or altered{_AGAIN}")
+
+
+def _digest(summary: dict[str, Any]) -> str:
+    content = {key: value for key, value in summary.items() if key != "digest"}
+    return files.digest(json.dumps(content, sort_keys=True).encode())

@@ -1,0 +1,132 @@
+"""Interrupted at any point and resumed, every learner ends with the bits of an uninterrupted run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.learners import REGISTRY
+from tacit.play.checkpoint import Checkpoint
+
+GAMES = {
+    "good-state": ("good-state", {"horizon": 3}),
+    "three agents": ("random-general-sum", {"agents": 3, "actions": [2, 3, 2], "states": 2, "horizon": 2, "seed": 2}),
+}
+PARAMS: dict[str, dict[str, Any]] = {"npg": {"gradient": "sampled", "eta": 0.01}, "pg-storm": {"start": "random"}}
+
+
+def learn(game: tacit.TabularGame, learner: str, **more: Any) -> tacit.Run:
+    return tacit.learn(game, learner, episodes=200, points=7, seed=3, **PARAMS.get(learner, {}), **more)
+
+
+def resumed(game: tacit.TabularGame, learner: str, path: Path, stops: list[int], **more: Any) -> tacit.Run:
+    """Learn with an interrupt after each of the stops."""
+    for stop in stops:
+
+        def progress(done: int, total: int, stop: int = stop) -> None:
+            if done >= stop:
+                raise KeyboardInterrupt
+
+        with pytest.warns(UserWarning, match="interrupted"):
+            learn(game, learner, checkpoint=Checkpoint(path, key="a"), progress=progress, **more)
+    last = Checkpoint(path, key="a")
+    run = learn(game, learner, checkpoint=last, **more)
+    assert last.resumed >= stops[-1]
+    return run
+
+
+def same(one: tacit.Run, other: tacit.Run) -> None:
+    assert one.curve.tobytes() == other.curve.tobytes()
+    assert one.curve.dtype == other.curve.dtype
+    for key in ("reward", "values"):
+        np.testing.assert_array_equal(getattr(one, key), getattr(other, key))
+    np.testing.assert_array_equal(one.gaps.upper, other.gaps.upper)
+    np.testing.assert_array_equal(one.gaps.lower, other.gaps.lower)
+    for policy in ("last", "sampled"):
+        mine, yours = getattr(one, policy), getattr(other, policy)
+        assert (mine is None) == (yours is None)
+        if mine is not None:
+            assert [own.tobytes() for own in mine.probs] == [own.tobytes() for own in yours.probs]
+    if isinstance(one.policy, tacit.CertifiedPolicy):
+        assert one.policy.stored.tobytes() == other.policy.stored.tobytes()
+        assert one.policy.visited.tobytes() == other.policy.visited.tobytes()
+    else:
+        assert [own.tobytes() for own in one.policy.probs] == [own.tobytes() for own in other.policy.probs]
+
+
+CASES = [(learner, "good-state") for learner in REGISTRY] + [("stage-v-ce", "three agents"), ("npg", "three agents")]
+
+
+@pytest.mark.parametrize(("learner", "game"), CASES)
+def test_a_resumed_run_ends_with_the_same_bits(learner: str, game: str, tmp_path: Path):
+    name, params = GAMES[game]
+    made = tacit.make(name, **params)
+    same(resumed(made, learner, tmp_path / "c.npz", [1, 90, 150]), learn(made, learner))
+
+
+@pytest.mark.parametrize("options", [{"certify": False}, {"certify": True}], ids=str)
+def test_with_and_without_a_certificate(options: dict[str, Any], tmp_path: Path):
+    game = tacit.make("good-state", horizon=3)
+    for learner in ("stage-v-ce", "pg-sgd"):
+        path = tmp_path / f"{learner}.npz"
+        one, other = resumed(game, learner, path, [100], **options), learn(game, learner, **options)
+        assert one.curve.tobytes() == other.curve.tobytes()
+        np.testing.assert_array_equal(one.gaps.upper, other.gaps.upper)
+
+
+def test_a_run_that_stops_at_its_tolerance(tmp_path: Path):
+    game = tacit.make("good-state", horizon=3)
+    options: dict[str, Any] = {"eta": 0.05, "tolerance": 0.05}
+    whole = learn(game, "pg-exact", **options)
+    assert 20 < whole.episodes < 200
+    same(resumed(game, "pg-exact", tmp_path / "c.npz", [10, 20], **options), whole)
+
+
+@pytest.mark.parametrize("harm", ["cut", "flipped", "other key", "not a file of arrays"])
+def test_a_checkpoint_that_cannot_be_used_is_told_and_the_run_starts_over(harm: str, tmp_path: Path):
+    game, path = tacit.make("good-state", horizon=3), tmp_path / "c.npz"
+    resumed(game, "stage-v-cce", path, [100])
+    content, key = path.read_bytes(), "a"
+    if harm == "cut":
+        path.write_bytes(content[: len(content) // 2])
+    elif harm == "flipped":
+        middle = len(content) // 2
+        path.write_bytes(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :])
+    elif harm == "other key":
+        key = "b"
+    else:
+        path.write_text("nothing")
+    told: list[str] = []
+    checkpoint = Checkpoint(path, key=key, tell=told.append)
+    same(learn(game, "stage-v-cce", checkpoint=checkpoint), learn(game, "stage-v-cce"))
+    assert len(told) == 1
+    assert "c.npz" in told[0]
+    assert told[0].endswith("the run starts over")
+    assert checkpoint.resumed == 0
+
+
+def test_checkpoints_take_a_small_share_of_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    import time
+
+    from tacit.play import checkpoint as module
+
+    now = 0.0
+    monkeypatch.setattr(time, "perf_counter", lambda: now)
+    written = 0
+
+    def slow(path: Path, arrays: object) -> None:
+        nonlocal now, written
+        now += 2.0
+        written += 1
+
+    monkeypatch.setattr(module.archive, "write", slow)
+    checkpoint = Checkpoint(tmp_path / "c.npz", key="a", every=1.0)
+    for _ in range(1000):
+        now += 1.0
+        checkpoint.offer()
+    assert 2.0 * written / now <= 0.05
+    assert written > 20

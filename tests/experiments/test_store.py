@@ -1,0 +1,248 @@
+"""Stored runs: read back as they were, never half used, never run twice, never mixed up."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from stored import content
+
+import tacit
+from tacit.cli.main import main
+from tacit.experiments import Experiment, GameSpec, LearnerSpec, files, run_experiment, store
+
+SMALL = Experiment(
+    "small",
+    300,
+    (GameSpec("good-state", {"horizon": 3}),),
+    (LearnerSpec("stage-v-cce", {"bonus": 0.1}, "V-learning"), LearnerSpec("pg-storm")),
+    seeds=2,
+    points=5,
+)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory of finished runs; not to be changed."""
+    out = tmp_path_factory.mktemp("whole") / "out"
+    run_experiment(SMALL, out=out)
+    return out
+
+
+@pytest.fixture
+def out(whole: Path, tmp_path: Path) -> Path:
+    """A copy that may be changed."""
+    import shutil
+
+    return Path(shutil.copytree(whole, tmp_path / "out"))
+
+
+def run_of(out: Path, learner: str = "stage-v-cce") -> Path:
+    return sorted(out.glob(f"*{learner}_seed0*"))[0]
+
+
+def test_what_is_read_is_what_was_learnt(whole: Path):
+    learnt = run_experiment(SMALL)
+    read = run_experiment(SMALL, out=whole)
+    for one, other in zip(learnt.cells, read.cells, strict=True):
+        for mine, yours in zip(one.outcomes, other.outcomes, strict=True):
+            assert mine.curve.tobytes() == yours.curve.tobytes()
+            assert mine.curve.dtype == yours.curve.dtype
+            assert (mine.reward, mine.value, mine.gap, mine.params, mine.label) == (
+                yours.reward,
+                yours.value,
+                yours.gap,
+                yours.params,
+                yours.label,
+            )
+            assert (mine.learned, yours.learned) == (300, 0)
+
+
+def test_the_policy_is_that_of_the_run(whole: Path):
+    run = tacit.learn(
+        tacit.make("good-state", horizon=3), "stage-v-cce", episodes=300, points=5, seed=0, bonus=0.1, keep=True
+    )
+    np.testing.assert_array_equal(store.load_policy(run_of(whole)).stored, run.policy.stored)
+
+
+def test_finished_runs_are_not_run_again(out: Path, monkeypatch: pytest.MonkeyPatch):
+    def never(*args: object, **kwargs: object) -> None:
+        raise AssertionError
+
+    before = content(out)
+    monkeypatch.setattr("tacit.experiments.runner.learn", never)
+    run_experiment(SMALL, out=out)
+    assert content(out) == before
+
+
+def test_more_seeds_run_only_what_is_missing(out: Path):
+    more = run_experiment(replace(SMALL, seeds=3), out=out)
+    assert [one.learned for cell in more.cells for one in cell.outcomes] == [0, 0, 300, 0, 0, 300]
+
+
+def test_a_new_label_is_stored_and_nothing_run(out: Path):
+    renamed = replace(SMALL, learners=(replace(SMALL.learners[0], label="another"), SMALL.learners[1]))
+    again = run_experiment(renamed, out=out)
+    assert [one.learned for cell in again.cells for one in cell.outcomes] == [0] * 4
+    assert store.load(run_of(out)).label == "another"
+
+
+@pytest.mark.parametrize("name", ["summary.json", "curve.parquet", "policy.npz", "spec.toml"])
+@pytest.mark.parametrize("harm", ["cut", "flipped", "empty", "removed"])
+def test_a_damaged_finished_run_is_reported_by_name(
+    name: str, harm: str, out: Path, capsys: pytest.CaptureFixture[str]
+):
+    if (name, harm) == ("summary.json", "removed"):
+        pytest.skip("a run without a summary is not finished")
+    path = run_of(out) / name
+    whole = path.read_bytes()
+    place = whole.index(b"episodes") + 2 if name == "spec.toml" else len(whole) // 2
+    if harm == "removed":
+        path.unlink()
+    else:
+        flipped = whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :]
+        path.write_bytes({"cut": whole[:place], "flipped": flipped, "empty": b""}[harm])
+    before = {file: file.read_bytes() for file in out.rglob("*") if file.is_file()}
+    with pytest.raises(tacit.TacitError, match=name) as error:
+        run_experiment(SMALL, out=out)
+    assert "\n" not in str(error.value)
+    assert before == {file: file.read_bytes() for file in out.rglob("*") if file.is_file()}
+    for command in (["evaluate", str(out)], ["plot", str(out)]):
+        assert main(command) == 2
+        assert name in capsys.readouterr().err
+
+
+def test_every_single_byte_of_a_summary_counts(out: Path):
+    path = run_of(out) / "summary.json"
+    whole = path.read_bytes()
+    for place in range(0, len(whole), 7):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+        try:
+            store.load(run_of(out))
+        except tacit.TacitError as error:
+            assert "summary.json" in str(error)  # noqa: PT017
+        else:
+            assert json.loads(path.read_bytes()) == json.loads(whole)  # only white space was changed
+
+
+def test_a_run_under_anothers_name_is_not_taken(out: Path):
+    one, other = run_of(out), run_of(out, "pg-storm")
+    for file in one.iterdir():
+        file.unlink()
+    for file in other.iterdir():
+        (one / file.name).write_bytes(file.read_bytes())
+    with pytest.raises(tacit.TacitError, match="holds another run than its name says"):
+        run_experiment(SMALL, out=out)
+
+
+def test_a_damaged_checkpoint_is_told_and_the_run_starts_over(out: Path):
+    before = content(out)
+    run = run_of(out)
+    for name in ("summary.json", "curve.parquet", "policy.npz"):
+        (run / name).unlink()
+    (run / "checkpoint.npz").write_bytes(b"PK nothing")
+    told: list[str] = []
+    again = run_experiment(SMALL, out=out, tell=told.append)
+    assert len(told) == 1
+    assert str(run / "checkpoint.npz") in told[0]
+    assert again.cells[0].outcomes[0].learned == 300
+    assert content(out) == before
+
+
+def test_a_policy_that_was_not_kept_is_told(tmp_path: Path):
+    run_experiment(replace(SMALL, keep=False, seeds=1), out=tmp_path)
+    assert not list(tmp_path.glob("*/policy.npz"))
+    with pytest.raises(tacit.TacitError, match="holds no policy"):
+        store.load_policy(run_of(tmp_path))
+
+
+def test_a_directory_that_another_process_works_in_is_refused(out: Path):
+    run = run_of(out)
+    (run / "summary.json").unlink()
+    holder = subprocess.Popen(
+        [
+            sys.executable,
+            "-c",
+            "import sys, pathlib, time; from tacit.experiments import files\n"
+            "with files.locked(pathlib.Path(sys.argv[1])): print('held', flush=True); time.sleep(60)",
+            str(run),
+        ],
+        stdout=subprocess.PIPE,
+    )
+    try:
+        assert holder.stdout is not None
+        holder.stdout.readline()
+        with pytest.raises(tacit.TacitError, match="another process is at work in"):
+            run_experiment(SMALL, out=out)
+    finally:
+        holder.kill()
+        holder.wait()
+        holder.stdout.close()
+    run_experiment(SMALL, out=out)  # the lock has ended with its holder
+    assert store.finished(run)
+
+
+def blocked(tmp_path: Path) -> Path:
+    """Return a directory in which not even root may write."""
+    if os.geteuid() == 0:
+        return Path("/proc/tacit")
+    tmp_path.chmod(0o500)
+    return tmp_path / "out"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc")
+def test_where_nothing_can_be_written_it_is_told_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    place = blocked(tmp_path)
+    assert main(["run", "chicken", "npg", "--episodes", "3", "--out", str(place)]) == 2
+    assert capsys.readouterr().err.startswith(f"tacit: cannot write {place}: ")
+
+
+def test_out_that_is_a_file_is_told(tmp_path: Path):
+    (tmp_path / "out").write_text("")
+    with pytest.raises(tacit.TacitError, match="cannot write"):
+        run_experiment(SMALL, out=tmp_path / "out")
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    files.write(tmp_path / "a", b"old")
+
+    def full(*args: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(tacit.TacitError, match=r"cannot write .*a: No space left on device"):
+        files.write(tmp_path / "a", b"new")
+    assert (tmp_path / "a").read_bytes() == b"old"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGINT")
+def test_control_c_keeps_what_was_done_and_the_same_command_goes_on(tmp_path: Path):
+    out, line = tmp_path / "out", ["run", "good-state", "stage-v-cce", "--episodes", "300000", "--no-keep", "--json"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tacit", *line, "--out", str(out)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    while not list(out.glob("*/spec.toml")):
+        assert process.poll() is None
+        time.sleep(0.02)
+    time.sleep(0.4)
+    process.send_signal(signal.SIGINT)
+    told, _ = process.communicate(timeout=120)
+    assert process.returncode == 130
+    document = json.loads(told)
+    assert document["interrupted"]
+    assert len(list(out.glob("*/checkpoint.npz"))) == 1
+    assert not list(out.glob("*/summary.json"))
+    long = Experiment("long", 300_000, (GameSpec("good-state"),), (LearnerSpec("stage-v-cce"),), keep=False)
+    again = run_experiment(long, out=out).cells[0].outcomes[0]
+    assert 0 < again.learned < 300_000
+    run_experiment(long, out=tmp_path / "whole")
+    assert content(out) == content(tmp_path / "whole")
