@@ -58,7 +58,6 @@ def test_no_agent_has_exact_gradients(learner: str):
         tacit.agent(learner, states=1, actions=2, horizon=1, reward_range=(0, 1))
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="the number of steps of a start is not checked")
 def test_an_agents_start_must_have_its_steps():
     start = tacit.MarkovPolicy([np.full((5, 2, 2), 0.5)] * 2)
     with pytest.raises(tacit.TacitError, match="start does not fit"):

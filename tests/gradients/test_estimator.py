@@ -172,7 +172,6 @@ def alone() -> tacit.TabularGame:
     return tacit.make("random-general-sum", agents=1, states=2, actions=2, horizon=2, seed=6)
 
 
-@pytest.mark.xfail(strict=True, reason="own_ratio is the ratio of one step, which cancels the old policy altogether")
 def test_own_ratio_makes_the_old_estimate_unbiased(alone: tacit.TabularGame):
     """For a single agent E[w·ĝ(θ_old, ξ_new)] = ∇V(θ_old), w being the ratio of the trajectory's probabilities."""
     mean, old, _ = second_direction(alone, own_ratio=True)

@@ -21,9 +21,6 @@ GAMES: dict[str, tuple[str, dict[str, Any]]] = {
     "three agents": ("random-general-sum", {"agents": 3, "actions": [2, 3, 2], "states": 3, "horizon": 3, "seed": 4}),
 }
 STEP = {"good-state": 1e-4, "three agents": 2e-3}
-OWN_RATIO = pytest.mark.xfail(
-    strict=True, reason="own_ratio weighs each step by its own ratio, not the trajectory by the product of all"
-)
 
 
 def compare(
@@ -59,7 +56,6 @@ def test_constants(name: str, momentum: float):
 
 
 @pytest.mark.parametrize("name", GAMES)
-@OWN_RATIO
 def test_own_ratio(name: str):
     """With the agent's own importance ratio, the product over the steps of the trajectory."""
     kind, params = GAMES[name]

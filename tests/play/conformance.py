@@ -43,7 +43,17 @@ GRADIENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "npg random start": ("npg", {"gradient": "sampled", "eta": 0.01, "start": "random"}),
 }
 
-LEARNERS = {**CERTIFIED, **GRADIENTS}
+#: The benchmarks that each agent can run alone.
+BENCHMARKS: dict[str, tuple[str, dict[str, Any]]] = {
+    "ucb-independent": ("ucb-independent", {"bonus": 0.1, "reference": 20}),
+    "q-independent": ("q-independent", {}),
+}
+
+LEARNERS = {**CERTIFIED, **GRADIENTS, **BENCHMARKS}
+
+#: Fields whose last axis is the agent's actions.
+OVER_ACTIONS = ("Q", "loss", "weight", "prob", "theta", "direction", "now", "old", "logits", "room")
+OVER_ACTIONS_OF_Q = ("length", "visits", "seen", "value_sum", "gain_sum", "reference_sum", "reward_sum")
 
 GAMES: dict[str, tuple[str, dict[str, Any]]] = {
     "good-state": ("good-state", {"horizon": 5}),
@@ -141,7 +151,7 @@ def row(state: Any, i: int, actions: int, prefix: str = "") -> dict[str, Any]:
                 found[inner] = array
         elif not isinstance(value, np.ndarray):
             found[prefix + key] = value
-        elif key in ("loss", "weight", "prob", "theta", "direction", "now", "old", "logits", "room"):
+        elif key in OVER_ACTIONS or (hasattr(state, "Q") and key in OVER_ACTIONS_OF_Q):
             found[prefix + key] = value[i][..., :actions]
         elif key == "proposals":
             found[prefix + key] = value[i][:actions, :actions]

@@ -132,13 +132,11 @@ def test_theory_refuses(params: dict, message: str):
         tacit.theory(tacit.make("stag-hunt"), **params)
 
 
-@pytest.mark.xfail(strict=True, raises=ZeroDivisionError, reason="with equal rewards ε over the span is infinite")
 def test_equal_rewards_need_nothing():
     game = matrix_game([[[1.0, 1.0], [1.0, 1.0]]] * 2)
     assert tacit.theory(game).lower_bound == 0
 
 
-@pytest.mark.xfail(strict=True, reason="for large ε the formula gives ε̃ above 1, which no learner takes")
 def test_exploration_is_a_probability():
     assert tacit.theory(tacit.make("stag-hunt"), epsilon=100).storm["exploration"] <= 1
 

@@ -97,7 +97,7 @@ def _episodes(factor: float, inside: float) -> tuple[float, float]:
 
 
 def _storm(N: int, S: int, A: int, H: int, D: float, eps: float) -> dict[str, float]:
-    explore = math.sqrt(N) * eps / (2 * N * D * S * H**3 * A)
+    explore = min(math.sqrt(N) * eps / (2 * N * D * S * H**3 * A), 1.0)
     if explore == 0:  # D is infinite
         nan = math.nan
         return {"exploration": 0.0, "sigma2": nan, "L": nan, "k": nan, "w": nan, "c": nan, "iterations": math.inf}

@@ -77,7 +77,8 @@ class NPG:
         q = policy_gradient(game, policy).q
         moved = []
         for own, payoff in zip(policy.probs, q, strict=True):
-            weight = own * np.exp(eta * (payoff - payoff.max(axis=2, keepdims=True)))
+            top = np.where(own > 0, payoff, -np.inf).max(axis=2, keepdims=True)  # the best that has any chance
+            weight = own * np.exp(np.minimum(eta * (payoff - top), 0.0))
             moved.append(weight / weight.sum(axis=2, keepdims=True))
         change = sum(float(((new - old) ** 2).sum()) for new, old in zip(moved, policy.probs, strict=True))
         return MarkovPolicy(moved), float(np.sqrt(change)) / eta if eta > 0 else 0.0

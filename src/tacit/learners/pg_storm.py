@@ -14,10 +14,11 @@ this is `pg-sgd`, stochastic gradient ascent.
 
 Deviations: ascent on V where the paper descends on F. g(θ_{t−1}, ξ_t) puts the *same* trajectory, drawn with θ_t, into
 the old policy's estimator with no importance weight, which would need the other agents' policies; `own_ratio` adds the
-agent's own. Where the old policy gave the action no chance at all, the correction is left out. Between two visits of a
-state its direction only shrinks, and projections along a fixed direction compose, so the updates of a state wait until
-it is visited next: an episode costs O(H·A), whatever the number of states. Returns are in the game's own units; the
-theorem's schedule brings rewards to [0, 1].
+agent's own, Π_h π_old(a_h)/π(a_h). Where the old policy gave the action no chance at all, the correction is left out.
+Between two visits of a state its direction only shrinks, and projections along a fixed direction compose, so the
+updates of a state wait until it is visited next: an episode costs O(H·A), whatever the number of states. Returns are
+in the game's own units; the theorem's schedule brings rewards to [0, 1]. The estimator's mean is the gradient along the
+simplex only: past rewards add the same to all actions of a state, which the projection removes.
 """
 
 from __future__ import annotations
@@ -288,15 +289,20 @@ def learn(learner, i, h, s, a, r, s_next):
     learner.cell[i, h] = c * n + a  # the action too is needed at the end of the episode
     if h == learner.horizon - 1:
         t = learner.clock[i]
+        ratio = 1.0
+        if learner.own_ratio:
+            for step in range(learner.horizon):
+                chance = played(learner, learner.now[i, step], learner.cell[i, step] % n, n)
+                ratio *= learner.old_chance[i, step] / chance
         for step in range(learner.horizon):
-            renew(learner, i, step, t)
+            renew(learner, i, step, t, ratio)
         learner.total[i] = 0.0
         learner.clock[i] = t + 1
 
 
 @generics.jitable
-def renew(learner, i, h, t):
-    """Write d_t and θ_t at the cell that episode t visited at step h."""
+def renew(learner, i, h, t, ratio):
+    """Write d_t and θ_t at the cell that episode t visited at step h; the old estimate is weighed by `ratio`."""
     n = learner.actions[i]
     c = learner.cell[i, h] // n
     a = learner.cell[i, h] % n
@@ -315,9 +321,7 @@ def renew(learner, i, h, t):
     if kept > 0.0:
         before = learner.old_chance[i, h]
         if before > 0.0:
-            old = scale / before
-            if learner.own_ratio:
-                old *= before / chance
+            old = ratio * scale / before
     for b in range(n):
         learner.direction[i, c, b] *= kept * left
         learner.theta[i, c, b] = now[b]

@@ -127,6 +127,10 @@ def agent(
     actions = check.integer("actions", actions, least=1)
     horizon = check.integer("horizon", horizon, least=1)
     seed, index = check.integer("seed", seed, least=0), check.integer("index", index, least=0)
+    if getattr(spec, "central", False):
+        raise TacitError(
+            f"{brief(learner)} is a central learner, which controls all agents; none of them runs it alone"
+        )
     if spec.output == "exact":
         raise TacitError(f"{brief(learner)} needs exact gradients, which no agent has on its own; see `tacit learners`")
     iota = getattr(spec, "iota", 0.0)
@@ -144,7 +148,8 @@ def _start(
 ) -> tuple[FloatArray, ...]:
     """Return the agent's own starting point, the one it would have in the loop."""
     if isinstance(start, MarkovPolicy):
-        if index >= start.agents or start.states != states or start.actions[index] != actions:
+        fits = index < start.agents and start.states == states and start.steps in (1, horizon)
+        if not fits or start.actions[index] != actions:
             raise TacitError(f"start does not fit agent {index}: {start!r}")
         return (start.probs[index],)
     return (random_start(horizon, states, actions, seed, index),) if start == "random" else ()

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.evaluation import solve, theory
+from tacit.experiments import Outcome
 from tacit.experiments.statistics import Summary, summarize
-from tacit.play import Run
+from tacit.games.tabular import TabularGame
 
 #: Each algorithm's runs, for each of its settings; the first is the one that figures show.
-Variants = Mapping[str, Mapping[str, Sequence[Run]]]
+Variants = Mapping[str, Mapping[str, Sequence[Outcome]]]
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Claim:
     verdict: str
 
 
-def matrix_team_claims(runs: Sequence[Run]) -> list[Claim]:
+def matrix_team_claims(runs: Sequence[Outcome]) -> list[Claim]:
     """Judge what the paper says of the matrix team."""
     start = summarize([run.curve["l2_gap"][0] for run in runs]).mean
     middle = len(runs[0].curve) // 2
@@ -56,19 +57,19 @@ def matrix_team_claims(runs: Sequence[Run]) -> list[Claim]:
     return [*found, Claim(says, task, measured, "more than half of the runs", _is(optimal > 0.5))]
 
 
-def task_claims(task: str, variants: Variants) -> list[Claim]:
+def task_claims(task: str, variants: Variants, game: TabularGame) -> list[Claim]:
     """Judge what the paper says of the four algorithms on GoodState and BoxPushing."""
     found = []
     for label in ("V-Learning", "PG"):
-        found += [_converges(task, label, variants[label]), _outperforms(task, label, variants)]
+        found += [_converges(task, label, variants[label], game), _outperforms(task, label, variants)]
     return [*found, _faster_and_worse(task, variants)]
 
 
-def good_state_claims(variants: Variants) -> list[Claim]:
+def good_state_claims(variants: Variants, game: TabularGame) -> list[Claim]:
     """Judge what the paper says of GoodState alone."""
     runs = _first(variants["PG"])
     pg, central = final_reward(runs), final_reward(_first(variants["Centralized"]))
-    promised = theory(runs[0].game, epsilon=1.0, confidence=0.1)
+    promised = theory(game, epsilon=1.0, confidence=0.1)
     asked = min(promised.episodes_cce, promised.storm["iterations"])
     measured = (
         f"{runs[0].episodes} episodes; the theorems ask for {promised.episodes_cce:.1e} (cce) and "
@@ -112,18 +113,19 @@ def told(summary: Summary, digits: int = 2) -> str:
     return f"{summary.mean:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
 
 
-def final_reward(runs: Sequence[Run]) -> Summary:
+def final_reward(runs: Sequence[Outcome]) -> Summary:
     """Summarize the mean reward over the last tenth of the episodes."""
     return summarize([run.reward[0] for run in runs])
 
 
-def _converges(task: str, label: str, settings: Mapping[str, Sequence[Run]]) -> Claim:
+def _converges(task: str, label: str, settings: Mapping[str, Sequence[Outcome]], game: TabularGame) -> Claim:
+    optimum = float(solve(game).values[0])
     parts, verdicts = [], []
     for setting, runs in settings.items():
         mean = _mean_reward(runs)
         fifth = max(1, len(mean) // 5)
         change = float(mean[-fifth:].mean() - mean[-2 * fifth : -fifth].mean())
-        gain = float(solve(runs[0].game).values[0]) - float(mean[0])
+        gain = optimum - float(mean[0])
         parts.append(f"{setting}: {100 * abs(change) / gain:.1f} %, to {told(final_reward(runs))}")
         verdicts.append(abs(change) < 0.02 * gain)
     says = f"the trajectory of {label} converges"
@@ -165,16 +167,16 @@ def _is(verdict: bool) -> str:
     return "holds" if verdict else "does not hold"
 
 
-def _first(settings: Mapping[str, Sequence[Run]]) -> Sequence[Run]:
+def _first(settings: Mapping[str, Sequence[Outcome]]) -> Sequence[Outcome]:
     return next(iter(settings.values()))
 
 
-def _mean_reward(runs: Sequence[Run]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _mean_reward(runs: Sequence[Outcome]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     mean: np.ndarray[tuple[int], np.dtype[np.float64]] = np.mean([run.curve["reward"] for run in runs], axis=0)
     return mean
 
 
-def _time_to(runs: Sequence[Run]) -> int:
+def _time_to(runs: Sequence[Outcome]) -> int:
     """Return the episode at which the mean reward first has 95 % of its final gain."""
     mean = _mean_reward(runs)
     final = mean[-max(1, len(mean) // 10) :].mean()

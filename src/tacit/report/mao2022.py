@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from tacit.play import Run
+from tacit.experiments import Outcome
 from tacit.report.style import COLORS
 
-Results = Mapping[str, Sequence[Run]]
+Results = Mapping[str, Sequence[Outcome]]
 
 LABEL_COLORS = {
     "V-Learning": COLORS["blue"],
@@ -26,7 +26,7 @@ LABEL_COLORS = {
 }
 
 
-def plot_column(runs: Sequence[Run], column: str, *, ax: Any, label: str, quartiles: bool = False) -> Any:
+def plot_column(runs: Sequence[Outcome], column: str, *, ax: Any, label: str, quartiles: bool = False) -> Any:
     """Draw one column of the curves over seeds: mean and standard deviation, or median and quartiles."""
     x = runs[0].curve["episode"]
     y = np.stack([run.curve[column] for run in runs])
@@ -41,7 +41,7 @@ def plot_column(runs: Sequence[Run], column: str, *, ax: Any, label: str, quarti
     return ax
 
 
-def plot_matrix_team(runs: Sequence[Run], *, axes: Sequence[Any]) -> None:
+def plot_matrix_team(runs: Sequence[Outcome], *, axes: Sequence[Any]) -> None:
     """Draw the L² equilibrium gap and the reward of last iterate and average. [Mao2022, fig:1]"""
     gap, reward = axes
     plot_column(runs, "l2_gap", ax=gap, label="Last Iterate")
