@@ -122,9 +122,9 @@ class Session:
 
     def _run(self, episodes: int) -> FloatArray:
         began = time.perf_counter()
-        shape = (episodes, self.game.horizon)
-        world_u = self._streams[0].random(shape)
-        agent_u = np.stack([stream.random(shape) for stream in self._streams[1:]])
+        draws = np.empty((1 + self.game.agents, episodes, self.game.horizon))
+        for stream, room in zip(self._streams, draws, strict=True):
+            stream.random(out=room)
         returns = np.zeros((episodes, self.game.agents))
         seats = (0,) * self.game.agents
         self._loop(
@@ -133,8 +133,8 @@ class Session:
             self.certificate,
             self.record,
             seats,
-            world_u,
-            agent_u,
+            draws[0],
+            draws[1:],
             self._strides,
             self._chosen,
             returns,
