@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.bandits.exp3_ix import Exp3IX
+from tacit.bandits.rows import drawn, shared
 from tacit.bandits.spec import Bandit, Cells
 from tacit.core import generics
 from tacit.core.errors import TacitError
@@ -72,12 +73,7 @@ def restart(bandit, i, c, rounds):
 @generics.draw.implement(SwapState)
 def draw(bandit, i, c, u):
     """Draw from p."""
-    last = bandit.actions[i] - 1
-    for a in range(last):
-        u -= bandit.prob[i, c, a]
-        if u < 0.0:
-            return a
-    return last
+    return drawn(bandit.prob[i, c], 1.0, bandit.actions[i], u)
 
 
 @generics.chance.implement(SwapState)
@@ -89,8 +85,7 @@ def chance(bandit, i, c, a):
 @generics.spread.implement(SwapState)
 def spread(bandit, i, c, out):
     """Write p."""
-    for a in range(bandit.actions[i]):
-        out[a] = bandit.prob[i, c, a]
+    shared(bandit.prob[i, c], 1.0, bandit.actions[i], out)
 
 
 @generics.feed.implement(SwapState)

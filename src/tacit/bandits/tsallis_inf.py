@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit.bandits.rows import drawn, shared
 from tacit.bandits.spec import Cells
 from tacit.core import generics
 from tacit.core.types import FloatArray, IntArray
@@ -64,12 +65,7 @@ def restart(bandit, i, c, rounds):
 @generics.draw.implement(TsallisINFState)
 def draw(bandit, i, c, u):
     """Draw from μ."""
-    last = bandit.actions[i] - 1
-    for a in range(last):
-        u -= bandit.prob[i, c, a]
-        if u < 0.0:
-            return a
-    return last
+    return drawn(bandit.prob[i, c], 1.0, bandit.actions[i], u)
 
 
 @generics.chance.implement(TsallisINFState)
@@ -81,8 +77,7 @@ def chance(bandit, i, c, a):
 @generics.spread.implement(TsallisINFState)
 def spread(bandit, i, c, out):
     """Write μ."""
-    for a in range(bandit.actions[i]):
-        out[a] = bandit.prob[i, c, a]
+    shared(bandit.prob[i, c], 1.0, bandit.actions[i], out)
 
 
 @generics.feed.implement(TsallisINFState)

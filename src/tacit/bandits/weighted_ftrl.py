@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit.bandits.rows import drawn, shared
 from tacit.bandits.spec import Cells, rate
 from tacit.core import generics
 from tacit.core.types import FloatArray, IntArray
@@ -70,13 +71,7 @@ def restart(bandit, i, c, rounds):
 @generics.draw.implement(WeightedFTRLState)
 def draw(bandit, i, c, u):
     """Draw in proportion to the weights."""
-    left = u * bandit.total[i, c]
-    last = bandit.actions[i] - 1
-    for a in range(last):
-        left -= bandit.weight[i, c, a]
-        if left < 0.0:
-            return a
-    return last
+    return drawn(bandit.weight[i, c], bandit.total[i, c], bandit.actions[i], u)
 
 
 @generics.chance.implement(WeightedFTRLState)
@@ -88,9 +83,7 @@ def chance(bandit, i, c, a):
 @generics.spread.implement(WeightedFTRLState)
 def spread(bandit, i, c, out):
     """Write μ."""
-    scale = 1.0 / bandit.total[i, c]
-    for a in range(bandit.actions[i]):
-        out[a] = bandit.weight[i, c, a] * scale
+    shared(bandit.weight[i, c], bandit.total[i, c], bandit.actions[i], out)
 
 
 @generics.feed.implement(WeightedFTRLState)

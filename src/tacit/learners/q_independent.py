@@ -72,17 +72,26 @@ class QState(NamedTuple):
     actions: IntArray  # [N]
 
 
+@generics.jitable
+def best(learner, i, h, s):
+    """Return the largest Q and how many actions have it."""
+    top = learner.Q[i, h, s, 0]
+    count = 1
+    for a in range(1, learner.actions[i]):
+        q = learner.Q[i, h, s, a]
+        if q > top:
+            top = q
+            count = 1
+        elif q == top:
+            count += 1
+    return top, count
+
+
 @generics.weigh.implement(QState)
 def weigh(learner, i, h, s, out):
     """Write the ε-greedy policy."""
     n = learner.actions[i]
-    top = learner.Q[i, h, s, 0]
-    for a in range(1, n):
-        top = max(top, learner.Q[i, h, s, a])
-    count = 0
-    for a in range(n):
-        if learner.Q[i, h, s, a] == top:
-            count += 1
+    top, count = best(learner, i, h, s)
     for a in range(n):
         greedy = (1.0 - learner.exploration) / count if learner.Q[i, h, s, a] == top else 0.0
         out[a] = greedy + learner.exploration / n
@@ -92,13 +101,7 @@ def weigh(learner, i, h, s, out):
 def act(learner, i, h, s, u):
     """Draw from the ε-greedy policy."""
     n = learner.actions[i]
-    top = learner.Q[i, h, s, 0]
-    for a in range(1, n):
-        top = max(top, learner.Q[i, h, s, a])
-    count = 0
-    for a in range(n):
-        if learner.Q[i, h, s, a] == top:
-            count += 1
+    top, count = best(learner, i, h, s)
     for a in range(n):
         u -= learner.exploration / n
         if learner.Q[i, h, s, a] == top:

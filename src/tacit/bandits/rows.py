@@ -1,0 +1,24 @@
+"""What bandits that keep weights or probabilities for each action share: drawing from a row, and writing it out."""
+
+from __future__ import annotations
+
+from tacit.core import generics
+
+
+@generics.jitable
+def drawn(weights, total, n, u):
+    """Draw one of n actions in proportion to `weights`, which sum to `total`, with the uniform number u."""
+    left = u * total
+    for a in range(n - 1):
+        left -= weights[a]
+        if left < 0.0:
+            return a
+    return n - 1
+
+
+@generics.jitable
+def shared(weights, total, n, out):
+    """Write the weights divided by their sum."""
+    scale = 1.0 / total
+    for a in range(n):
+        out[a] = weights[a] * scale
