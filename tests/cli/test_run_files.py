@@ -32,7 +32,7 @@ label = "V-learning"
 name = "pg-storm"
 """
 KEYS = ["game", "learner", "episodes", "horizon", "agents", "seeds", "reward", "value", "gap", "steps_per_second"]
-KEYS += ["wall_seconds", "params", "interrupted"]
+KEYS += ["wall_seconds", "params", "interrupted", "episodes_done"]
 
 
 @pytest.fixture(scope="module")

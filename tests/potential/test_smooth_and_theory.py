@@ -64,6 +64,22 @@ def test_every_equilibrium_has_its_share():
     assert met > 0
 
 
+def test_smoothness_does_not_depend_on_the_first_state():
+    transitions = np.zeros((1, 2, 2, 2, 2))
+    transitions[0, 0, :, :, 0] = transitions[0, 1, :, :, 1] = 1
+    team = np.array([[[2, 2], [2, 3.0]], [[1, 3], [2, 0]]])
+    rewards = np.stack([team, team])[:, None]
+    found = [
+        tacit.smoothness(tacit.TabularGame(transitions, rewards, initial, 1)).lam for initial in ([1, 0], [0.5, 0.5])
+    ]
+    assert found[0] == pytest.approx(found[1])
+
+
+def test_equal_rewards_have_no_lambda():
+    with pytest.raises(tacit.TacitError, match="all rewards are the same"):
+        tacit.smoothness(tacit.games.matrix_game(np.ones((2, 2, 2))))
+
+
 def test_smoothness_refuses():
     with pytest.raises(tacit.TacitError, match="deterministic policies"):
         tacit.smoothness(tacit.make("good-state", horizon=10))
@@ -91,7 +107,8 @@ def test_formulas(name: str, params: dict, epsilon: float):
     assert found.iota_cce == close(math.log(2 * N * S * A * found.episodes_cce * H / p))
     assert found.episodes_ce == close(S * A**2 * H**5 * found.iota_ce / eps**2)
     assert found.iota_ce == close(math.log(2 * N * S * A * found.episodes_ce * H / p))
-    assert found.exact_step == close(1 / (4 * N * A * H**3))
+    low, high = game.reward_range
+    assert found.exact_step == close(1 / (4 * N * A * H**3 * (high - low)))
     phi = H if name == "good-state" else N * H
     assert found.exact_iterations == close(32 * N * S * A * D**2 * H**4 * phi / eps**2)
     assert found.lower_bound == close(H**3 * S * A / eps**2)

@@ -111,7 +111,7 @@ def _drawn_and_judged(name: str, variants: Variants, game: TabularGame, place: P
         if name == "matrix-team":
             figure = Figure(figsize=(9, 3.6))
             plot_matrix_team(shown["PG"], axes=figure.subplots(1, 2))
-            judged = claims.matrix_team_claims(shown["PG"])
+            judged = claims.matrix_team_claims(shown["PG"], game)
         else:
             figure = Figure(figsize=(13, 3.8))
             left, right = figure.subplots(1, 2)

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from tacit.cli import options
+from tacit.evaluation import potential
 from tacit.evaluation.theory import theory
 
 
@@ -37,14 +38,16 @@ def run(args: argparse.Namespace) -> int:
     out.print(f"to be within {found.epsilon:g} (reward units) with probability {1 - found.confidence:g}:")
     out.print(f"  cce: K = S·A·H⁵·ι/ε² = {found.episodes_cce:.3g} episodes (ι = {found.iota_cce:.2f})")
     out.print(f"  ce:  K = S·A²·H⁵·ι/ε² = {found.episodes_ce:.3g} episodes (ι = {found.iota_ce:.2f})")
-    out.print(f"in a Markov potential game, with mismatch D = {found.mismatch:.4g}:")
+    if game.joint_actions <= 1024:
+        told = "this is a Markov potential game" if potential(game).holds else "this is NOT a Markov potential game"
+        out.print(f"{told}; what follows is about such games, with mismatch D = {found.mismatch:.4g}:")
+    else:
+        out.print(f"if this is a Markov potential game, with mismatch D = {found.mismatch:.4g}:")
     if math.isinf(found.mismatch):
         out.print("  the theorems promise nothing: some state can be reached and can be avoided, so D is infinite")
         out.print(f"lower bound for any algorithm on some game of this size: {found.lower_bound:.3g} episodes")
         return 0
-    out.print(
-        f"  exact gradients: η = {found.exact_step:.3g} over the span, T = {found.exact_iterations:.3g} iterations"
-    )
+    out.print(f"  exact gradients: η = {found.exact_step:.3g}, T = {found.exact_iterations:.3g} iterations")
     storm = found.storm
     constants = ", ".join(f"{key} = {storm[key]:.3g}" for key in ("sigma2", "L", "k", "w", "c"))
     out.print(f"  STORM: ε̃ = {storm['exploration']:.3g}, {constants}; T = {storm['iterations']:.3g} episodes")

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,7 +23,10 @@ from tacit.games.tabular import TabularGame, check_game
 from tacit.policies.markov import MarkovPolicy
 
 #: Deterministic joint policies that are counted through at most.
-LIMIT = 200_000
+LIMIT = 20_000
+
+#: Maximisers of the potential that are tried as π* where there are several; the best λ counts.
+CANDIDATES = 16
 
 
 @dataclass(frozen=True)
@@ -60,19 +63,32 @@ def smoothness(game: TabularGame, *, omega: float = 0.5) -> Smoothness:
     found = potential(game)
     if not found.holds:
         raise TacitError("smoothness is defined for Markov potential games, and this game is not one")
-    shifted = TabularGame(game.successors, game.rewards - game.reward_range[0], game.initial, game.horizon)
-    phi = [(found.value(policy), policy) for policy in _deterministic(game)]
-    best = max(phi, key=lambda pair: pair[0])[1]
-    target = policy_values(shifted, best).V[:, 0]  # [N, S]
+    even = np.full(game.states, 1 / game.states)  # π* maximises Φ_s for every s, not only from the game's first states
+    shifted = TabularGame(game.successors, game.rewards - game.reward_range[0], even, game.horizon)
+    if shifted.reward_range[1] == 0:
+        raise TacitError("all rewards are the same: every policy is optimal, and there is no λ to speak of")
+    everywhere = replace(found, game=shifted)
+    phi = [(everywhere.value(policy), policy) for policy in _deterministic(game)]
+    top = max(value for value, _ in phi)
+    slack = 1e-9 * game.agents * game.horizon * shifted.reward_range[1]
+    candidates = [policy for value, policy in phi if value >= top - slack][:CANDIDATES]
+    lam, best = max(((_lambda(shifted, one, phi, omega), one) for one in candidates), key=lambda pair: pair[0])
+    return Smoothness(lam, omega, lam / (1 + omega), best)
+
+
+def _lambda(game: TabularGame, best: MarkovPolicy, phi: list[tuple[float, MarkovPolicy]], omega: float) -> float:
+    """Return the largest λ with this π*: the smallest of (V_i^{π*_i, π_-i} + ω·V_i^π)/V_i* over all π, i and s."""
+    target = policy_values(game, best).V[:, 0]  # [N, S]
     lam = math.inf
     for _, policy in phi:
-        V = policy_values(shifted, policy).V[:, 0]
+        V = policy_values(game, policy).V[:, 0]
         for i in range(game.agents):
             mixed = [best.probs[j] if j == i else policy.probs[j] for j in range(game.agents)]
-            reached = policy_values(shifted, MarkovPolicy(mixed)).V[i, 0] + omega * V[i]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                lam = min(lam, float(np.where(target[i] > 0, reached / target[i], math.inf).min()))
-    return Smoothness(lam, omega, lam / (1 + omega), best)
+            reached = policy_values(game, MarkovPolicy(mixed)).V[i, 0] + omega * V[i]
+            positive = target[i] > 0
+            if positive.any():
+                lam = min(lam, float((reached[positive] / target[i][positive]).min()))
+    return lam
 
 
 def _deterministic(game: TabularGame) -> Iterator[MarkovPolicy]:

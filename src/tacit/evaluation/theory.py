@@ -29,7 +29,8 @@ class Theory:
     mismatch : float
         D.
     exact_step, exact_iterations : float
-        η = 1/(4·N·A_max·H³), T = 32·N·S·A_max·D²·H⁴·Φ_max/ε². [Mao2022, thm:mpg_exact_gradient]
+        η = 1/(4·N·A_max·H³) over the span of the rewards, as `pg-exact` takes it, and
+        T = 32·N·S·A_max·D²·H⁴·Φ_max/ε². [Mao2022, thm:mpg_exact_gradient]
     storm : mapping
         ε̃, σ², L, k, w, c (b = 1) and T. [Mao2022, thm:storm_app, thm:finite]
     lower_bound : float
@@ -71,7 +72,7 @@ def theory(game: TabularGame, *, epsilon: float = 0.1, confidence: float = 0.1) 
     N, S, A, H = game.agents, game.states, max(game.actions), game.horizon
     iota, K = _episodes(S * A * H**5 / eps**2, 2 * N * S * A * H / p)
     iota_ce, K_ce = _episodes(S * A**2 * H**5 / eps**2, 2 * N * S * A * H / p)
-    D = mismatch(game).D
+    D = mismatch(game).D if span > 0 else 1.0  # without a span there is nothing to gain, wherever one is
     phi = H if bool(np.all(game.rewards == game.rewards[:1])) else N * H
     return Theory(
         epsilon=epsilon,
@@ -81,7 +82,7 @@ def theory(game: TabularGame, *, epsilon: float = 0.1, confidence: float = 0.1) 
         iota_ce=iota_ce,
         episodes_ce=K_ce,
         mismatch=D,
-        exact_step=1 / (4 * N * A * H**3),
+        exact_step=1 / (4 * N * A * H**3 * (span if span > 0 else 1.0)),
         exact_iterations=32 * N * S * A * D**2 * H**4 * phi / eps**2,
         storm=_storm(N, S, A, H, D, eps),
         lower_bound=H**3 * S * A / eps**2,

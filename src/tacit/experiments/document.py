@@ -35,6 +35,7 @@ def document(result: CellResult, *, interrupted: bool) -> dict[str, Any]:
         "wall_seconds": wall,
         "params": first.params,
         "interrupted": interrupted,
+        "episodes_done": [one.episodes for one in runs],
     }
 
 
