@@ -228,7 +228,10 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
 def test_control_c_keeps_what_was_done_and_the_same_command_goes_on(tmp_path: Path):
     out, line = tmp_path / "out", ["run", "good-state", "stage-v-cce", "--episodes", "2000000", "--no-keep", "--json"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "tacit", *line, "--out", str(out)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-m", "tacit", *line, "--out", str(out)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background would ignore it
     )
     while not list(out.glob("*/spec.toml")):
         assert process.poll() is None

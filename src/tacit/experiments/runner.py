@@ -104,6 +104,7 @@ def _stored(root: Path | None, cell: Cell, spec: RunSpec) -> Outcome | None:
     """Return a run that is finished already, under the name it has now; what is damaged raises."""
     if root is None or (found := _found(root / spec.directory, spec)) is None:
         return None
+    _tidy(root / spec.directory)  # what a kill right after the end has left behind
     if found.label != cell.label:
         store.begin(root / spec.directory, spec, cell.label)
     return replace(found, label=cell.label)
@@ -134,10 +135,15 @@ def _run(cell: Cell, spec: RunSpec, root: Path | None, every: float, note: Note,
             if run.interrupted:
                 return one
             store.finish(place, one, run)
-        for left in (store.CHECKPOINT, files.LOCK):
-            with contextlib.suppress(OSError):  # some systems do not remove a file that is open
-                (place / left).unlink(missing_ok=True)
+        _tidy(place)
         return one
+
+
+def _tidy(place: Path) -> None:
+    """Remove what a finished run no longer needs."""
+    for left in (store.CHECKPOINT, files.LOCK):
+        with contextlib.suppress(OSError):  # some systems do not remove a file that is open
+            (place / left).unlink(missing_ok=True)
 
 
 def _timed(cell: Cell, spec: RunSpec, note: Note, checkpoint: Checkpoint | None) -> tuple[Run, Outcome]:
