@@ -42,8 +42,12 @@ class TabularGame:
         Steps in an episode, H.
     name, state_names, action_names : optional
         For people: a name, S names of states, and for each agent the names of its actions.
+    observation_names : optional
+        For people: for each agent the names of what it observes in a source that is not fully observed; never used.
     paper : mapping, optional
         For each learner, the settings that a publication used on this game (`preset=paper`).
+    notes : sequence of str, optional
+        What was left out or decided when the game was read from elsewhere; the command line prints them.
 
     Notes
     -----
@@ -66,7 +70,9 @@ class TabularGame:
         name: str | None = None,
         state_names: Sequence[str] | None = None,
         action_names: Sequence[Sequence[str]] | None = None,
+        observation_names: Sequence[Sequence[str]] | None = None,
         paper: Mapping[str, Mapping[str, Any]] | None = None,
+        notes: Sequence[str] = (),
     ) -> None:
         self.horizon = check.integer("horizon", horizon, least=1)
         self.rewards = _checked_rewards(rewards, self.horizon)
@@ -89,6 +95,8 @@ class TabularGame:
             raise TacitError(f"paper is {brief(paper)}; it must be a mapping")
         self.state_names = None if state_names is None else _checked_names("state_names", state_names, self.states)
         self.action_names = self._checked_action_names(action_names)
+        self.observation_names = None if observation_names is None else tuple(tuple(own) for own in observation_names)
+        self.notes = tuple(notes)
         self._paper = {key: dict(settings) for key, settings in (paper or {}).items()}
 
     @property
