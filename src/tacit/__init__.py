@@ -32,8 +32,11 @@ if TYPE_CHECKING:
         theory,
     )
     from tacit.games import TabularGame, load, make
+    from tacit.games.gymnasium import from_gymnasium
+    from tacit.games.openspiel import from_openspiel
     from tacit.learners import NPG, UCB, PGExact, PGStorm, QIndependent, StageV, VLearning
     from tacit.play import Agent, Run, agent, learn
+    from tacit.play.pettingzoo import to_pettingzoo
     from tacit.policies import CertifiedPolicy, MarkovPolicy, ThinnedPolicy
 
 #: Where each public name lives; it is imported when it is first used, so that `import tacit` costs nothing.
@@ -53,8 +56,11 @@ _HOMES = {
         "theory",
     ],
     "tacit.games": ["TabularGame", "load", "make"],
+    "tacit.games.gymnasium": ["from_gymnasium"],
+    "tacit.games.openspiel": ["from_openspiel"],
     "tacit.learners": ["NPG", "UCB", "PGExact", "PGStorm", "QIndependent", "StageV", "VLearning"],
     "tacit.play": ["Agent", "Run", "agent", "learn"],
+    "tacit.play.pettingzoo": ["to_pettingzoo"],
     "tacit.policies": ["CertifiedPolicy", "MarkovPolicy", "ThinnedPolicy"],
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
@@ -102,6 +108,8 @@ __all__ = [
     "evaluate",
     "evaluation",
     "experiments",
+    "from_gymnasium",
+    "from_openspiel",
     "games",
     "l2_gap",
     "learn",
@@ -117,4 +125,5 @@ __all__ = [
     "solve",
     "stationarity",
     "theory",
+    "to_pettingzoo",
 ]

@@ -108,7 +108,6 @@ RIGHT = {
     ("name", "'junk'"),
     ("paper", "None"),
     ("paper", "{}"),
-    ("save game", "'junk'"),
     ("save policy", "'junk'"),
     ("seed", "3"),
     ("l2_gap tie", "3"),

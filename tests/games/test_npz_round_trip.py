@@ -81,9 +81,12 @@ def test_saving_replaces_a_file_whole_and_leaves_nothing_else(tmp_path: Path):
     assert [p.name for p in tmp_path.iterdir()] == ["game.npz"]
 
 
-@pytest.mark.parametrize("where", ["no/such/folder/game.npz", "."])
-def test_a_place_that_cannot_be_written_is_named(where: str, tmp_path: Path):
-    with pytest.raises(tacit.TacitError, match="cannot write"):
+@pytest.mark.parametrize(
+    ("where", "told"),
+    [("no/such/folder/game.npz", "cannot write"), (".", "has no ending"), ("game.zip", "the ending '.zip'")],
+)
+def test_a_place_that_cannot_be_written_is_named(where: str, told: str, tmp_path: Path):
+    with pytest.raises(tacit.TacitError, match=told):
         tacit.make("chicken").save(tmp_path / where)
     assert list(tmp_path.iterdir()) == []
 

@@ -11,6 +11,7 @@ from rich.table import Table
 
 from tacit.cli import options
 from tacit.core import archive
+from tacit.core.types import FloatArray
 
 
 def add(commands: Any) -> None:
@@ -56,6 +57,7 @@ def _row(place: Path) -> dict[str, Any]:
 
     stored = store.load(place)
     gap = stored.gap
+    bounds = None if gap is None else gap.upper
     found = evaluate(game_of(stored.spec), store.load_policy(place), gap=None if gap is None else gap.kind)
     return {
         "run": str(place),
@@ -67,10 +69,12 @@ def _row(place: Path) -> dict[str, Any]:
         "gap": {"kind": found.kind, "exact": found.exact, "max": found.gap, "per_agent": found.gaps.tolist()},
         "stored": {
             "value": stored.value,
-            "gap": None if gap is None else gap.upper,
+            "gap": bounds,
             "source": None if gap is None else gap.source,
         },
-        "largest_difference": float(
-            np.max(np.abs([found.values - stored.value, found.gaps - (found.gaps if gap is None else gap.upper)]))
-        ),
+        "largest_difference": max(_distance(found.values, stored.value), _distance(found.gaps, bounds)),
     }
+
+
+def _distance(anew: FloatArray, stored: list[float] | None) -> float:
+    return 0.0 if stored is None else float(np.max(np.abs(anew - np.asarray(stored))))

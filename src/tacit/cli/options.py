@@ -13,10 +13,15 @@ from rich.console import Console
 from tacit.core.errors import TacitError
 from tacit.games import TabularGame, from_name_or_file
 
+GAME_HELP = (
+    "a name from `tacit games`; a game file (.npz, .dpomdp, .nfg); openspiel:NAME(ARGS); or gymnasium:ID with a "
+    "transition table, e.g. gymnasium:FrozenLake-v1"
+)
+
 
 def add_game(parser: argparse.ArgumentParser) -> None:
     """Add the GAME argument and its `--game-set`."""
-    parser.add_argument("game", metavar="GAME", help="a name from `tacit games`, or a game file (.npz)")
+    parser.add_argument("game", metavar="GAME", help=GAME_HELP)
     parser.add_argument(
         "--game-set",
         metavar="KEY=VALUE",
@@ -28,7 +33,10 @@ def add_game(parser: argparse.ArgumentParser) -> None:
 
 def game_of(args: argparse.Namespace) -> TabularGame:
     """Make the game that the command line names."""
-    return from_name_or_file(args.game, **settings("--game-set", args.game_set))
+    game = from_name_or_file(args.game, **settings("--game-set", args.game_set))
+    for note in game.notes:
+        print("tacit:", note, file=sys.stderr)
+    return game
 
 
 def settings(option: str, pairs: Iterable[str]) -> dict[str, Any]:

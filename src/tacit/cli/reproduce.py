@@ -86,6 +86,7 @@ def _experiment(name: str, *, quick: bool) -> Experiment:
 def _learned(experiment: Experiment, out: Path, workers: int | None) -> tuple[dict[str, dict[str, Any]], TabularGame]:
     """Run an experiment; return each algorithm's outcomes for each of its settings, and the game."""
     from tacit.experiments import run_experiment
+    from tacit.games import TabularGame
 
     runs = experiment.seeds * len(experiment.learners)
     with progress_on_stderr(experiment.name, runs) as progress:
@@ -96,7 +97,9 @@ def _learned(experiment: Experiment, out: Path, workers: int | None) -> tuple[di
     for done in results.cells:
         label, _, setting = done.cell.label.partition(": ")
         variants.setdefault(label, {})[setting] = done.outcomes
-    return variants, results.cells[0].cell.game
+    game = results.cells[0].cell.game
+    assert isinstance(game, TabularGame)  # the paper's games are
+    return variants, game
 
 
 def _drawn_and_judged(name: str, variants: Variants, game: TabularGame, place: Path) -> list[Claim]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
@@ -25,7 +26,7 @@ EPILOG = """a file, say experiment.toml, runs every game with every learner and 
   # keep = false             # do not store the policies
 
   [[games]]                  # as many as you like
-  name = "good-state"        # a name from `tacit games`, or a game file beside this one
+  name = "good-state"        # a GAME as on the command line; a game file is looked for beside this one
   params = {horizon = 10}
 
   [[learners]]               # as many as you like
@@ -39,6 +40,9 @@ interrupted, the same command goes on where it was and ends with the same bits; 
 examples:
   tacit run good-state stage-v-cce --episodes 50000 --seeds 20 --set bonus=0.1 --out results/first
   tacit run experiment.toml --out results/first
+  tacit run dectiger.dpomdp stage-v-cce --game-set horizon=10 --episodes 50000 --set bonus=0.1
+  tacit run "openspiel:goofspiel(num_cards=3,points_order=descending)" stage-v-cce --episodes 50000
+  tacit run pettingzoo:pettingzoo.classic.rps_v2 stage-v-cce --episodes 5000 --game-set max_cycles=1
   tacit plot results/first
   tacit evaluate results/first"""
 
@@ -53,7 +57,9 @@ def add(commands: Any) -> None:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("game", metavar="GAME", help="a name from `tacit games`, a game file (.npz), or FILE.toml")
+    parser.add_argument(
+        "game", metavar="GAME", help=f"{options.GAME_HELP}; pettingzoo:MODULE.PATH; or an experiment, FILE.toml"
+    )
     parser.add_argument("learner", metavar="LEARNER", nargs="?", help="a name from `tacit learners`")
     parser.add_argument("--episodes", metavar="K", type=int, help="episodes to learn for")
     parser.add_argument("--seeds", metavar="N", type=int, help="number of runs, with seeds s, s+1, … (1)")
@@ -98,6 +104,8 @@ def run(args: argparse.Namespace) -> int:
         results = run_experiment(
             experiment, out=args.out, workers=args.workers, every=every, progress=progress, tell=progress.say
         )
+    for note in dict.fromkeys(note for cell in results.cells for one in cell.outcomes for note in one.notes):
+        print("tacit:", note, file=sys.stderr)
     document = documents(experiment.name, results)
     if args.json:
         options.print_json(document if file else document["runs"][0])
@@ -167,7 +175,9 @@ def _print_one(out: Any, document: dict[str, Any], outcomes: list[Outcome]) -> N
     low, high = reward["ci95"]
     out.print(
         f"reward of agent 0, last tenth of the episodes: {reward['mean']:.4g} ± {reward['std']:.3g} "
-        f"(standard deviation over {seeds}; 95 % interval of the mean {low:.4g} to {high:.4g})",
+        f"(standard deviation over {seeds}; 95 % interval of the mean {low:.4g} to {high:.4g})"
+        if document["seeds"] > 1
+        else f"reward of agent 0, last tenth of the episodes: {reward['mean']:.4g}",
         soft_wrap=True,
     )
     if gap is not None:
@@ -175,7 +185,7 @@ def _print_one(out: Any, document: dict[str, Any], outcomes: list[Outcome]) -> N
             "exact": ("the policy: exactly", "exact"),
             "certificate": ("the certified policy: at most", "exact certificate"),
             "model-free": ("the certified policy: at most", "each agent's own bound"),
-            "estimate": ("the certified policy: about", "each agent's own estimate, no bound with these parameters"),
+            "estimate": ("the certified policy: about", "each agent's own estimate, no bound"),
         }[gap["source"]]
         out.print(
             f"{gap['kind']} gap of {whose} {gap['mean']:.4g} on average, {gap['max']:.4g} in the worst seed "

@@ -26,6 +26,8 @@ def integer(name: str, value: object, *, least: int, most: int | None = None) ->
     Traceback (most recent call last):
     tacit.core.errors.TacitError: horizon is 0; it must be a whole number of at least 1
     """
+    if type(value) is int and least <= value and (most is None or value <= most):
+        return value  # by far the most calls, from agents at every step
     bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
     try:
         if isinstance(value, bool | np.bool_):
@@ -57,6 +59,21 @@ def real(name: str, value: object, *, least: float = -math.inf, most: float = ma
     if not least <= number <= most:
         raise TacitError(f"{name} is {brief(value)}; it must be a number{bounds}")
     return number
+
+
+def interval(name: str, value: object) -> tuple[float, float]:
+    """Return a pair (low, high) of finite numbers.
+
+    >>> interval("reward_range", (1, 0))
+    Traceback (most recent call last):
+    tacit.core.errors.TacitError: reward_range is (1, 0); the first must not be above the second
+    """
+    if not isinstance(value, tuple | list | np.ndarray) or len(value) != 2:
+        raise TacitError(f"{name} is {brief(value)}; it must be a pair (low, high)")
+    low, high = real(f"{name}[0]", value[0]), real(f"{name}[1]", value[1])
+    if low > high:
+        raise TacitError(f"{name} is ({low:g}, {high:g}); the first must not be above the second")
+    return low, high
 
 
 def _finite(value: numbers.Real) -> bool:

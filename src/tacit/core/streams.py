@@ -11,6 +11,8 @@ import numpy as np
 ENVIRONMENT = 0
 START = 1 << 20  # plus i: the starting point of agent i
 OUTPUT = 1 << 21  # which iterate a learner returns
+AFTER = OUTPUT + 1  # the state after the last step, where somebody asks for it
+SCOUT = OUTPUT + 2  # actions of episodes that only look at an environment
 
 
 def stream(seed: int, role: int) -> np.random.Generator:

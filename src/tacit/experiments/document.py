@@ -29,7 +29,7 @@ def document(result: CellResult, *, interrupted: bool) -> dict[str, Any]:
         "agents": first.agents,
         "seeds": len(runs),
         "reward": {"mean": reward.mean, "std": reward.std, "ci95": list(reward.ci95)},
-        "value": np.mean([one.value for one in runs], axis=0).tolist(),
+        "value": _value(result),
         "gap": _gap(result),
         "steps_per_second": episodes * first.horizon / max(seconds, 1e-9),
         "wall_seconds": wall,
@@ -37,6 +37,12 @@ def document(result: CellResult, *, interrupted: bool) -> dict[str, Any]:
         "interrupted": interrupted,
         "episodes_done": [one.episodes for one in runs],
     }
+
+
+def _value(result: CellResult) -> list[float] | None:
+    """Return the mean values [N]; none without tables."""
+    values = [one.value for one in result.outcomes if one.value is not None]
+    return np.mean(values, axis=0).tolist() if values else None
 
 
 def _gap(result: CellResult) -> dict[str, Any] | None:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tacit.evaluation import evaluate
 from tacit.experiments.plan import RunSpec
+from tacit.games.tabular import TabularGame
 from tacit.play import Run
 
 
@@ -32,9 +33,10 @@ class Outcome:
         What people call the learner.
     episodes : int
         Episodes done; fewer than `spec.episodes` where it was interrupted or the learner had reached its tolerance.
-    reward, value : lists [N]
-        Mean returns over the last tenth of the episodes; exact values of the policy, or of the last iterate where those
-        are not known.
+    reward : list [N]
+        Mean returns over the last tenth of the episodes.
+    value : list [N] or None
+        Exact values of the policy, or of the last iterate where those are not known; none without tables.
     gap : Bounds or None
     learned : int
         Episodes that were played just now, rather than read from disk.
@@ -42,6 +44,8 @@ class Outcome:
         Learning time.
     span : (float, float)
         When learning just now began and ended.
+    notes : tuple of str
+        What was found or decided about the game while learning just now.
     """
 
     spec: RunSpec
@@ -50,7 +54,7 @@ class Outcome:
     agents: int
     episodes: int
     reward: list[float]
-    value: list[float]
+    value: list[float] | None
     gap: Bounds | None
     params: dict[str, Any]
     curve: npt.NDArray[Any]
@@ -58,12 +62,14 @@ class Outcome:
     seconds: float
     learned: int = 0
     span: tuple[float, float] = (0.0, 0.0)
+    notes: tuple[str, ...] = ()
 
 
 def outcome(spec: RunSpec, label: str, run: Run, *, learned: int, span: tuple[float, float]) -> Outcome:
     """Take from a run what is told and stored of it."""
-    values = run.values if run.values is not None else evaluate(run.game, run.last).values
-    gaps = run.gaps
+    values, gaps = run.values, run.gaps
+    if values is None and isinstance(run.game, TabularGame):
+        values = evaluate(run.game, run.last).values
     return Outcome(
         spec=spec,
         label=label,
@@ -71,7 +77,7 @@ def outcome(spec: RunSpec, label: str, run: Run, *, learned: int, span: tuple[fl
         agents=run.game.agents,
         episodes=run.episodes,
         reward=run.reward.tolist(),
-        value=np.asarray(values).tolist(),
+        value=None if values is None else np.asarray(values).tolist(),
         gap=None if gaps.source == "none" else Bounds(gaps.kind, gaps.source, gaps.upper.tolist()),
         params=dict(run.params),
         curve=run.curve,
@@ -79,4 +85,5 @@ def outcome(spec: RunSpec, label: str, run: Run, *, learned: int, span: tuple[fl
         seconds=run.seconds,
         learned=learned,
         span=span,
+        notes=run.game.notes,
     )

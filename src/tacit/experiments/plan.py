@@ -23,6 +23,10 @@ from tacit.games.tables import tables
 from tacit.games.tabular import TabularGame
 from tacit.learners import REGISTRY
 from tacit.play.learning import with_preset
+from tacit.play.pettingzoo import NamedEnvironment, game_named
+
+#: Stands for the digest of an environment, of which only the name is known.
+NO_TABLES = "environment"
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class RunSpec:
     Attributes
     ----------
     tables : str
-        Digest of the game's tables: a game file that was changed is another game.
+        Digest of the game's tables: a game file that was changed is another game. "environment" where there are none.
     tacit : str
         The version.
     """
@@ -67,7 +71,7 @@ class RunSpec:
 class Cell:
     """One game with one learner: the runs over seeds, the game itself, and what people call the learner."""
 
-    game: TabularGame = field(repr=False)
+    game: TabularGame | NamedEnvironment = field(repr=False)
     game_name: str
     label: str
     runs: tuple[RunSpec, ...]
@@ -78,9 +82,9 @@ def plan(experiment: Experiment, *, keep: bool) -> list[Cell]:
     seeds = range(experiment.first_seed, experiment.first_seed + experiment.seeds)
     cells: list[Cell] = []
     for given in experiment.games:
-        game = games.from_name_or_file(given.name, **given.params)
+        game = game_named(given.name, **given.params)
         made = GameSpec(given.name, _game_params(given))
-        summed = tables_digest(game)
+        summed = tables_digest(game) if isinstance(game, TabularGame) else NO_TABLES
         for chosen in experiment.learners:
             label = chosen.label or chosen.name
             settings = with_preset(game, chosen.name, chosen.params)
@@ -108,7 +112,9 @@ def plan(experiment: Experiment, *, keep: bool) -> list[Cell]:
 
 def game_of(spec: RunSpec) -> TabularGame:
     """Make the game of a run again, and see that it is the same."""
-    game = games.from_name_or_file(spec.game.name, **spec.game.params)
+    game = game_named(spec.game.name, **spec.game.params)
+    if not isinstance(game, TabularGame):
+        raise TacitError(f"{spec.game.name} has no tables, so the policy cannot be evaluated exactly")
     if tables_digest(game) != spec.tables:
         raise TacitError(f"the game {spec.game.name} is not what it was when the run was made")
     return game
@@ -124,7 +130,8 @@ def tables_digest(game: TabularGame) -> str:
 
 
 def _game_params(given: GameSpec) -> dict[str, Any]:
-    return dict(given.params) if Path(given.name).suffix else _filled(games.REGISTRY, given.name, given.params)
+    registered = games.is_registered(given.name)
+    return _filled(games.REGISTRY, given.name, given.params) if registered else dict(given.params)
 
 
 def _filled(registry: Registry[Any], name: str, params: Mapping[str, Any]) -> dict[str, Any]:

@@ -37,7 +37,7 @@ def together(tasks: Sequence[Callable[[Note], T]], *, workers: int | None, watch
     pool = ThreadPoolExecutor(size)
     futures: list[Future[T]] = []
     with warnings.catch_warnings():  # once, here: it is not made for threads
-        warnings.filterwarnings("ignore", message="interrupted: the run holds")
+        warnings.filterwarnings("ignore", message="interrupted: the run holds|the agents saw different")
         try:
             futures += [pool.submit(start, k) for k in range(len(tasks))]
             while not all(future.done() for future in futures):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from tacit.experiments.pool import Note, together
 from tacit.experiments.spec import Experiment
 from tacit.play import Run, learn
 from tacit.play.checkpoint import Checkpoint
+from tacit.play.pettingzoo import NamedEnvironment
 
 #: Called with (runs done, episodes done in all, episodes in all).
 Progress = Callable[[int, int, int], None]
@@ -83,7 +85,9 @@ def run_experiment(
     for cell in cells:
         first = next((spec for spec in cell.runs if spec.hash not in stored), None)
         if first is not None:
-            _learn(cell, replace(first, episodes=1))  # compile before any thread
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                _learn(cell, replace(first, episodes=1))  # compile before any thread
     total = sum(spec.episodes for cell in cells for spec in cell.runs)
     ready = sum(one.spec.episodes for one in stored.values())
 
@@ -155,8 +159,12 @@ def _timed(cell: Cell, spec: RunSpec, note: Note, checkpoint: Checkpoint | None)
 
 
 def _learn(cell: Cell, spec: RunSpec, **options: Any) -> Run:
+    game = cell.game
+    if isinstance(game, NamedEnvironment):  # each run has its own; it cannot be stored on the way
+        options = {**options, **game.frame, "checkpoint": None}
+        game = game.make()
     return learn(
-        cell.game,
+        game,
         spec.learner.name,
         episodes=spec.episodes,
         seed=spec.seed,

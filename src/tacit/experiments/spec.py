@@ -25,11 +25,12 @@ from typing import Any
 from tacit.core import archive, check
 from tacit.core.errors import TacitError, brief
 from tacit.experiments import toml
+from tacit.games import is_file
 
 
 @dataclass(frozen=True)
 class GameSpec:
-    """A game by its name, or a game file, and its parameters."""
+    """A game by its name, a game file, or a game of another library (`openspiel:…`), and its parameters."""
 
     name: str
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -123,7 +124,7 @@ def save(experiment: Experiment, path: str | os.PathLike[str]) -> None:
 
 
 def _beside(place: Path, game: str) -> str:
-    return str(place.parent / game) if Path(game).suffix else game
+    return str(place.parent / game) if is_file(game) else game
 
 
 def _text(name: str, value: object) -> None:

@@ -5,6 +5,7 @@ A new game is one file here and one line in the table below, or an entry point o
 
 from __future__ import annotations
 
+import importlib
 import os
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from typing import Any
 from tacit.core import archive
 from tacit.core.errors import TacitError
 from tacit.core.registry import Registry
-from tacit.games import npz
 from tacit.games.box_pushing import BoxPushing
 from tacit.games.classics import (
     BattleOfTheSexes,
@@ -51,6 +51,12 @@ REGISTRY.add("stag-hunt", StagHunt)
 REGISTRY.add("climbing", Climbing)
 REGISTRY.add("penalty", Penalty)
 
+#: Which module reads and writes files of an ending.
+FORMATS = {".npz": "tacit.games.npz", ".dpomdp": "tacit.games.dpomdp", ".nfg": "tacit.games.nfg"}
+
+#: Libraries whose games are named after a colon, as in `openspiel:tic_tac_toe`.
+LIBRARIES = ("gymnasium", "openspiel", "pettingzoo")
+
 
 def make(name: str, /, **params: Any) -> TabularGame:
     """Make a registered game by name.
@@ -62,22 +68,74 @@ def make(name: str, /, **params: Any) -> TabularGame:
 
 
 def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> TabularGame:
-    """Read a game from a file; the ending says the format (`.npz`)."""
+    """Read a game from a file; the ending says the format: `.npz`, `.dpomdp` or `.nfg`.
+
+    A `.dpomdp` file has no horizon, so it has to be given; a `.nfg` game is played once unless it is.
+    """
     place = archive.path(path)
-    if place.suffix != ".npz":
+    game: TabularGame = _format(place).load(place, horizon=horizon)
+    return game
+
+
+def save(game: TabularGame, path: str | os.PathLike[str]) -> None:
+    """Write a game, whole or not at all; the ending says the format, as for `load`."""
+    place = archive.path(path)
+    _format(place).save(game, place)
+
+
+def _format(place: Path) -> Any:
+    """Return the module that reads and writes files of this ending."""
+    if place.suffix not in FORMATS:
         ending = f"the ending {place.suffix!r}" if place.suffix else "no ending"
-        raise TacitError(f"{place} has {ending}; a game file ends in .npz")
-    return npz.load(place, horizon=horizon)
+        raise TacitError(f"{place} has {ending}; a game file ends in {' or '.join(FORMATS)}")
+    return importlib.import_module(FORMATS[place.suffix])
+
+
+def is_file(name: str) -> bool:
+    """Return whether a GAME of the command line means a file: it has an ending, and no library before a colon."""
+    return isinstance(name, str | os.PathLike) and _library(name) is None and bool(Path(name).suffix)
+
+
+def is_registered(name: str) -> bool:
+    """Return whether a GAME means a registered one, by its form."""
+    return not is_file(name) and _library(name) is None
+
+
+def _library(name: str | os.PathLike[str]) -> str | None:
+    before, colon, _ = str(name).partition(":")
+    return before if colon and before in LIBRARIES else None
 
 
 def from_name_or_file(name: str, /, **params: Any) -> TabularGame:
-    """Make a registered game, or read a file when `name` looks like one."""
-    if isinstance(name, str | os.PathLike) and Path(name).suffix:
+    """Make the game that a GAME of the command line means.
+
+    A registered name; a file; `openspiel:` with a name and arguments as OpenSpiel writes them; or `gymnasium:` with the
+    id of an environment that carries its own transition table.
+    """
+    if is_file(name):
         unknown = [key for key in params if key != "horizon"]
         if unknown:
             raise TacitError(f"a game from a file has no parameter {unknown[0]!r}; its parameters: horizon")
         return load(name, **params)
+    library, text = _library(name), str(name).partition(":")[2]
+    if library == "openspiel":
+        from tacit.games.openspiel import from_openspiel
+
+        return from_openspiel(text, **_only(name, params, "horizon", "limit"))
+    if library == "gymnasium":
+        from tacit.games.gymnasium import from_gymnasium
+
+        return from_gymnasium(text, **params)
+    if library == "pettingzoo":
+        raise TacitError(f"{name} can only be played, it has no tables; `tacit run` takes it")
     return make(name, **params)
+
+
+def _only(name: str, params: dict[str, Any], *known: str) -> dict[str, Any]:
+    for key in params:
+        if key not in known:
+            raise TacitError(f"{name} has no parameter {key!r}; its parameters: {', '.join(known)}")
+    return params
 
 
 __all__ = [
@@ -101,7 +159,10 @@ __all__ = [
     "Successors",
     "TabularGame",
     "from_name_or_file",
+    "is_file",
+    "is_registered",
     "load",
     "make",
     "matrix_game",
+    "save",
 ]

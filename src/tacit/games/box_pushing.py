@@ -14,6 +14,7 @@ import itertools
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from tacit.core import check
 from tacit.games import successors
@@ -90,11 +91,18 @@ def BoxPushing(*, horizon: int = 10, published_file: bool = False, reset: bool =
         name="box-pushing",
         state_names=GOALS + [f"s{p.cell}{'NESW'[p.facing]}{q.cell}{'NESW'[q.facing]}" for p, q in PLACES],
         action_names=[["turn left", "turn right", "move forward", "stay"]] * 2,
+        picture=_picture,
         paper={
             "stage-v-cce": {"step": 0.05},
             "pg-storm": {"eta": 5e-4, "momentum": 0.1},
         },
     )
+
+
+def _picture(s: int) -> npt.NDArray[np.uint8]:
+    from tacit.games.box_picture import picture  # it reads the layout of this file
+
+    return picture(s)
 
 
 def _outcomes(robots: Pair, actions: tuple[int, int]) -> dict[int, float]:

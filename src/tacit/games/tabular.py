@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any
@@ -46,6 +46,8 @@ class TabularGame:
         For people: for each agent the names of what it observes in a source that is not fully observed; never used.
     paper : mapping, optional
         For each learner, the settings that a publication used on this game (`preset=paper`).
+    picture : callable, optional
+        Draws a state: from its number to an image, a uint8 array [height, width, 3].
     notes : sequence of str, optional
         What was left out or decided when the game was read from elsewhere; the command line prints them.
 
@@ -72,6 +74,7 @@ class TabularGame:
         action_names: Sequence[Sequence[str]] | None = None,
         observation_names: Sequence[Sequence[str]] | None = None,
         paper: Mapping[str, Mapping[str, Any]] | None = None,
+        picture: Callable[[int], npt.NDArray[np.uint8]] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
         self.horizon = check.integer("horizon", horizon, least=1)
@@ -96,6 +99,7 @@ class TabularGame:
         self.state_names = None if state_names is None else _checked_names("state_names", state_names, self.states)
         self.action_names = self._checked_action_names(action_names)
         self.observation_names = None if observation_names is None else tuple(tuple(own) for own in observation_names)
+        self.picture = picture
         self.notes = tuple(notes)
         self._paper = {key: dict(settings) for key, settings in (paper or {}).items()}
 
@@ -191,16 +195,16 @@ class TabularGame:
         return s_next, rewards
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the game as `.npz`, whole or not at all; `tacit.load` reads it back."""
-        from tacit.games import npz  # it builds games, so it stands above this file
+        """Write the game as `.npz`, `.dpomdp` (teams) or `.nfg` (one state), whole or not at all; see `tacit.load`."""
+        from tacit.games import save  # formats build games, so they stand above this file
 
-        npz.save(self, path)
+        save(self, path)
 
     def __repr__(self) -> str:
         title = f"{self.name!r}: " if self.name else ""
         low, high = self.reward_range
         return (
-            f"TabularGame({title}{_count(self.agents, 'agent')}, {_count(self.states, 'state')}, "
+            f"TabularGame({title}{count(self.agents, 'agent')}, {count(self.states, 'state')}, "
             f"{times(self.actions)} actions, horizon {self.horizon}, "
             f"rewards in [{low:g}, {high:g}])"
         )
@@ -209,7 +213,7 @@ class TabularGame:
         rho = check.array("initial", initial)
         if rho.shape != (self.states,):
             raise TacitError(
-                f"initial has shape {rho.shape}; rewards speak of {_count(self.states, 'state')}, "
+                f"initial has shape {rho.shape}; rewards speak of {count(self.states, 'state')}, "
                 f"so it must be ({self.states},)"
             )
         check.distributions("initial", rho, ["s"], over="states")
@@ -221,7 +225,7 @@ class TabularGame:
         if dense.ndim != len(wanted) + 1 or dense.shape[1:] != wanted or dense.shape[0] not in (1, self.horizon):
             steps = "1" if self.horizon == 1 else f"1 or {self.horizon}"
             raise TacitError(
-                f"transitions has shape {dense.shape}; rewards speak of {_count(self.states, 'state')} and "
+                f"transitions has shape {dense.shape}; rewards speak of {count(self.states, 'state')} and "
                 f"{times(self.actions)} actions, so it must be "
                 f"({steps}, {', '.join(str(k) for k in wanted)}): [H or 1, S, A_1, …, A_N, S]"
             )
@@ -357,5 +361,6 @@ def times(actions: tuple[int, ...]) -> str:
     return f"{actions[0]}^{len(actions)}" if many else "×".join(str(a) for a in actions)
 
 
-def _count(number: int, thing: str) -> str:
+def count(number: int, thing: str) -> str:
+    """Write a number of things, e.g. "1 state" or "2 states"."""
     return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import time
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
-
-import numpy as np
 
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
-from tacit.evaluation import evaluate, policy_values
 from tacit.games.tabular import TabularGame, check_game
-from tacit.learners import REGISTRY, Learner, World
+from tacit.learners import REGISTRY, Learner
+from tacit.play.ascent import ascend
 from tacit.play.checkpoint import Checkpoint
+from tacit.play.environments import environment, has_table, is_environment
 from tacit.play.interrupts import Interrupts
-from tacit.play.outputs import CertifiedOutput, Iterates, MarkovOutput, exact_gaps, last_iterate
+from tacit.play.meeting import learn_in
+from tacit.play.observations import Encode
+from tacit.play.outputs import CertifiedOutput, MarkovOutput, last_iterate
+from tacit.play.progress import Progress, ended, tell
 from tacit.play.run import Run
 from tacit.play.session import Session, world_of
+from tacit.play.solo import check_alone
 from tacit.play.windows import Windows
-from tacit.policies import MarkovPolicy
-
-Progress = Callable[[int, int], None]
 
 
 def learn(
-    game: TabularGame,
+    game: TabularGame | Any,
     learner: str | Learner,
     *,
     episodes: int,
@@ -36,13 +34,19 @@ def learn(
     points: int = 100,
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
+    horizon: int | None = None,
+    reward_range: tuple[float, float] | None = None,
+    encode: Encode | None = None,
     **params: Any,
 ) -> Run:
     """Let all agents of a game learn, and certify the result.
 
     Parameters
     ----------
-    game : TabularGame
+    game : TabularGame, or a PettingZoo `ParallelEnv`, or a Gymnasium environment
+        With tables, agents learn in the compiled loop and the result is certified exactly. Without, each agent learns
+        on its own from its own observations and rewards, and its own bound stands in for the certificate. Gymnasium
+        environments that carry their transition table (FrozenLake, Taxi, CliffWalking) are games with tables.
     learner : str or learner object
         A name from `tacit learners` with its keyword parameters in `params`, or e.g.
         `tacit.StageV(bandit="tsallis-inf")`.
@@ -62,6 +66,12 @@ def learn(
         Called with (episodes done, episodes in all) now and then.
     checkpoint : Checkpoint, optional
         Where to keep the state of the run, and to go on from if it is there. It never changes a result.
+    horizon : int, optional
+        For environments: steps in an episode. If not given, what the environment states or what a few episodes show.
+    reward_range : (low, high), optional
+        For environments: where rewards lie. If not given, likewise; the bounds are then estimates.
+    encode : callable, optional
+        For environments: from an observation to something hashable, which is then the state that the agent sees.
 
     Returns
     -------
@@ -75,15 +85,39 @@ def learn(
     >>> run.gaps.kind, bool(run.gap < 0.2)
     ('cce', True)
     """
-    check_game(game)
     episodes = check.integer("episodes", episodes, least=1)
     seed = check.integer("seed", seed, least=0)
     points = check.integer("points", points, least=1)
     if progress is not None and not callable(progress):
         raise TacitError(f"progress is {brief(progress)}; it must be a function of (episodes done, episodes in all)")
-    name, spec = resolved(game, learner, params)
     certify = None if certify is None else check.flag("certify", certify)
     check.flag("keep", keep)
+    if encode is None and has_table(game):
+        from tacit.games.gymnasium import from_gymnasium  # an extra
+
+        game, horizon = from_gymnasium(game, horizon=horizon), None
+    name, spec = resolved(game, learner, params)
+    if not isinstance(game, TabularGame) and is_environment(game):
+        check_alone(spec, name)
+        if certify:
+            raise TacitError(f"{brief(game)} has no tables, which the certificate needs; leave out certify=True")
+        return learn_in(
+            environment(game),
+            name,
+            spec,
+            episodes=episodes,
+            seed=seed,
+            keep=keep,
+            points=points,
+            progress=progress,
+            horizon=horizon,
+            reward_range=reward_range,
+            encode=encode,
+        )
+    check_game(game)
+    given = {"horizon": horizon, "reward_range": reward_range, "encode": encode}
+    for option in (key for key, value in given.items() if value is not None):
+        raise TacitError(f"{option} is for environments; {game!r} has its own")
     world = world_of(game, spec, episodes=episodes, seed=seed)
     windows = Windows(episodes, points, game.agents)
     if spec.output == "exact":
@@ -138,96 +172,7 @@ def learn(
     )
 
 
-def tell(progress: Progress | None, done: int, episodes: int, interrupts: Interrupts) -> None:
-    """Report progress; whoever watches may interrupt."""
-    if progress is not None:
-        try:
-            progress(done, episodes)
-        except KeyboardInterrupt:
-            interrupts.pending = True
-
-
-def ended(windows: Windows, episodes: int) -> int:
-    """Return how many episodes were done; warn where they are not all, and interrupt where there are none."""
-    if windows.done == 0:
-        raise KeyboardInterrupt
-    if windows.done < episodes:
-        warnings.warn(f"interrupted: the run holds {windows.done} of {episodes} episodes", stacklevel=3)
-    return windows.done
-
-
-def ascend(
-    game: TabularGame,
-    name: str,
-    spec: Any,
-    world: World,
-    windows: Windows,
-    *,
-    seed: int,
-    certify: bool | None,
-    progress: Progress | None,
-    checkpoint: Checkpoint | None,
-) -> Run:
-    """Run a learner of exact gradients: an episode is an iteration, and its reward the exact value.
-
-    It ends early where the learner's tolerances are met. The policy is the best iterate that was measured, by its gap.
-    """
-    episodes = windows.last_edge
-    output = MarkovOutput(game, episodes=episodes, certify=True if certify is None else certify, seed=seed)
-    params = dict(spec.params(world))
-    policy = MarkovPolicy(world.start) if world.start else MarkovPolicy.uniform(game)
-    kept, met = Iterates(policy, policy, policy), False
-    sampled_at = output.pause(0)
-    if checkpoint is not None:
-        checkpoint.resume({"iterates": kept, "windows": windows, "output": output})
-    began = time.perf_counter() - kept.seconds
-    with Interrupts() as interrupts:
-        while windows.done < episodes and not interrupts.pending and not met:
-            if windows.done == sampled_at:
-                kept.sampled = kept.policy
-            values = policy_values(game, kept.policy).initial
-            kept.policy, mapping = spec.ascend(game, kept.policy, params["eta"])
-            windows.add(values[None])
-            gap = evaluate(game, kept.policy).gap if spec.tolerance > 0 else np.inf
-            met = gap <= spec.tolerance or mapping <= spec.mapping_tolerance
-            if windows.full or met:
-                measures = output.measured(kept.policy)
-                gap = float(np.max(measures["gap"]))
-                windows.close(measures)
-            if gap < kept.best_gap:
-                kept.best, kept.best_gap = kept.policy, gap
-            tell(progress, windows.done, episodes, interrupts)
-            kept.seconds = time.perf_counter() - began
-            if checkpoint is not None and not met:
-                checkpoint.offer()
-    done = windows.done if met else ended(windows, episodes)
-    if checkpoint is not None and done < episodes and not met:
-        checkpoint.save()
-    if windows.open:
-        measures = output.measured(kept.policy)
-        if float(np.max(measures["gap"])) < kept.best_gap:
-            kept.best = kept.policy
-        windows.close(measures)
-    gaps, exact = exact_gaps(game, kept.best, certify is not False)
-    return Run(
-        game=game,
-        learner=name,
-        episodes=done,
-        seed=seed,
-        last=kept.policy,
-        gaps=gaps,
-        values=exact,
-        reward=windows.last_tenth(),
-        curve=windows.table(),
-        params=params,
-        seconds=kept.seconds,
-        interrupted=done < episodes and not met,
-        sampled=kept.sampled,
-        _policy=kept.best,
-    )
-
-
-def resolved(game: TabularGame, learner: str | Learner, params: Mapping[str, Any]) -> tuple[str, Learner]:
+def resolved(game: Any, learner: str | Learner, params: Mapping[str, Any]) -> tuple[str, Learner]:
     """Return a learner's name and its description with parameters."""
     if not isinstance(learner, str):
         if isinstance(learner, type) or not all(hasattr(learner, key) for key in ("equilibrium", "output", "params")):
@@ -240,16 +185,17 @@ def resolved(game: TabularGame, learner: str | Learner, params: Mapping[str, Any
     return learner, REGISTRY.make(learner, **with_preset(game, learner, params))
 
 
-def with_preset(game: TabularGame, learner: str, params: Mapping[str, Any]) -> dict[str, Any]:
+def with_preset(game: Any, learner: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters with those of the `preset` among them put in; what is given beside it goes first."""
     settings = dict(params)
     preset = settings.pop("preset", None)
     if preset is not None:
         check.choice("preset", preset, ["paper"])
-        known = game.paper.get(check.choice("learner", learner, REGISTRY))
+        paper = getattr(game, "paper", {})
+        known = paper.get(check.choice("learner", learner, REGISTRY))
         if known is None:
             raise TacitError(
-                f"{game!r} has no paper settings for {learner}; it has them for: {', '.join(game.paper) or 'none'}"
+                f"{brief(game)} has no paper settings for {learner}; it has them for: {', '.join(paper) or 'none'}"
             )
         settings = {**known, **settings}
     return settings

@@ -14,6 +14,7 @@ from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.evaluation import evaluate
 from tacit.games.tabular import TabularGame
+from tacit.play.environment_game import EnvironmentGame
 from tacit.policies import CertifiedPolicy, MarkovPolicy
 
 
@@ -52,6 +53,7 @@ class Run:
 
     Attributes
     ----------
+    game : TabularGame, or EnvironmentGame where there are no tables
     last : MarkovPolicy
         The last iterate, a product policy.
     sampled : MarkovPolicy or None
@@ -69,7 +71,7 @@ class Run:
         The parameters in force.
     """
 
-    game: TabularGame
+    game: TabularGame | EnvironmentGame
     learner: str
     episodes: int
     seed: int
@@ -104,6 +106,8 @@ class Run:
     @cached_property
     def last_gap(self) -> float:
         """Exact nash gap of the last iterate."""
+        if not isinstance(self.game, TabularGame):
+            raise TacitError(f"{self.game!r} has no tables, so nobody knows the exact gap")
         return evaluate(self.game, self.last).gap
 
     def __repr__(self) -> str:

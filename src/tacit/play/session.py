@@ -64,6 +64,11 @@ def random_start(horizon: int, states: int, actions: int, seed: int, index: int)
     return streams.stream(seed, streams.START + index).dirichlet(np.ones(actions), (horizon, states))
 
 
+def chunk_of(horizon: int) -> int:
+    """Return how many episodes are best played at once."""
+    return max(1, CHUNK_STEPS // horizon)
+
+
 class Session:
     """One run in progress."""
 
@@ -94,7 +99,7 @@ class Session:
     @property
     def chunk(self) -> int:
         """Episodes that are best played at once."""
-        return max(1, CHUNK_STEPS // self.game.horizon)
+        return chunk_of(self.game.horizon)
 
     def advance(self, episodes: int) -> FloatArray:
         """Play episodes; return the agents' returns [episodes, N]."""

@@ -9,19 +9,29 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tacit.core import check, generics, memory, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
 from tacit.learners import REGISTRY, Learner, World, theorem_iota
+from tacit.play import loop
+from tacit.play.checkpoint import pack
 from tacit.play.session import random_start
 from tacit.policies import MarkovPolicy
+
+Array = npt.NDArray[Any]
 
 
 def act_one(learner, h, s, u):
     """Compiled entry to `act` for the one agent that a state holds."""
     return generics.act(learner, 0, h, s, u)
+
+
+def weigh_one(learner, h, s, out):
+    """Compiled entry to `weigh` for the one agent that a state holds."""
+    generics.weigh(learner, 0, h, s, out)
 
 
 def learn_one(learner, h, s, a, r, s_next):
@@ -33,12 +43,15 @@ class Agent:
     """A single learner; make it with `tacit.agent`."""
 
     def __init__(self, spec: Learner, world: World, *, seed: int, index: int) -> None:
+        self.spec = spec
         self.world = world
         self.state: Any = spec.init(world)  # type: ignore[attr-defined]
         self.episodes = 0
         self._stream = streams.stream(seed, streams.agent_role(index))
         self._act = compiled(act_one, self.state)
         self._learn = compiled(learn_one, self.state)
+        self._weigh = compiled(weigh_one, self.state)
+        self._table = compiled(loop.distributions, self.state)
 
     def act(self, h: int, s: int) -> int:
         """Return an action for step h (from 0) in state s."""
@@ -74,15 +87,47 @@ class Agent:
     @property
     def policy(self) -> FloatArray:
         """The agent's current distributions, [H, S, A]."""
-        probs = np.zeros((self.world.horizon, self.world.states, int(self.world.actions[0])))
-        for h in range(self.world.horizon):
-            for s in range(self.world.states):
-                generics.weigh(self.state, 0, h, s, probs[h, s])
+        shape = (1, self.world.horizon, self.world.states, int(self.world.actions[0]))
+        probs = memory.zeros(shape, "the agent's distributions")
+        self._table(self.state, self.world.horizon, self.world.states, probs)
+        found: FloatArray = probs[0]
+        return found
+
+    def probabilities(self, h: int, s: int) -> FloatArray:
+        """Return the agent's current distribution at step h in state s, [A]."""
+        h, s = self._place(h, s)
+        probs = np.zeros(int(self.world.actions[0]))
+        self._weigh(self.state, h, s, probs)
         return probs
+
+    def grow(self, states: int) -> None:
+        """Make room for more states, between two episodes; what was learned stays."""
+        before = self.world.states
+        check.integer("states", states, least=before)
+        if self.world.start:
+            raise TacitError("an agent with a starting policy cannot meet new states; start from 'uniform'")
+        memory.require(memory.floats(12, self.world.horizon, states, int(self.world.actions[0])), "this agent")
+        self.world = self.world._replace(states=states)
+        learned, self.state = self.state, self.spec.init(self.world)  # type: ignore[attr-defined]
+        kept = pack(learned)
+        for name, room in pack(self.state).items():
+            _copy(kept[name], room, before, self.world.horizon)
 
     def _place(self, h: int, s: int) -> tuple[int, int]:
         h = check.integer("h", h, least=0, most=self.world.horizon - 1)
         return h, check.integer("s", s, least=0, most=self.world.states - 1)
+
+
+def _copy(learned: Array, room: Array, before: int, horizon: int) -> None:
+    """Copy an array into one with room for more states: at most one axis has to do with them, [S] or [H, S, …] flat."""
+    axis = next((k for k, size in enumerate(room.shape) if size != learned.shape[k]), None)
+    if axis is None:
+        room[...] = learned
+        return
+    steps = 1 if learned.shape[axis] == before else horizon
+    each = learned.shape[axis] // (steps * before)
+    old, new = (a.reshape(*a.shape[:axis], steps, -1, each, *a.shape[axis + 1 :]) for a in (learned, room))
+    new[(slice(None),) * (axis + 1) + (slice(before),)] = old
 
 
 def agent(
@@ -127,38 +172,33 @@ def agent(
     actions = check.integer("actions", actions, least=1)
     horizon = check.integer("horizon", horizon, least=1)
     seed, index = check.integer("seed", seed, least=0), check.integer("index", index, least=0)
-    if getattr(spec, "central", False):
-        raise TacitError(
-            f"{brief(learner)} is a central learner, which controls all agents; none of them runs it alone"
-        )
-    if spec.output == "exact":
-        raise TacitError(f"{brief(learner)} needs exact gradients, which no agent has on its own; see `tacit learners`")
+    check_alone(spec, brief(learner))
     iota = getattr(spec, "iota", 0.0)
     if iota is None:
         p = spec.confidence  # type: ignore[attr-defined]
         iota = theorem_iota(agents=1, states=states, actions=actions, episodes=1, horizon=horizon, confidence=p)
     memory.require(memory.floats(12, horizon, states, actions), "this agent")
-    start = _start(getattr(spec, "start", "uniform"), horizon, states, actions, seed, index)
-    world = World(states, np.array([actions]), horizon, _checked_range(reward_range), iota, start)
+    start = starting_policy(spec, horizon, states, actions, seed, index)
+    world = World(states, np.array([actions]), horizon, check.interval("reward_range", reward_range), iota, start)
     return Agent(spec, world, seed=seed, index=index)
 
 
-def _start(
-    start: str | MarkovPolicy, horizon: int, states: int, actions: int, seed: int, index: int
+def check_alone(spec: Learner, name: str) -> None:
+    """Raise unless an agent can run this learner on its own."""
+    if getattr(spec, "central", False):
+        raise TacitError(f"{name} is a central learner, which controls all agents; none of them runs it alone")
+    if spec.output == "exact":
+        raise TacitError(f"{name} needs exact gradients, which no agent has on its own; see `tacit learners`")
+
+
+def starting_policy(
+    spec: Learner, horizon: int, states: int, actions: int, seed: int, index: int
 ) -> tuple[FloatArray, ...]:
     """Return the agent's own starting point, the one it would have in the loop."""
+    start = getattr(spec, "start", "uniform")
     if isinstance(start, MarkovPolicy):
         fits = index < start.agents and start.states == states and start.steps in (1, horizon)
         if not fits or start.actions[index] != actions:
             raise TacitError(f"start does not fit agent {index}: {start!r}")
         return (start.probs[index],)
     return (random_start(horizon, states, actions, seed, index),) if start == "random" else ()
-
-
-def _checked_range(value: object) -> tuple[float, float]:
-    if not isinstance(value, tuple | list | np.ndarray) or len(value) != 2:
-        raise TacitError(f"reward_range is {brief(value)}; it must be a pair (low, high)")
-    low, high = check.real("reward_range[0]", value[0]), check.real("reward_range[1]", value[1])
-    if low > high:
-        raise TacitError(f"reward_range is ({low:g}, {high:g}); the first must not be above the second")
-    return low, high

@@ -1,0 +1,41 @@
+"""Deploy a certified policy: every device gets its own part and the common seed, and plays without a word.
+
+python examples/deploy_parts.py
+"""
+
+import numpy as np
+
+import tacit
+
+game = tacit.make("good-state", horizon=10)
+run = tacit.learn(game, "stage-v-cce", episodes=50_000, seed=0, bonus=0.1, step=0.2, loss="raw")
+print(run)
+
+# a small form for the devices: 200 runs of the hidden index, drawn in advance
+small = run.policy.thinned(200, seed=1)
+small.save("policy.npz")
+small.save("policy.json")  # for devices without Python: docs/policy-json.md says how to play it
+
+# on the devices: each loads the file and takes its own part
+parts = [tacit.ThinnedPolicy.load("policy.npz").part(i) for i in range(game.agents)]
+
+# play: the environment tells everybody the state; the seed of an episode is all that the devices share
+rng = np.random.default_rng(2)
+returns = []
+for episode in range(3000):
+    for part in parts:
+        part.begin(seed=episode)
+    s, total = game.start(rng.random()), np.zeros(game.agents)
+    for h in range(game.horizon):
+        actions = [part.act(h, s) for part in parts]
+        s, rewards = game.step(h, s, actions, rng.random())
+        total += rewards
+    returns.append(total)
+
+mean, error = np.mean(returns, axis=0), np.std(returns, axis=0) / np.sqrt(len(returns))
+print("played:", mean.round(2), "±", error.round(2), " exact value of the full policy:", run.values.round(2))
+print("nobody gains more than", run.gaps.upper.round(2), "by leaving it")
+
+# the 200 runs are a sample of the policy: they add an error of their own, of about this size
+sample = np.ptp(game.reward_range) * game.horizon / np.sqrt(200)
+assert (np.abs(mean - run.values) < 4 * error + sample).all()

@@ -1,0 +1,127 @@
+"""A tabular game as a PettingZoo environment; `to_pettingzoo` makes one.
+
+Draws come one at a time from the environment's stream of the seed, as the fused loop takes them in blocks: agents that
+learn in this environment do what they do in the loop, bit for bit. The observation after the last step, which nobody
+learns from, is drawn from a stream of its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from gymnasium.spaces import Discrete
+from pettingzoo import ParallelEnv
+
+from tacit.core import check, streams
+from tacit.core.errors import TacitError
+from tacit.games.tabular import TabularGame
+
+Action: TypeAlias = Any  # a whole number, Python's or NumPy's
+Observation: TypeAlias = Any
+
+
+class GameEnv(ParallelEnv[str, Observation, Action]):
+    """Agents `agent_0`, `agent_1`, … that all observe the state; the end of the horizon is a truncation.
+
+    Attributes
+    ----------
+    game : TabularGame
+    horizon, reward_range
+        As the game has them, so that learners need not be told.
+    """
+
+    def __init__(self, game: TabularGame, *, render_mode: str = "ansi") -> None:
+        modes = ["ansi", "human", *(["rgb_array"] if game.picture is not None else [])]
+        self.render_mode = check.choice("render_mode", render_mode, modes)
+        self.metadata = {"name": game.name or "tacit", "render_modes": modes, "is_parallelizable": True}
+        self.game = game
+        self.horizon, self.reward_range = game.horizon, game.reward_range
+        self.possible_agents = [f"agent_{i}" for i in range(game.agents)]
+        self.agents: list[str] = []
+        self.observation_spaces = {name: Discrete(game.states) for name in self.possible_agents}
+        self.action_spaces = {
+            name: Discrete(size) for name, size in zip(self.possible_agents, game.actions, strict=True)
+        }
+        self.state_space = Discrete(game.states)
+        self._stream: np.random.Generator | None = None
+        self._after: np.random.Generator
+        self._h = self._s = 0
+        self._before: tuple[list[Action], list[float]] | None = None  # the step before: actions and rewards
+
+    def observation_space(self, agent: str) -> Discrete:
+        """All states."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> Discrete:
+        """The agent's own actions."""
+        return self.action_spaces[agent]
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
+        """Begin an episode; with a seed, begin the stream of that seed anew, otherwise go on with the one there is."""
+        if seed is not None or self._stream is None:
+            chosen = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
+            chosen = check.integer("seed", chosen, least=0)
+            self._stream = streams.stream(chosen, streams.ENVIRONMENT)
+            self._after = streams.stream(chosen, streams.AFTER)
+        self.agents = self.possible_agents[:]
+        self._h, self._s = 0, self.game.start(self._stream.random())
+        self._before = None
+        return self._observations(), self._infos()
+
+    def step(
+        self, actions: dict[str, Action]
+    ) -> tuple[dict[str, Observation], dict[str, float], dict[str, bool], dict[str, bool], dict[str, dict[str, Any]]]:
+        """Take a joint action."""
+        if self._stream is None or not self.agents:
+            raise TacitError("no episode is running; call reset() first")
+        missing = [name for name in self.agents if name not in actions]
+        if missing:
+            raise TacitError(f"there is no action of {missing[0]}; step takes one for each of {', '.join(self.agents)}")
+        last = self._h + 1 == self.horizon
+        chosen = [actions[name] for name in self.agents]
+        u = (self._after if last else self._stream).random()
+        self._s, rewards = self.game.step(self._h, self._s, chosen, u)
+        self._h += 1
+        paid = rewards.tolist()
+        self._before = (chosen, paid)
+        live = self.agents
+        told = (self._observations(), dict(zip(live, paid, strict=True)), dict.fromkeys(live, False))
+        infos = self._infos()
+        if last:
+            self.agents = []
+        return *told, dict.fromkeys(live, last), infos
+
+    def state(self) -> np.ndarray[Any, Any]:
+        """Return the state's number."""
+        return np.array(self._s)
+
+    def render(self) -> Any:
+        """Return the state as text ("ansi") or as a picture ("rgb_array"), or print the text ("human")."""
+        if self.render_mode == "rgb_array" and self.game.picture is not None:
+            return self.game.picture(self._s)
+        text = f"step {self._h} of {self.horizon}, state {self._state_name()}{self._told()}"
+        if self.render_mode == "human":
+            print(text)
+            return None
+        return text
+
+    def _observations(self) -> dict[str, Observation]:
+        return dict.fromkeys(self.agents, np.int64(self._s))
+
+    def _infos(self) -> dict[str, dict[str, Any]]:
+        return {name: {"step": self._h} for name in self.agents}
+
+    def _state_name(self) -> str:
+        return str(self._s) if self.game.state_names is None else self.game.state_names[self._s]
+
+    def _told(self) -> str:
+        """Return what happened in the step before."""
+        if self._before is None:
+            return ""
+        actions, rewards = self._before
+        names = self.game.action_names
+        did = [str(a) if names is None else names[i][int(a)] for i, a in enumerate(actions)]
+        return f"; actions {', '.join(did)}; rewards {', '.join(f'{r:g}' for r in rewards)}"

@@ -1,0 +1,125 @@
+"""What one agent observes, as the numbers of states: those of its space, or new ones in the order they are met."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import numpy as np
+
+from tacit.core.errors import TacitError, brief
+
+Encode = Callable[[Any], Hashable]
+
+#: Integers in one observation up to which an array is taken as it is; larger ones are pictures, which want an `encode`.
+LARGEST_ARRAY = 64
+
+#: Up to this size a Discrete space is taken to be the states; in a larger one they are numbered as they are met.
+LARGEST_SPACE = 100_000
+
+#: What an agent that is out of the game observes until the others have ended.
+OVER = "over"
+
+
+class Observations:
+    """One agent's observations and their numbers.
+
+    Parameters
+    ----------
+    space : gymnasium space
+        What the agent may observe: Discrete, or Tuple, Dict, MultiDiscrete, MultiBinary and small arrays of integers.
+    encode : callable, optional
+        From an observation to something hashable, which is then what the agent sees, whatever its space.
+    who : str
+        The agent, for messages.
+    early : bool
+        Whether the agent may be out before the horizon, and so "over" is a state to count with.
+
+    Attributes
+    ----------
+    count : int or None
+        How many there can be, where the space says it; "over" is not counted.
+    numbered : bool
+        Whether the space has the numbers already.
+    met : list
+        The observations as they were numbered.
+    """
+
+    def __init__(self, space: Any, encode: Encode | None, who: str, *, early: bool = False) -> None:
+        self._key: Encode
+        self.count: int | None
+        self._key, self.count = _plain(space, who) if encode is None else (encode, None)
+        self._who = who
+        self.numbered = encode is None and _kind(space) == "Discrete" and int(space.n) <= LARGEST_SPACE
+        self.met: list[Hashable] = list(range(int(space.n))) if self.numbered else []
+        if self.numbered and early:
+            self.met.append(OVER)
+        self._numbers: dict[Hashable, int] = {key: s for s, key in enumerate(self.met)}
+
+    def key(self, observation: Any) -> Hashable:
+        """Return an observation as something hashable."""
+        key = self._key(observation)
+        try:
+            hash(key)
+        except TypeError:
+            raise TacitError(f"encode made {brief(key)} of what {self._who} observed; it must be hashable") from None
+        return key
+
+    def number(self, key: Hashable) -> int:
+        """Return the state's number; one that is met for the first time gets the next."""
+        s = self._numbers.get(key)
+        if s is None:
+            s = self._numbers[key] = len(self.met)
+            self.met.append(key)
+        return s
+
+    def known(self, observation: Any) -> int | None:
+        """Return the number of an observation, None if it was never met."""
+        return self._numbers.get(self.key(observation))
+
+
+def _kind(space: Any) -> str:
+    return type(space).__name__
+
+
+def _plain(space: Any, who: str) -> tuple[Encode, int | None]:
+    """Return how observations of a space become hashable, and how many there can be."""
+    kind = _kind(space)
+    if kind == "Discrete":
+        start = int(space.start)
+        return lambda observation: int(observation) - start, int(space.n)
+    if kind == "Tuple":
+        parts = [_plain(part, who) for part in space.spaces]
+        return lambda observation: tuple(
+            key(part) for (key, _), part in zip(parts, observation, strict=True)
+        ), _product(count for _, count in parts)
+    if kind == "Dict":
+        named = {name: _plain(part, who) for name, part in space.spaces.items()}
+        return lambda observation: tuple(key(observation[name]) for name, (key, _) in named.items()), _product(
+            count for _, count in named.values()
+        )
+    integers = getattr(space, "dtype", None) is not None and np.dtype(space.dtype).kind in "iub"
+    if integers and math.prod(space.shape) <= LARGEST_ARRAY:
+        return lambda observation: tuple(np.asarray(observation).ravel().tolist()), _array_count(space)
+    raise TacitError(
+        f"{who} observes {brief(space)}, which is not a small finite space; give encode=, a function from an "
+        f"observation to something hashable, such as a tuple of a few whole numbers"
+    )
+
+
+def _array_count(space: Any) -> int | None:
+    kind = _kind(space)
+    if kind == "MultiDiscrete":
+        return math.prod(int(side) for side in space.nvec.ravel())
+    if kind == "MultiBinary":
+        return int(2 ** math.prod(space.shape))
+    if kind == "Box":
+        sides = (space.high.astype(object) - space.low.astype(object) + 1).ravel().tolist()
+        return math.prod(int(side) for side in sides)
+    return None
+
+
+def _product(counts: Any) -> int | None:
+    found = list(counts)
+    return None if None in found else math.prod(found)

@@ -1,0 +1,134 @@
+"""PettingZoo: a game as its environment, and its environments by name."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from tacit.core import extras
+from tacit.core.errors import TacitError, brief
+from tacit.games import from_name_or_file
+from tacit.games.tabular import TabularGame, check_game
+
+if TYPE_CHECKING:
+    from tacit.play.exported import GameEnv
+
+PREFIX = "pettingzoo:"
+
+
+def to_pettingzoo(game: TabularGame, *, render_mode: str = "ansi") -> GameEnv:
+    """Return a game as a PettingZoo `ParallelEnv`.
+
+    Agents are `agent_0`, `agent_1`, …; each observes the state's number. The end of the horizon is a truncation.
+
+    Parameters
+    ----------
+    game : TabularGame
+    render_mode : {"ansi", "human", "rgb_array"}
+        What `render` does: return text, print it, or return a picture, for games that have one (BoxPushing).
+
+    Examples
+    --------
+    >>> import tacit
+    >>> env = tacit.to_pettingzoo(tacit.make("chicken"))
+    >>> observations, infos = env.reset(seed=0)
+    >>> env.step({"agent_0": 0, "agent_1": 1})[1]
+    {'agent_0': 7.0, 'agent_1': 2.0}
+    """
+    check_game(game)
+    extras.require("pettingzoo", "pettingzoo")
+    from tacit.play.exported import GameEnv  # imports PettingZoo
+
+    return GameEnv(game, render_mode=render_mode)
+
+
+@dataclass(frozen=True)
+class NamedEnvironment:
+    """An environment by name, `pettingzoo:module.path`, of which every run makes its own.
+
+    Parameters
+    ----------
+    name : str
+        A module with a function `parallel_env`, such as pettingzoo.classic.rps_v2 or a file beside you; a function or
+        class within a module, module.path.Env; or an id of PettingZoo's registry, such as classic/rps-v2.
+    params : mapping
+        Keyword arguments of that function, and `horizon` and `reward_range` for `tacit.learn`.
+    """
+
+    name: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def frame(self) -> dict[str, Any]:
+        """What `tacit.learn` is told besides the environment."""
+        return {key: self.params[key] for key in ("horizon", "reward_range") if key in self.params}
+
+    def make(self) -> Any:
+        """Make the environment."""
+        extras.require("pettingzoo", "pettingzoo")
+        params = {key: value for key, value in self.params.items() if key not in self.frame}
+        factory = _factory(self.name.removeprefix(PREFIX))
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DeprecationWarning)
+                return factory(**params)
+        except Exception as error:  # whatever somebody else's code raises
+            raise TacitError(f"{self.name} cannot be made with {brief(params)}: {error}") from error
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def game_named(name: str, /, **params: Any) -> TabularGame | NamedEnvironment:
+    """Make the game that a GAME of the command line means, or name an environment, once it has been made to see."""
+    if not isinstance(name, str) or not name.startswith(PREFIX):
+        return from_name_or_file(name, **params)
+    named = NamedEnvironment(name, params)
+    named.make().close()
+    return named
+
+
+def _factory(path: str) -> Callable[..., Any]:
+    """Return what makes an environment: of the registry, of a module, or within one."""
+    if "/" in path:
+        return _registered(path)
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())  # as for `python -m`: a module beside the user
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        found = _imported(path)
+        if found is None and "." in path:
+            parent, _, attribute = path.rpartition(".")
+            found = getattr(_imported(parent), attribute, None)
+    if callable(found):
+        return found  # type: ignore[no-any-return]
+    factory = getattr(found, "parallel_env", None)
+    if not callable(factory):
+        raise TacitError(f"{PREFIX}{path} is no module with a function parallel_env, and no such function or class")
+    return factory  # type: ignore[no-any-return]
+
+
+def _imported(path: str) -> Any:
+    """Return a module, None where there is none of that name; one that cannot be imported is told."""
+    try:
+        return importlib.import_module(path)
+    except ModuleNotFoundError as error:
+        if error.name is not None and (path == error.name or path.startswith(f"{error.name}.")):
+            return None
+        raise TacitError(f"{PREFIX}{path} cannot be imported: {error}; install what it needs") from None
+    except Exception as error:  # whatever somebody else's code raises
+        raise TacitError(f"{PREFIX}{path} cannot be imported: {error}") from error
+
+
+def _registered(name: str) -> Callable[..., Any]:
+    import pettingzoo
+
+    make = getattr(pettingzoo, "make", None)
+    if make is None:
+        raise TacitError(f"{PREFIX}{name} is a registry id, and this PettingZoo has no registry; name a module instead")
+    return lambda **params: make("parallel", name, **params)

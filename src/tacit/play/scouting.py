@@ -1,0 +1,123 @@
+"""What has to be known of an environment before learning: the horizon and the range of rewards.
+
+What the user does not say and the environment does not state (as attributes `horizon` and `reward_range`) is looked for
+by playing a few episodes evenly at random. That may miss the longest episode or the largest reward: a run that meets
+one starts over with more room.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tacit.core import check, streams
+from tacit.core.errors import TacitError
+from tacit.play.environments import Environment
+
+EPISODES = 20
+STEPS = 10_000
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The horizon and the range of rewards; `guessed_…` where they come from playing."""
+
+    horizon: int
+    reward_range: tuple[float, float]
+    guessed_horizon: bool = False
+    guessed_range: bool = False
+    early: bool = False  # whether agents may be out before the horizon
+    notes: tuple[str, ...] = ()  # for people: what was guessed, and how it turned out
+
+
+class Beyond(Exception):
+    """An episode or a reward that the frame has no room for; a frame that has."""
+
+    def __init__(self, wider: Frame) -> None:
+        super().__init__(*wider.notes[-1:])
+        self.wider = wider
+
+
+def framed(
+    environment: Environment, *, horizon: int | None, reward_range: tuple[float, float] | None, seed: int
+) -> Frame:
+    """Return the frame: as given, as the environment states it, or as it is seen in a few episodes."""
+    source = getattr(environment.source, "unwrapped", environment.source)
+    if horizon is None:
+        horizon = _stated_horizon(source)
+    stated = _stated_range(source) if reward_range is None else check.interval("reward_range", reward_range)
+    if horizon is not None:
+        check.integer("horizon", horizon, least=1)
+    if horizon is not None and stated is not None:
+        return Frame(horizon, stated)
+    longest, low, high, early = _scouted(environment, horizon, seed)
+    notes = []
+    if horizon is None:
+        notes.append(f"the horizon is {longest}, the longest of a few episodes; give horizon= to say it")
+    if stated is None:
+        seen = f"[{low:g}, {high:g}]"
+        notes.append(f"rewards are taken to lie in {seen}, as in a few episodes; give reward_range= to say it")
+    return Frame(horizon or longest, stated or (low, high), horizon is None, stated is None, early, tuple(notes))
+
+
+def check_rewards(frame: Frame, rewards: list[float]) -> None:
+    """Raise where a reward lies outside the range: with a wider one where the range was a guess."""
+    low, high = frame.reward_range
+    for reward in rewards:
+        if not low <= reward <= high:
+            if not (frame.guessed_range or reward == 0) or not math.isfinite(reward):
+                told = f"a reward of {reward:g} lies outside reward_range ({low:g}, {high:g}); give a wider one"
+                raise TacitError(told)
+            span = max(high - low, abs(reward)) if reward else 0.0  # as much again on that side
+            wider = (min(reward, low - span), high) if reward < low else (low, max(reward, high + span))
+            told = f"rewards are taken to lie in [{wider[0]:g}, {wider[1]:g}]: the run met {reward:g} and started over"
+            raise Beyond(replace(frame, reward_range=wider, notes=(*frame.notes, told)))
+
+
+def check_over(frame: Frame, over: list[bool]) -> None:
+    """Raise with room for "over" where an agent is out before the horizon and nobody thought of that."""
+    if any(over) and not frame.early:
+        raise Beyond(replace(frame, early=True))
+
+
+def check_ended(frame: Frame, over: list[bool]) -> None:
+    """Raise with a longer horizon where an episode goes on and the horizon was a guess."""
+    if frame.guessed_horizon and not all(over):
+        longer = 2 * frame.horizon
+        told = (
+            f"the horizon is {longer}: an episode had not ended after {frame.horizon} steps, and the run started over"
+        )
+        raise Beyond(replace(frame, horizon=longer, notes=(*frame.notes, told)))
+
+
+def _stated_horizon(source: Any) -> int | None:
+    stated = getattr(source, "horizon", None)
+    return stated if isinstance(stated, int) and stated > 0 else None
+
+
+def _stated_range(source: Any) -> tuple[float, float] | None:
+    """Return the range that an environment states; an infinite one says nothing."""
+    stated = getattr(source, "reward_range", None)
+    if not isinstance(stated, tuple | list) or not all(math.isfinite(end) for end in stated):
+        return None
+    return check.interval("reward_range", stated)
+
+
+def _scouted(environment: Environment, horizon: int | None, seed: int) -> tuple[int, float, float, bool]:
+    """Return the longest episode, the lowest and highest reward, and whether anybody was out before the end."""
+    draw = streams.stream(seed, streams.SCOUT).integers
+    lengths: list[int] = []
+    low, high, early = math.inf, -math.inf, False
+    while len(lengths) < EPISODES and sum(lengths) < STEPS:
+        environment.reset(None if lengths else seed)
+        over, h = [False], 0
+        while not all(over) and (horizon is None or h < horizon):
+            moved = environment.step([int(draw(size)) for size in environment.actions])
+            low, high = min(low, *moved.rewards), max(high, *moved.rewards)
+            over, h = moved.over, h + 1
+            early = early or (any(over) and not all(over))
+            if h >= STEPS and horizon is None:
+                raise TacitError(f"an episode has not ended after {STEPS} steps; give horizon=, the steps to play")
+        lengths.append(h)
+    return max(lengths), low, high, early or min(lengths) < (horizon or max(lengths))

@@ -1,0 +1,172 @@
+"""GAME on the command line: files, and games of other libraries; what is missing is one sentence."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tacit
+from tacit.cli.main import main
+
+OWN_ENV = """
+import numpy as np
+from gymnasium.spaces import Discrete
+from pettingzoo import ParallelEnv
+
+class Coin(ParallelEnv):
+    metadata = {"name": "coin"}
+    possible_agents = ["a", "b"]
+    def __init__(self, prize=1.0): self.prize = prize
+    def observation_space(self, agent): return Discrete(2)
+    def action_space(self, agent): return Discrete(2)
+    def reset(self, seed=None, options=None):
+        if seed is not None: self.rng = np.random.default_rng(seed)
+        self.coin, self.agents = int(self.rng.integers(2)), ["a", "b"]
+        return dict.fromkeys(self.agents, self.coin), {"a": {}, "b": {}}
+    def step(self, actions):
+        paid = {name: self.prize * (a == self.coin) for name, a in actions.items()}
+        live, self.agents = self.agents, []
+        no, yes = dict.fromkeys(live, False), dict.fromkeys(live, True)
+        return dict.fromkeys(live, self.coin), paid, no, yes, {"a": {}, "b": {}}
+
+def parallel_env(**params):
+    return Coin(**params)
+"""
+
+
+def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    code = main(list(arguments))
+    found = capsys.readouterr()
+    return code, found.out, found.err
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    tacit.make("random-team", horizon=3, stationary=True).save("team.dpomdp")
+    tacit.make("chicken").save("chicken.nfg")
+    tacit.make("good-state", horizon=3).save("good.npz")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("game", "twin", "more"),
+    [
+        ("team.dpomdp", ("random-team", {"horizon": 3, "stationary": True}), ["--game-set", "horizon=3"]),
+        ("chicken.nfg", ("chicken", {}), []),
+        ("good.npz", ("good-state", {"horizon": 3}), []),
+    ],
+)
+def test_files_are_games(files: Path, capsys: pytest.CaptureFixture[str], game: str, twin, more: list[str]):
+    name, params = twin
+    code, out, _ = printed(capsys, "run", game, "stage-v-cce", "--episodes", "50", "--json", *more)
+    assert code == 0
+    told = json.loads(out)
+    here = tacit.learn(tacit.make(name, **params), "stage-v-cce", episodes=50)
+    assert told["gap"]["per_agent"] == here.gaps.upper.tolist()
+    code, out, _ = printed(capsys, "solve", game, "--json", *more)
+    assert code == 0
+    solved = tacit.solve(tacit.make(name, **params), "optimum")
+    assert json.loads(out)["value"] == pytest.approx(solved.values.tolist())
+
+
+def test_a_dpomdp_says_what_is_left_out_and_needs_a_horizon(files: Path, capsys: pytest.CaptureFixture[str]):
+    code, _, err = printed(capsys, "solve", "team.dpomdp", "--game-set", "horizon=2")
+    assert code == 0
+    assert "observations" in err
+    code, _, err = printed(capsys, "run", "team.dpomdp", "stage-v-cce", "--episodes", "5")
+    assert code == 2
+    assert "horizon" in err
+    assert err.count("\n") == 1
+
+
+def test_openspiel_games(capsys: pytest.CaptureFixture[str]):
+    pytest.importorskip("pyspiel")
+    code, out, _ = printed(capsys, "solve", "openspiel:matrix_pd", "ce", "--json")
+    assert code == 0
+    assert len(json.loads(out)["value"]) == 2
+    code, _, err = printed(capsys, "solve", "openspiel:no_such_game")
+    assert code == 2
+    assert err.count("\n") == 1
+    code, _, err = printed(capsys, "solve", "openspiel:kuhn_poker")
+    assert code == 2
+    assert "imperfect" in err
+
+
+def test_gymnasium_tables(capsys: pytest.CaptureFixture[str]):
+    pytest.importorskip("gymnasium")
+    code, out, _ = printed(
+        capsys,
+        "solve",
+        "gymnasium:FrozenLake-v1",
+        "--json",
+        "--game-set",
+        "horizon=20",
+        "--game-set",
+        "is_slippery=false",
+    )
+    assert code == 0
+    assert json.loads(out)["value"] == pytest.approx([1.0])
+
+
+def test_an_environment_of_ones_own(files: Path, capsys: pytest.CaptureFixture[str]):
+    pytest.importorskip("pettingzoo")
+    (files / "coin_env_for_test.py").write_text(OWN_ENV)
+    arguments = ["run", "pettingzoo:coin_env_for_test", "stage-v-cce", "--episodes", "300", "--set", "bonus=0.1"]
+    code, out, err = printed(capsys, *arguments, "--json", "--game-set", "prize=2", "--game-set", "reward_range=[0,2]")
+    assert code == 0
+    told = json.loads(out)
+    assert (told["agents"], told["horizon"], told["value"]) == (2, 1, None)
+    assert told["gap"]["source"] == "estimate"
+    assert "the horizon is 1" in err
+    assert printed(capsys, "run", "pettingzoo:coin_env_for_test.Coin", *arguments[2:])[0] == 0
+    assert printed(capsys, *arguments, "--seeds", "2", "--out", "kept")[0] == 0
+    assert printed(capsys, "plot", "kept")[0] == 0
+    code, _, err = printed(capsys, "evaluate", "kept")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "no tables" in err
+    (files / "experiment.toml").write_text(
+        'name = "x"\nepisodes = 20\n[[games]]\nname = "pettingzoo:coin_env_for_test"\n[[learners]]\nname = "v-learning"\n'
+    )
+    assert printed(capsys, "run", "experiment.toml")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["solve", "pettingzoo:pettingzoo.classic.rps_v2"], "no tables"),
+        (["run", "pettingzoo:no_such_module_here", "v-learning", "--episodes", "5"], "is no module with"),
+        (["run", "pettingzoo:json", "v-learning", "--episodes", "5"], "is no module with"),
+        (["run", "no_such.nfg", "v-learning", "--episodes", "5"], "no file"),
+        (["run", "game.xyz", "v-learning", "--episodes", "5"], "a game file ends in .npz or .dpomdp or .nfg"),
+        (["run", "openspiel:matrix_pd", "v-learning", "--episodes", "5", "--game-set", "x=1"], "no parameter 'x'"),
+    ],
+)
+def test_wrong_games_are_one_sentence(arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]):
+    code, out, err = printed(capsys, *arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert told in err
+
+
+@pytest.mark.parametrize(
+    ("game", "module", "extra"),
+    [
+        ("openspiel:matrix_pd", "pyspiel", "openspiel"),
+        ("gymnasium:FrozenLake-v1", "gymnasium", "gymnasium"),
+        ("pettingzoo:coin", "pettingzoo", "pettingzoo"),
+    ],
+)
+def test_an_extra_that_is_missing_is_named_with_its_pip_command(game: str, module: str, extra: str):
+    """In a fresh process where the module cannot be imported."""
+    script = (
+        "import sys; sys.modules[sys.argv[1]] = None\nfrom tacit.cli.main import main\n"
+        "sys.exit(main(['run', sys.argv[2], 'v-learning', '--episodes', '5']))"
+    )
+    done = subprocess.run([sys.executable, "-c", script, module, game], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert f"pip install 'tacit[{extra}]'" in done.stderr
+    assert done.stderr.count("\n") == 1

@@ -1,0 +1,301 @@
+"""Agents on their own in environments: our own games bit for bit, other libraries' games, and odd ones."""
+
+from __future__ import annotations
+
+import signal
+import warnings
+
+import numpy as np
+import pytest
+
+import tacit
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    pytest.importorskip("pettingzoo", reason="PettingZoo is not installed")
+    gymnasium = pytest.importorskip("gymnasium")
+    from pettingzoo.utils import parallel_to_aec
+    from toys import Corridor, DropOut, Surprise, Whispers
+
+LEARNERS = {
+    "stage-v-cce": {},
+    "stage-v-ce": {"bonus": 0.1},
+    "v-learning": {},
+    "pg-storm": {"eta": 0.01, "momentum": 0.1},
+    "pg-sgd": {"eta": 0.01},
+    "q-independent": {},
+    "ucb-independent": {},
+}
+GAMES = {
+    "good-state": {},
+    "box-pushing": {"horizon": 5},
+    "distancing": {"agents": 4, "horizon": 3},
+    "random-general-sum": {"agents": 3, "actions": [2, 3, 2], "horizon": 4},
+    "matching-pennies": {},
+}
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("name", GAMES)
+def test_our_own_games_bit_for_bit(name: str, learner: str):
+    game = tacit.make(name, **GAMES[name])
+    there = tacit.learn(tacit.to_pettingzoo(game), learner, episodes=60, seed=5, **LEARNERS[learner])
+    here = tacit.learn(game, learner, episodes=60, seed=5, certify=False, **LEARNERS[learner])
+    for mine, yours in zip(there.last.probs, here.last.probs, strict=True):
+        np.testing.assert_array_equal(mine, yours)
+    np.testing.assert_array_equal(there.reward, here.reward)
+    np.testing.assert_array_equal(there.gaps.upper, here.gaps.upper)
+    assert (there.gaps.source, there.gaps.kind) == (here.gaps.source, here.gaps.kind)
+    assert dict(there.params) == dict(here.params)
+    for column in ("episode", "reward", "gap"):
+        np.testing.assert_array_equal(there.curve[column], here.curve[column])
+    if here.sampled is not None:
+        for mine, yours in zip(there.sampled.probs, here.sampled.probs, strict=True):
+            np.testing.assert_array_equal(mine, yours)
+    if isinstance(here.policy, tacit.CertifiedPolicy):
+        np.testing.assert_array_equal(there.policy.visited, here.policy.visited)
+        np.testing.assert_array_equal(there.policy.stored, here.policy.stored)
+        assert there.policy.rule == here.policy.rule
+
+
+def test_rock_paper_scissors_of_pettingzoo():
+    """One round: all see the same, and the agents come near the even mix."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rps = pytest.importorskip("pettingzoo.classic.rps_v2", reason="pygame is not installed")
+        env = rps.parallel_env(max_cycles=1)
+    run = tacit.learn(env, "stage-v-cce", episodes=4000, bonus=0.1, reward_range=(-1, 1))
+    assert run.game.shared
+    assert run.game.horizon == 1
+    assert isinstance(run.policy, tacit.CertifiedPolicy)
+    state = run.game.state(3)  # "nothing yet"
+    assert set(np.unique(run.policy.visited)) == {state}
+    played = run.policy.stored[:, 0].astype(float).mean(axis=0)
+    assert played == pytest.approx([1 / 3] * 4, abs=0.05)
+    ours = tacit.learn(tacit.make("rock-paper-scissors"), "stage-v-cce", episodes=4000, bonus=0.1, certify=False)
+    assert run.gap == pytest.approx(ours.gap, rel=0.05)  # four states there, one here: ι differs by log 4
+
+
+def test_rounds_in_which_agents_see_different_things_are_told():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        rps = pytest.importorskip("pettingzoo.classic.rps_v2", reason="pygame is not installed")
+        env = rps.parallel_env(max_cycles=3)
+    with pytest.warns(UserWarning, match="the agents saw different observations; the guarantees ask for"):
+        run = tacit.learn(env, "stage-v-cce", episodes=50)
+    assert not run.game.shared
+    assert run.gaps.source == "estimate"
+    assert run.policy is run.last
+    assert run.game.notes[0].startswith("the horizon is 3")
+
+
+def nearest(view: np.ndarray) -> object:
+    """Where a pursuer sees the evader."""
+    where = np.argwhere(view[:, :, 2] > 0)
+    return tuple(where[0].tolist()) if len(where) else "nowhere"
+
+
+def test_pursuit_with_a_small_encoding():
+    """A game of PettingZoo with pictures as observations; the encoding makes them 26 states."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        pursuit = pytest.importorskip("pettingzoo.sisl.pursuit_v5", reason="pygame is not installed")
+    runs = []
+    for _ in range(2):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            env = pursuit.parallel_env(x_size=5, y_size=5, n_evaders=1, n_pursuers=2, obs_range=5, max_cycles=8)
+        with pytest.warns(UserWarning, match="the agents saw different observations"):
+            runs.append(tacit.learn(env, "stage-v-cce", episodes=40, encode=nearest, reward_range=(-1, 10)))
+    assert 5 < runs[0].game.states <= 27
+    assert runs[0].game.horizon == 8
+    for mine, yours in zip(runs[0].last.probs, runs[1].last.probs, strict=True):
+        np.testing.assert_array_equal(mine, yours)
+
+
+@pytest.mark.parametrize("space", ["box", "multi"])
+def test_states_are_numbered_as_they_are_met(space: str):
+    run = tacit.learn(Corridor(space=space), "stage-v-cce", episodes=300, seed=1)
+    assert run.game.shared
+    assert run.game.observations[0].met == run.game.observations[1].met
+    assert run.game.states <= 16 + 1  # and "over"
+    assert run.game.state(np.array([0, 0])) == 0
+    assert run.game.horizon == 12  # by truncation
+    assert "over" in run.game.observations[0].met
+    with pytest.raises(tacit.TacitError, match="never met"):
+        run.game.state(np.array([9, 9]))
+
+
+def test_room_grows_with_the_states_and_nothing_is_lost():
+    """The numbering and the room for it change nothing: agents that know all states ahead do the same."""
+    found = tacit.learn(
+        Corridor(cells=12, space="box"), "stage-v-cce", episodes=400, reward_range=(-1, 10), iota=5.0, horizon=12
+    )
+    known = tacit.learn(
+        Corridor(cells=12, space="float"),
+        "stage-v-cce",
+        episodes=400,
+        reward_range=(-1, 10),
+        iota=5.0,
+        horizon=12,
+        encode=lambda at: tuple((at * 11).round().astype(int)),
+    )
+    assert found.game.states > 50
+    np.testing.assert_array_equal(found.reward, known.reward)
+    np.testing.assert_array_equal(found.policy.stored, known.policy.stored)
+    big = tacit.agent("stage-v-cce", states=200, actions=2, horizon=12, reward_range=(-1, 10), iota=5.0)
+    small = tacit.agent("stage-v-cce", states=3, actions=2, horizon=12, reward_range=(-1, 10), iota=5.0)
+    rng = np.random.default_rng(0)
+    for k in range(300):
+        s = int(rng.integers(3 + k // 2))
+        if s >= small.world.states - 12:
+            small.grow(small.world.states + 20)
+        for h in range(12):
+            a = small.act(h, s)
+            assert a == big.act(h, s)
+            s_next = int(rng.integers(3 + k // 2))
+            for agent in (small, big):
+                agent.learn(h, s, a, float(rng.bit_generator.state["state"]["state"] % 7), s_next)
+            s = s_next
+    np.testing.assert_array_equal(small.policy, big.policy[:, : small.world.states])
+    assert small.bound == big.bound
+
+
+@pytest.mark.parametrize(
+    "learner", ["stage-v-cce", "stage-v-ce", "v-learning", "pg-storm", "q-independent", "ucb-independent"]
+)
+def test_growing_changes_nothing_for_any_learner(learner: str):
+    given = {"pg-storm": {"eta": 0.05, "momentum": 0.2}, "q-independent": {}, "ucb-independent": {}}
+    params = given.get(learner, {"iota": 5.0})  # which an agent would otherwise take from the number of states
+    options = {"actions": 3, "horizon": 4, "reward_range": (0, 1), "seed": 3, **params}
+    big = tacit.agent(learner, states=40, **options)
+    small = tacit.agent(learner, states=2, **options)
+    rng = np.random.default_rng(1)
+    for k in range(200):
+        reach = min(40, 2 + k // 3)
+        small.grow(max(small.world.states, reach))
+        s = int(rng.integers(reach))
+        for h in range(4):
+            a = small.act(h, s)
+            assert a == big.act(h, s)
+            r, s_next = float(rng.random()), int(rng.integers(reach))
+            small.learn(h, s, a, r, s_next)
+            big.learn(h, s, a, r, s_next)
+            s = s_next
+    np.testing.assert_array_equal(small.policy, big.policy[:, : small.world.states])
+
+
+def test_agents_learn_to_walk():
+    run = tacit.learn(Corridor(), "q-independent", episodes=1500, seed=0)
+    assert run.curve["reward"][-50:].mean() > 6 > 3 > run.curve["reward"][0]  # always walking is worth about 7
+
+
+def test_agents_that_drop_out():
+    with pytest.warns(UserWarning, match="different observations"):  # those who are out see "over"
+        run = tacit.learn(DropOut(), "stage-v-cce", episodes=400, bonus=0.1)
+    assert run.game.horizon == 3
+    np.testing.assert_array_less(run.reward, [1.01, 2.01, 3.01])
+    assert run.reward[2] > run.reward[0]
+
+
+@pytest.mark.parametrize(("spoil", "kept"), [("b", 0), ("a", 1)])
+def test_only_an_agents_own_observations_and_rewards_reach_it(spoil: str, kept: int):
+    runs = []
+    for env in (Whispers(), Whispers(spoil)):
+        with pytest.warns(UserWarning, match="different observations"):
+            runs.append(tacit.learn(env, "stage-v-cce", episodes=200, bonus=0.1))
+    mine, spoiled = (run.last.probs for run in runs)
+    np.testing.assert_array_equal(mine[kept], spoiled[kept])
+    assert not np.array_equal(mine[1 - kept], spoiled[1 - kept])
+
+
+def test_what_is_not_known_is_found_or_the_run_starts_over():
+    """A reward that the scouting did not see widens the range when it is met."""
+    run = tacit.learn(Surprise(), "stage-v-cce", episodes=100)
+    assert run.game.reward_range == (1, 51)
+    assert run.game.notes[1:] == (
+        "rewards are taken to lie in [1, 1], as in a few episodes; give reward_range= to say it",
+        "rewards are taken to lie in [1, 51]: the run met 50 and started over",
+    )
+    assert run.gaps.source == "estimate"
+    with pytest.raises(tacit.TacitError, match="a reward of 50 lies outside"):
+        tacit.learn(Surprise(), "stage-v-cce", episodes=100, reward_range=(0, 1))
+    endless = tacit.learn(Corridor(limit=None), "stage-v-cce", episodes=300, seed=2)
+    assert endless.game.horizon >= 4
+    assert "the longest of a few episodes" in endless.game.notes[0]
+
+
+def test_the_bound_is_one_where_all_is_known_and_shared():
+    known = tacit.learn(Corridor(), "stage-v-cce", episodes=50, reward_range=(-1, 10))
+    assert known.gaps.source == "model-free"
+    assert (
+        tacit.learn(Corridor(), "stage-v-cce", episodes=50, reward_range=(-1, 10), bonus=0.1).gaps.source == "estimate"
+    )
+    assert tacit.learn(Corridor(), "stage-v-cce", episodes=50).gaps.source == "estimate"
+    with pytest.raises(tacit.TacitError, match="no tables"):
+        known.last_gap  # noqa: B018
+
+
+def test_without_a_record_there_is_no_certified_policy():
+    run = tacit.learn(Corridor(), "stage-v-cce", episodes=20, keep=False)
+    with pytest.raises(tacit.TacitError, match="kept no record"):
+        run.policy  # noqa: B018
+
+
+def test_control_c_keeps_what_was_done():
+    def stop(done: int, episodes: int) -> None:
+        if done == 30:
+            signal.raise_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.warns(UserWarning, match="interrupted: the run holds 30 of 100 episodes"):
+            run = tacit.learn(Corridor(), "stage-v-cce", episodes=100, progress=stop)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert run.interrupted
+    assert run.episodes == 30
+    assert run.policy.episodes == 30
+
+
+def test_a_single_agent_without_tables():
+    """Blackjack has no table, and episodes of different lengths."""
+    run = tacit.learn(gymnasium.make("Blackjack-v1"), "q-independent", episodes=3000, seed=0, reward_range=(-1, 1))
+    assert run.game.agents == 1
+    assert run.game.shared
+    uniform = run.curve["reward"][:5].mean()
+    assert run.curve["reward"][-20:].mean() > uniform
+    assert 200 < run.game.states <= 32 * 11 * 2 + 1
+
+
+def test_gymnasium_environments_with_tables_are_games():
+    run = tacit.learn(gymnasium.make("FrozenLake-v1"), "stage-v-cce", episodes=200, horizon=20)
+    assert isinstance(run.game, tacit.TabularGame)
+    assert run.gaps.source == "certificate"
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: tacit.learn(Corridor(space="float"), "stage-v-cce", episodes=5), "give encode=, a function"),
+        (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, encode=lambda at: [1]), "it must be hashable"),
+        (lambda: tacit.learn(Corridor(), "ucb-central", episodes=5), "a central learner"),
+        (lambda: tacit.learn(Corridor(), "npg", episodes=5), "exact gradients"),
+        (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, certify=True), "has no tables"),
+        (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, horizon=0), "horizon is 0"),
+        (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, reward_range=(1, 0)), "reward_range is"),
+        (
+            lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, reward_range=(0, 1)),
+            "a reward of -1 lies outside",
+        ),
+        (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, preset="paper"), "no paper settings"),
+        (lambda: tacit.learn(parallel_to_aec(Corridor()), "stage-v-cce", episodes=5), "act in turn"),
+        (lambda: tacit.learn(object(), "stage-v-cce", episodes=5), "it must be a TabularGame"),
+        (lambda: tacit.learn(gymnasium.make("Pendulum-v1"), "stage-v-cce", episodes=5), "only Discrete actions"),
+        (lambda: tacit.learn(tacit.make("chicken"), "npg", episodes=5, horizon=3), "horizon is for environments"),
+        (lambda: tacit.learn(Corridor(), "pg-storm", episodes=500, start="random", eta=0.1), "cannot meet new states"),
+    ],
+)
+def test_wrong_calls_are_told(call, told: str):
+    with pytest.raises(tacit.TacitError, match=told):
+        call()
