@@ -4,9 +4,9 @@
 
     R(b) ← max(0, R(b) + loss − loss/prob·[b = a]),   μ(b) = (1 − γ)·R(b)/ΣR + γ/A
 
-A bandit is a frozen dataclass of parameters, a NamedTuple of arrays, and five kernels: plain functions that touch row i,
-cell c, and call each other through `generics`. They are compiled into the learning loop, and swap regret over them comes
-for free.
+A bandit is a frozen dataclass of parameters, a NamedTuple of arrays, and five kernels: plain functions that touch row
+i, cell c, and call each other through `generics`. They are compiled into the learning loop, and swap regret over them
+comes for free.
 """
 
 from dataclasses import dataclass

@@ -130,7 +130,8 @@ def test_an_environment_of_ones_own(files: Path, capsys: pytest.CaptureFixture[s
     assert (code, err.count("\n")) == (2, 1)
     assert "no tables" in err
     (files / "experiment.toml").write_text(
-        'name = "x"\nepisodes = 20\n[[games]]\nname = "pettingzoo:coin_env_for_test"\n[[learners]]\nname = "v-learning"\n'
+        'name = "x"\nepisodes = 20\n[[games]]\nname = "pettingzoo:coin_env_for_test"\n'
+        '[[learners]]\nname = "v-learning"\n'
     )
     assert printed(capsys, "run", "experiment.toml")[0] == 0
 

@@ -26,7 +26,13 @@ def correlated(payoffs: FloatArray, concept: str, weights: FloatArray) -> FloatA
 
 
 def zero_sum(payoff: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return optimal mixed actions of the maximising row and the minimising column player of a matrix."""
+    """Return optimal mixed actions of the maximising row and the minimising column player of a matrix.
+
+    A saddle point is taken where there is one: wherever only one of them moves, that saves both linear programs.
+    """
+    low, high = payoff.min(axis=1), payoff.max(axis=0)
+    if low.max() == high.min():
+        return np.eye(len(low))[low.argmax()], np.eye(len(high))[high.argmin()]
     unit = _unit(payoff)
     return _maximin(unit), _maximin(-unit.T)
 

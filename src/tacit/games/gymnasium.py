@@ -1,0 +1,109 @@
+"""Environments of Gymnasium that carry their own transition table, as games with one agent.
+
+Source: M. Towers et al., "Gymnasium: a standard interface for reinforcement learning environments", arXiv:2407.17032.
+FrozenLake, CliffWalking and Taxi have a table `P`, where `P[s][a]` lists (probability, next state, reward, terminated).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tacit.core import memory
+from tacit.core.errors import TacitError, brief
+from tacit.core.extras import require
+from tacit.core.types import FloatArray
+from tacit.games import successors
+from tacit.games.successors import Successors
+from tacit.games.tabular import TabularGame
+
+
+def from_gymnasium(env: Any, *, horizon: int | None = None, **kwargs: Any) -> TabularGame:
+    """Read the transition table of a Gymnasium environment.
+
+    Parameters
+    ----------
+    env : str or gymnasium.Env
+        An id such as "FrozenLake-v1", or the environment itself.
+    horizon : int, optional
+        Steps in an episode; the environment's own time limit if it is not given.
+    **kwargs
+        Passed to `gymnasium.make`, where `env` is an id.
+
+    Returns
+    -------
+    TabularGame
+        One agent, states and actions numbered as in the environment. A state named "over" follows termination.
+
+    Notes
+    -----
+    The table is that of `env.unwrapped`: what wrappers change, but for the time limit, is not in it, and neither are
+    masks of actions, such as Taxi's.
+
+    Examples
+    --------
+    >>> from_gymnasium("FrozenLake-v1", is_slippery=False)
+    TabularGame('FrozenLake-v1': 1 agent, 17 states, 4 actions, horizon 100, rewards in [0, 1])
+    """
+    gymnasium = require("gymnasium", "gymnasium")
+    if isinstance(env, str):
+        with _make(gymnasium, env, kwargs) as made:
+            return from_gymnasium(made, horizon=horizon)
+    if not isinstance(env, gymnasium.Env):
+        raise TacitError(f"env is {brief(env)}; it must be a gymnasium.Env, or an id such as 'FrozenLake-v1'")
+    if kwargs:
+        raise TacitError(f"{next(iter(kwargs))!r} is given along with an environment; parameters go with an id")
+    name = env.spec.id if env.spec else type(env.unwrapped).__name__
+    notes = []
+    if horizon is None:
+        horizon = env.spec.max_episode_steps if env.spec else None
+        if horizon is None:
+            raise TacitError(f"{name} has no time limit; give a horizon, as in from_gymnasium(…, horizon=100)")
+        notes.append(f"the horizon, {horizon}, is the environment's time limit")
+    if hasattr(env.unwrapped, "action_mask"):
+        notes.append("the environment's mask of actions is not used")
+    transitions, rewards = _arrays(name, _table(name, env.unwrapped))
+    return TabularGame(
+        transitions,
+        rewards,
+        np.append(env.unwrapped.initial_state_distrib, 0.0),
+        horizon,
+        name=name,
+        state_names=[*map(str, range(rewards.shape[2] - 1)), "over"],
+        notes=notes,
+    )
+
+
+def _make(gymnasium: Any, name: str, kwargs: dict[str, Any]) -> Any:
+    try:
+        return gymnasium.make(name, **kwargs)
+    except (gymnasium.error.Error, ImportError, TypeError, ValueError) as error:
+        raise TacitError(f"Gymnasium cannot make {name!r}: {' '.join(str(error).split())}") from None
+
+
+def _table(name: str, env: Any) -> Any:
+    """Return `env.P`, or raise where it does not tell the whole story."""
+    for attribute in ("P", "initial_state_distrib"):
+        if not hasattr(env, attribute):
+            raise TacitError(f"{name} has no {attribute}, hence no table; FrozenLake, CliffWalking and Taxi have one")
+    if getattr(env, "fickle_passenger", False):
+        raise TacitError(f"{name} has a fickle passenger, who is not in its transition table; make it without")
+    return env.P
+
+
+def _arrays(name: str, table: Any) -> tuple[Successors, FloatArray]:
+    """Return the successors and the expected rewards [1, 1, S + 1, A]; state S is "over"."""
+    over, actions = len(table), len(table[0])
+    rewards = memory.zeros((1, 1, over + 1, actions), f"the rewards of {name}")
+    row, state, prob = [], [], []
+    for s in range(over):
+        for a in range(actions):
+            for chance, s_next, reward, terminated in table[s][a]:
+                rewards[0, 0, s, a] += chance * reward
+                row.append(s * actions + a)
+                state.append(over if terminated else s_next)
+                prob.append(chance)
+    last = range(over * actions, (over + 1) * actions)
+    row, state, prob = [*row, *last], [*state, *[over] * actions], [*prob, *[1.0] * actions]
+    return successors.from_entries(row, state, prob, (over + 1) * actions), rewards

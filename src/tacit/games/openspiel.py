@@ -1,0 +1,145 @@
+"""Games of OpenSpiel as tables: normal forms, repeated games, and games with perfect information.
+
+Source: M. Lanctot et al., "OpenSpiel: a framework for reinforcement learning in games", arXiv:1908.09453. A state is
+what OpenSpiel prints for it, as in OpenSpiel's own value iteration.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tacit.core import check, memory
+from tacit.core.errors import TacitError, brief
+from tacit.core.extras import require
+from tacit.games.matrix import matrix_game
+from tacit.games.openspiel_table import distinct, table
+from tacit.games.tabular import TabularGame
+
+
+def from_openspiel(
+    game: Any, *, horizon: int | None = None, key: Callable[[Any], object] | None = None, limit: int = 2_000_000
+) -> TabularGame:
+    """Read a game from OpenSpiel.
+
+    Parameters
+    ----------
+    game : str or pyspiel.Game
+        A string as for `pyspiel.load_game`, e.g. "goofspiel(num_cards=3)", or the game itself.
+    horizon : int, optional
+        Moves in an episode; what can be reached later is left out. If it is not given, the game is followed to its
+        end. A normal form is played this many times, once if it is not given.
+    key : function of a pyspiel.State, optional
+        What tells states apart, `str` if it is not given. A state's text may hold more than the state, and then the
+        table is larger than it needs to be. Who is to move need not be part of it. That states with one key are the
+        same is checked on two ways to each, and where they are not, the number of moves before becomes part of it.
+    limit : int
+        The largest number of pairs of a state and a joint action; beyond it the game is refused.
+
+    Returns
+    -------
+    TabularGame
+        With OpenSpiel's names of states and actions. `notes` tell what was decided.
+
+    Notes
+    -----
+    Rewards are expected differences of `returns()`; chance is part of the transitions; a state named "over" follows
+    the end. An agent's actions are those that are legal for it anywhere. Where one is not legal it does what the first
+    legal one does there, and nothing where the agent is not to move: values and equilibria are those of the game.
+
+    Refused are games with imperfect information, mean-field games, and games that do not tell the probabilities of
+    chance. OpenSpiel's type follows the parameters of a game, except for coop_box_pushing, which counts as perfect
+    information if it is `fully_observable`; its states are its board, since its text tells the rewards so far.
+
+    Examples
+    --------
+    >>> from_openspiel("tic_tac_toe")
+    TabularGame('tic_tac_toe()': 2 agents, 4521 states, 9×9 actions, horizon 9, rewards in [-1, 1])
+    """
+    pyspiel = require("pyspiel", "openspiel")
+    limit = check.integer("limit", limit, least=1)
+    if horizon is not None:
+        horizon = check.integer("horizon", horizon, least=1)
+    if key is not None and not callable(key):
+        raise TacitError(f"key is {brief(key)}; it must be a function of a pyspiel.State")
+    try:
+        if isinstance(game, str):
+            game = _load(pyspiel, game)
+        _refuse(pyspiel, game)
+        kind = game.get_type()
+        if kind.short_name == "repeated_game":
+            return _normal_form(game, game.get_parameters()["num_repetitions"] if horizon is None else horizon, limit)
+        if kind.information == kind.Information.ONE_SHOT:
+            return _normal_form(game, 1 if horizon is None else horizon, limit)
+        return table(game, horizon=horizon, key=key or (_box_board if _boxes(game) else str), limit=limit)
+    except TacitError:
+        raise
+    except (pyspiel.SpielError, ValueError, TypeError) as error:  # the latter two for parameters that make no sense
+        raise TacitError(f"OpenSpiel cannot play {brief(str(game))}: {' '.join(str(error).split())}") from None
+
+
+def _load(pyspiel: Any, text: str) -> Any:
+    """Load a game; unknown names are told here, since OpenSpiel prints all that it knows."""
+    params = pyspiel.game_parameters_from_string(text)
+    name = params.pop("name", "")
+    kinds = {kind.short_name: kind for kind in pyspiel.registered_games()}
+    if name not in kinds:
+        near = check.suggestion(name, kinds)
+        raise TacitError(f"OpenSpiel has no game {brief(name)}{near} pyspiel.registered_names() lists them")
+    known = kinds[name].parameter_specification
+    for param in params:
+        if param not in known:
+            takes = ", ".join(sorted(known)) or "none"
+            raise TacitError(f"{name} has no parameter {param!r}{check.suggestion(param, known)} it takes: {takes}")
+    return pyspiel.load_game(text)
+
+
+def _refuse(pyspiel: Any, game: Any) -> None:
+    """Raise for what is no tabular game."""
+    if not isinstance(game, pyspiel.Game):
+        raise TacitError(f"game is {brief(game)}; it must be a pyspiel.Game, or a string for pyspiel.load_game")
+    kind = game.get_type()
+    if kind.dynamics == kind.Dynamics.MEAN_FIELD:
+        raise TacitError(f"{game} is a mean-field game; a game with a fixed number of agents is needed")
+    if kind.chance_mode == kind.ChanceMode.SAMPLED_STOCHASTIC:
+        raise TacitError(f"{game} does not tell the probabilities of chance; a game with explicit chance is needed")
+    hidden = kind.information == kind.Information.IMPERFECT_INFORMATION
+    if hidden and not (_boxes(game) and game.get_parameters()["fully_observable"]):
+        needed = "fully_observable=true" if _boxes(game) else "a game with perfect information"
+        raise TacitError(f"{game} has imperfect information: its agents do not see the state; {needed} is needed")
+
+
+def _boxes(game: Any) -> bool:
+    return bool(game.get_type().short_name == "coop_box_pushing")
+
+
+def _box_board(state: Any) -> str:
+    """Return the board below the three lines that count moves and rewards, and say which robot is the first."""
+    board = str(state).split("\n", 3)[3]
+    seen = np.reshape(state.observation_tensor(0), (11, -1))  # planes 3, 5, 7, 9 show the observer, one a direction
+    row, column = divmod(int(seen[3::2].any(axis=0).argmax()), 8)
+    return f"{board}first robot at ({row}, {column})"
+
+
+def _normal_form(game: Any, horizon: int, limit: int) -> TabularGame:
+    """Make the one-state game whose payoffs are what the first joint action returns."""
+    state = game.new_initial_state()
+    legal = [state.legal_actions(i) for i in range(game.num_players())]
+    sizes = [len(own) for own in legal]
+    if math.prod(sizes) > limit:
+        raise TacitError(f"{game} has {math.prod(sizes):,} joint actions; give a larger limit than {limit:,}")
+    payoffs = memory.zeros((len(sizes), math.prod(sizes)), f"the payoffs of {game}")
+    for k, joint in enumerate(itertools.product(*legal)):
+        after = state.clone()
+        after.apply_actions(list(joint))
+        payoffs[:, k] = after.returns()
+    return matrix_game(
+        payoffs.reshape(-1, *sizes),
+        horizon=horizon,
+        name=str(game),
+        action_names=[distinct(state.action_to_string(i, a) for a in own) for i, own in enumerate(legal)],
+    )

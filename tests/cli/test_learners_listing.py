@@ -1,0 +1,56 @@
+"""`tacit learners` tells every parameter of every learner, in few enough columns."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tacit.cli.learners import described
+from tacit.cli.main import main
+from tacit.learners import REGISTRY, StageV
+
+
+@pytest.mark.parametrize("name", list(REGISTRY))
+def test_every_parameter_has_words(name: str):
+    words = described(REGISTRY.factory(name))
+    for key in REGISTRY.parameters(name):
+        assert words.get(key), f"{key} of {name} has no words in a docstring"
+
+
+def test_a_function_has_the_words_of_what_it_makes():
+    assert described(REGISTRY.factory("stage-v-cce"))["loss"] == described(StageV)["loss"]
+
+
+def test_hints_that_cannot_be_read_do_no_harm():
+    def plugin(*, x: int = 1) -> Nowhere:  # type: ignore[name-defined]  # noqa: F821
+        """Make something.
+
+        Parameters
+        ----------
+        x : int
+            A number.
+        """
+
+    assert described(plugin) == {"x": "A number."}
+    assert described(lambda *, y=1: y) == {}
+
+
+def test_the_document_has_defaults_and_words(capsys: pytest.CaptureFixture[str]):
+    assert main(["learners", "--json"]) == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["learners"]}
+    assert list(rows) == list(REGISTRY)
+    assert rows["pg-storm"]["parameters"]["momentum"] == 0.5
+    assert rows["pg-storm"]["words"]["momentum"] == "Momentum parameter a in [0, 1]; 1 is no momentum."
+
+
+def test_eighty_columns_are_enough(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    from rich.console import Console
+
+    monkeypatch.setattr("tacit.cli.options.console", lambda: Console(width=80))
+    assert main(["learners"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert any(
+        line.startswith("  momentum=0.5     Momentum parameter a in [0, 1]; 1 is no momentum.") for line in lines
+    )
