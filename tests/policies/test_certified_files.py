@@ -18,8 +18,8 @@ def run() -> tacit.Run:
 
 
 def same(one: CertifiedPolicy | ThinnedPolicy, two: CertifiedPolicy | ThinnedPolicy) -> bool:
-    keys = ["visited", "stored"] if isinstance(one, CertifiedPolicy) else ["node", "following", "stored", "first"]
-    sizes = ["actions", "states", "horizon", "episodes"]
+    keys = ["visited", "stored"] if isinstance(one, CertifiedPolicy) else ["row", "following", "stored", "first"]
+    sizes = ["actions", "states", "horizon"]
     return all(np.array_equal(getattr(one, key), getattr(two, key)) for key in keys + sizes)
 
 
@@ -137,9 +137,14 @@ def test_a_certified_policy_checks_its_arrays(what: str, run: tacit.Run, tmp_pat
 def test_a_thinned_policy_checks_its_arrays(run: tacit.Run, tmp_path: Path):
     policy = run.policy.thinned(5)
     for changes in (
-        {"node": policy.node[::-1]},
+        {"row": policy.row[::-1]},
+        {"row": policy.row - policy.states},  # node 0 would have rows
+        {"row": policy.row + policy.states},  # and node 1 none
         {"first": policy.first[:0]},
+        {"first": policy.first + policy.nodes},
+        {"first": policy.first[None]},
         {"following": policy.following[:-1]},
+        {"following": policy.following - policy.nodes},
     ):
         place = altered(policy, tmp_path / "policy.npz", **changes)
         with pytest.raises(tacit.TacitError, match=r"policy\.npz"):
@@ -154,10 +159,14 @@ def test_a_thinned_policy_checks_its_probabilities(wrong: float, run: tacit.Run,
         ThinnedPolicy.load(altered(policy, tmp_path / "policy.npz", stored=stored))
 
 
-def test_a_certified_policy_checks_its_sums(run: tacit.Run, tmp_path: Path):
+def test_both_check_their_sums(run: tacit.Run, tmp_path: Path):
     stored = np.full(run.policy.stored.shape, 0.9, dtype=np.float32)  # agent 1 has three actions: 0.9 + 0.9
     with pytest.raises(tacit.TacitError, match=r"policy\.npz"):
         CertifiedPolicy.load(altered(run.policy, tmp_path / "policy.npz", stored=stored))
+    policy = run.policy.thinned(5)
+    stored = np.full(policy.stored.shape, 0.9, dtype=np.float32)
+    with pytest.raises(tacit.TacitError, match="agent 1 that sum to more than 1"):
+        ThinnedPolicy.load(altered(policy, tmp_path / "policy.npz", stored=stored))
 
 
 def test_one_kind_is_not_read_as_the_other(run: tacit.Run, tmp_path: Path):

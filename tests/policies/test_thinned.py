@@ -25,23 +25,22 @@ def value(game: tacit.TabularGame, policy: ThinnedPolicy) -> np.ndarray:
         for x, axis in ((game.transitions, 0), (game.rewards, 1))
     )
 
-    def follow(m: int, h: int, index: int, s: int) -> np.ndarray:
+    def follow(h: int, node: int, s: int) -> np.ndarray:
         if h == game.horizon:
             return np.zeros(2)
-        place = policy.find(m, h, index, s) if index >= 0 else -1
-        after = int(policy.following[place]) if place >= 0 else -1
-        x, y = (float(p) for p in policy.stored[place]) if after >= 0 else (0.5, 0.5)
+        place = policy.find(node, s)
+        after = int(policy.following[place]) if place >= 0 else 0
+        x, y = (float(p) for p in policy.stored[place]) if place >= 0 else (0.5, 0.5)
         total = np.zeros(2)
         for a, pa in enumerate((x, 1 - x)):
             for b, pb in enumerate((y, 1 - y)):
                 if pa * pb > 0:
-                    ahead = [p * follow(m, h + 1, after, t) for t, p in enumerate(P[h, s, a, b]) if p > 0]
+                    ahead = [p * follow(h + 1, after, t) for t, p in enumerate(P[h, s, a, b]) if p > 0]
                     total += pa * pb * (R[:, h, s, a, b] + sum(ahead))
         return total
 
-    runs = range(len(policy.first))
     starts = np.flatnonzero(game.initial)
-    return np.array([sum(game.initial[s] * follow(m, 0, int(policy.first[m]), s) for s in starts) for m in runs])
+    return np.array([sum(game.initial[s] * follow(0, node, s) for s in starts) for node in policy.first.tolist()])
 
 
 def test_its_value_is_that_of_the_full_policy_up_to_sampling(run: tacit.Run):
@@ -56,7 +55,7 @@ def test_its_value_is_that_of_the_full_policy_up_to_sampling(run: tacit.Run):
 
 
 def test_parts_play_it(run: tacit.Run):
-    """Separate parts with common seeds share the run and the index; their mean return is the thinned policy's value."""
+    """Separate parts with common seeds share the run and the node; their mean return is the thinned policy's value."""
     game, policy = run.game, run.policy.thinned(50, seed=4)
     exact = value(game, policy).mean(axis=0)
     parts, world = [policy.part(i) for i in range(2)], stream(5, 0)
@@ -67,7 +66,7 @@ def test_parts_play_it(run: tacit.Run):
         s = game.start(world.random())
         for h in range(game.horizon):
             actions = [part.act(h, s) for part in parts]
-            assert parts[0].index == parts[1].index
+            assert parts[0].node == parts[1].node
             s, rewards = game.step(h, s, actions, world.random())
             returns[episode] += rewards
     error = returns.std(axis=0, ddof=1) / math.sqrt(len(returns))
@@ -78,7 +77,7 @@ def test_its_size_does_not_grow_with_the_episodes(run: tacit.Run):
     """From 2,000 to 20,000 episodes only the number of stages grows, by a logarithm."""
     full = run.policy
     short = tacit.CertifiedPolicy(full.visited[:2000], full.stored[:2000], actions=full.actions, states=full.states)
-    few, many = (len(policy.thinned(100, seed=1).node) for policy in (short, full))
+    few, many = (len(policy.thinned(100, seed=1).row) for policy in (short, full))
     game, M = run.game, 100
     stages = math.log(20_000) / math.log(1 + 1 / game.horizon)
     assert many <= M * game.horizon * game.states * game.states * 4  # far below M·H·S·stages
@@ -92,29 +91,28 @@ def test_the_draws_of_different_steps_are_independent():
     Over 4000 runs a correlation beyond 4/√4000 has probability 6e-5 for a fresh seed.
     """
     K, H, M = 3000, 2, 4000
-    policy = tacit.CertifiedPolicy(
-        np.zeros((K, H), np.uint8), np.full((K, H, 2), 0.5, np.float32), actions=(2, 2), states=1
-    )
-    thinned = policy.thinned(M, seed=6)
     start, length = 0, H
-    place = np.full(K, np.nan)  # of each episode within its stage, from 0 to 1
+    place = np.zeros(K, np.float32)  # of each episode within its stage, from 0 to 1: it is played as a probability
     while start + length <= K:
         place[start : start + length] = (np.arange(length) + 0.5) / length
         start, length = start + length, length + length // H
+    stored = np.broadcast_to(place[:, None, None], (K, H, 2))
+    policy = tacit.CertifiedPolicy(np.zeros((K, H), np.uint8), stored, actions=(2, 2), states=1)
+    thinned = policy.thinned(M, seed=6)
     pairs = []
-    for m, first in enumerate(thinned.first.tolist()):
-        before = thinned.find(m, 0, first, 0)
-        after = thinned.find(m, 1, int(thinned.following[before]), 0) if before >= 0 else -1
+    for node in thinned.first.tolist():
+        before = thinned.find(node, 0)
+        after = thinned.find(int(thinned.following[before]), 0) if before >= 0 else -1
         if after >= 0:
-            pairs.append((place[thinned.following[before]], place[thinned.following[after]]))
+            pairs.append((thinned.stored[before, 0], thinned.stored[after, 0]))
     assert len(pairs) > M * 0.9
     assert abs(np.corrcoef(np.array(pairs).T)[0, 1]) < 4 / math.sqrt(len(pairs))
 
 
 def test_the_same_seed_gives_the_same_policy(run: tacit.Run):
     one, again, other = (run.policy.thinned(10, seed=seed) for seed in (1, 1, 2))
-    assert (one.node == again.node).all()
-    assert not np.array_equal(one.first, other.first)
+    assert (one.row == again.row).all()
+    assert not np.array_equal(one.stored, other.stored)
 
 
 def test_bad_calls(run: tacit.Run):

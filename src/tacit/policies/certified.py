@@ -17,6 +17,7 @@ episode k the paper leaves the policy open; here all agents play evenly from the
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Sequence
 from functools import cached_property
@@ -30,6 +31,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.stages import stage_lengths
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.tabular import TabularGame, check_game, times
+from tacit.policies import document
 
 if TYPE_CHECKING:
     from tacit.policies.thinned import ThinnedPolicy
@@ -83,13 +85,9 @@ class CertifiedPolicy:
         if int(visited.min()) < 0 or int(visited.max()) >= self.states:
             wrong = int(visited.min()) if int(visited.min()) < 0 else int(visited.max())
             raise TacitError(f"visited has a state {wrong}; states go from 0 to {self.states - 1}")
-        if width and not (stored.min() >= 0 and stored.max() <= 1):
-            raise TacitError(f"stored has a probability outside [0, 1]: {float(stored.min())} or {float(stored.max())}")
+        check_stored(stored, self.actions)
         self.visited = _read_only(visited)
         self.stored = _read_only(stored)
-        for i, own in enumerate(self._columns):
-            if stored[..., own].sum(axis=-1, dtype=np.float64).max(initial=0.0) > 1 + 1e-6:
-                raise TacitError(f"stored has probabilities of agent {i} that sum to more than 1")
         self.episodes: int = visited.shape[0]
         self.horizon: int = visited.shape[1]
 
@@ -97,11 +95,6 @@ class CertifiedPolicy:
     def agents(self) -> int:
         """Number of agents, N."""
         return len(self.actions)
-
-    @cached_property
-    def _columns(self) -> list[slice]:
-        ends = np.cumsum([a - 1 for a in self.actions])
-        return [slice(int(end - a + 1), int(end)) for end, a in zip(ends, self.actions, strict=True)]
 
     @cached_property
     def _visits(self) -> IntArray:
@@ -119,7 +112,7 @@ class CertifiedPolicy:
     def distributions(self, agent: int, k: npt.ArrayLike, h: int) -> FloatArray:
         """Return agent i's distributions [len(k), A_i] at step h of the episodes k of learning."""
         i = check.integer("agent", agent, least=0, most=self.agents - 1)
-        return restored(self.stored[np.asarray(k), h, self._columns[i]])
+        return restored(self.stored[np.asarray(k), h, columns(self.actions)[i]])
 
     def earlier(self, h: int, k: IntArray, s: IntArray, u: FloatArray) -> IntArray:
         """Draw, for each index k in state s, the episode of an earlier visit of (h, s); −1 where there is none."""
@@ -182,6 +175,10 @@ class CertifiedPolicy:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the policy as `.npz`."""
+        if document.named(path):
+            raise TacitError(
+                f"{path} would be as large as the whole record; use policy.thinned(200).save({str(path)!r})"
+            )
         small = np.min_scalar_type(self.states - 1)
         archive.write(
             path,
@@ -275,6 +272,25 @@ def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def columns(actions: Sequence[int]) -> list[slice]:
+    """Return where each agent's probabilities are stored.
+
+    >>> columns([2, 3])
+    [slice(0, 1, None), slice(1, 3, None)]
+    """
+    ends = itertools.accumulate(a - 1 for a in actions)
+    return [slice(end - a + 1, end) for end, a in zip(ends, actions, strict=True)]
+
+
+def check_stored(stored: npt.NDArray[Any], actions: Sequence[int]) -> None:
+    """Raise unless `stored` [..., Σ_i (A_i − 1)] has the distributions of all agents."""
+    if stored.size and not (stored.min() >= 0 and stored.max() <= 1):
+        raise TacitError(f"stored has a probability outside [0, 1]: {float(stored.min())} or {float(stored.max())}")
+    for i, own in enumerate(columns(actions)):
+        if stored[..., own].sum(axis=-1, dtype=np.float64).max(initial=0.0) > 1 + 1e-6:
+            raise TacitError(f"stored has probabilities of agent {i} that sum to more than 1")
 
 
 def restored(stored: npt.NDArray[Any]) -> FloatArray:

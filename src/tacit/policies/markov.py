@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,14 @@ from tacit.core import archive, check, memory
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
 from tacit.games.tabular import TabularGame, check_game, times
+from tacit.policies import document
+
+_PLAY = {
+    "product": "At step h in state s agent i draws its action from probs[i][h][s] with a number of its own; "
+    "with steps = 1 the same at every step, h = 0.",
+    "correlated": "In each step all agents share one number u in [0, 1) and draw the same joint action from "
+    "probs[h][s] with it; the last agent's action counts fastest. With steps = 1 the same at every step, h = 0.",
+}
 
 
 class MarkovPolicy:
@@ -125,25 +134,71 @@ class MarkovPolicy:
         if mine != (game.agents, game.states, game.actions) or self.steps not in (1, game.horizon):
             raise TacitError(f"the policy does not fit the game: {self!r} for {game!r}")
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the policy as `.npz`: arrays `probs_0`, `probs_1`, … (product) or `probs` (correlated)."""
+    def save(self, path: str | os.PathLike[str], *, agent: int | None = None) -> None:
+        """Write the policy as `.json` or `.npz`, by the ending; with `agent`, that agent's part alone as `.json`.
+
+        A `.npz` has the arrays `probs_0`, `probs_1`, … (product) or `probs` (correlated).
+        """
+        agent = document.checked_part(path, agent, self.agents)
+        if document.named(path):
+            kind = "product" if self.product else "correlated"
+            document.write(path, kind, self._content(agent), play=_PLAY[kind])
+            return
         keys = [f"probs_{i}" for i in range(self.agents)] if self.product else ["probs"]
         archive.write(path, dict(zip(keys, self.probs, strict=True)))
+
+    def _content(self, agent: int | None) -> dict[str, Any]:
+        if agent is not None and not self.product:
+            raise TacitError("a correlated policy has no parts: every agent must hold all of it to draw the same")
+        shown = range(self.agents) if agent is None else [agent]
+        tables = [self.probs[i].tolist() for i in shown] if self.product else self._flat().tolist()
+        return {
+            **({} if agent is None else {"agent": agent}),
+            "states": self.states,
+            "actions": [self.actions[i] for i in shown],
+            "steps": self.steps,
+            "probs": tables,
+        }
+
+    def _flat(self) -> FloatArray:
+        """Return a correlated policy as [H, S, joint actions]."""
+        return self.probs[0].reshape(self.steps, self.states, -1)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> MarkovPolicy:
         """Read a policy that `save` wrote."""
-        arrays = archive.read(path)
+        json = document.named(path)
+        found = document.read(path, cls.__name__) if json else archive.read(path)
         try:
-            if "probs" in arrays:
-                return cls(arrays["probs"])
-            keys = [f"probs_{i}" for i in range(len(arrays))]
-            if not keys or set(keys) != set(arrays):
-                found = ", ".join(sorted(arrays)) or "nothing"
-                raise TacitError(f"it has no probs and no probs_0 (it has {found})")
-            return cls([arrays[key] for key in keys])
-        except TacitError as error:
+            return cls._from_document(found) if json else cls._from_arrays(found)
+        except (TacitError, RecursionError) as error:
             raise TacitError(f"{path} is not a Markov policy: {error}") from None
+
+    @classmethod
+    def _from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> MarkovPolicy:
+        if "probs" in arrays:
+            return cls(arrays["probs"])
+        keys = [f"probs_{i}" for i in range(len(arrays))]
+        if not keys or set(keys) != set(arrays):
+            found = ", ".join(sorted(arrays)) or "nothing"
+            raise TacitError(f"it has no probs and no probs_0 (it has {found})")
+        return cls([arrays[key] for key in keys])
+
+    @classmethod
+    def _from_document(cls, content: Mapping[str, Any]) -> MarkovPolicy:
+        actions, probs = document.entries(content, "actions"), document.entries(content, "probs")
+        if content["kind"] == "product":
+            policy = cls(probs)
+        else:
+            sizes = [check.integer(f"actions[{i}]", a, least=1) for i, a in enumerate(actions)]
+            flat = check.array("probs", probs)
+            if flat.ndim != 3 or 0 in flat.shape or flat.shape[2] != math.prod(sizes):
+                raise TacitError(f"probs has shape {flat.shape}; it must be [H, S, {math.prod(sizes)} joint actions]")
+            policy = cls(flat.reshape(*flat.shape[:2], *sizes))
+        stated = (content.get("states"), content.get("steps"), actions)
+        if stated != (policy.states, policy.steps, list(policy.actions)):
+            raise TacitError(f"its states, steps and actions are {brief(stated)}, and its probs make a {policy!r}")
+        return policy
 
     def __repr__(self) -> str:
         kind = "product" if self.product else "correlated"

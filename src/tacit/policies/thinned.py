@@ -1,10 +1,11 @@
 """A certified policy made small for deployment: M runs of the hidden index, drawn in advance.
 
 Each run m fixes the first index and the uniform number of every step. The index then depends on the states that are met
-and on nothing else, and since a stage is drawn from as a whole, a run can hold at most as many indices at (h, s) as
-(h, s) had stages: the size depends on M, H, S and the logarithm of the number of episodes. (With the rule "rate" there
-are no stages, and a run holds more: it grows with the number of states that can be met on the way.) Played, the policy
-draws m evenly.
+and on nothing else, so a run is a graph: its nodes are the indices before each step, its edges the states. A stage is
+drawn from as a whole, so a run can hold at most as many indices at (h, s) as (h, s) had stages: the size depends on M,
+H, S and the logarithm of the number of episodes. (With the rule "rate" there are no stages, and a run holds more: it
+grows with the number of states that can be met on the way.) Nodes from which everybody plays the same to the end are
+kept once. Played, the policy draws m evenly.
 
 Its value and gap are those of the full policy in expectation over the M runs; they differ by sampling, of the order of
 H times the span of the rewards over √M.
@@ -14,28 +15,39 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.core import archive, check, streams
 from tacit.core.errors import TacitError
-from tacit.core.types import FloatArray
-
-if TYPE_CHECKING:
-    from tacit.policies.certified import CertifiedPolicy
+from tacit.core.types import IntArray
+from tacit.policies import document, thinned_document
+from tacit.policies.certified import CertifiedPolicy, check_stored, columns, in_order, restored
 
 
 class ThinnedPolicy:
     """M fixed runs of a certified policy.
 
-    Nodes are (m, h, hidden index before the step, s), sorted; each has the node's next index and distributions.
+    Parameters
+    ----------
+    row : int array [R]
+        node·S + s, ascending, for each node and each state that has something to play there. Nodes count from 1 without
+        a gap; node 0 has no rows, and whoever comes to it plays evenly to the end of the episode.
+    following : int array [R]
+        The next node.
+    stored : float32 array [R, Σ_i (A_i − 1)]
+        All but the last probability of each agent, agent after agent.
+    first : int array [M]
+        The node that each run starts from.
+    actions : sequence of N ints
+    states, horizon : int
     """
 
     def __init__(
         self,
-        node: npt.NDArray[Any],
+        row: npt.NDArray[Any],
         following: npt.NDArray[Any],
         stored: npt.NDArray[Any],
         first: npt.NDArray[Any],
@@ -43,25 +55,27 @@ class ThinnedPolicy:
         actions: Sequence[int],
         states: int,
         horizon: int,
-        episodes: int,
     ) -> None:
-        self.node = np.asarray(node, dtype=np.int64)  # [nodes]  ((m·H + h)·(K + 1) + index + 1)·S + s, ascending
-        self.following = np.asarray(following, dtype=np.int64)  # [nodes]  index after the step, −1 for none
-        self.stored = np.asarray(stored, dtype=np.float32)  # [nodes, Σ(A_i − 1)]
-        self.first = np.asarray(first, dtype=np.int64)  # [M]  index before the first step
+        self.row = np.asarray(row, dtype=np.int64)
+        self.following = np.asarray(following, dtype=np.int64)
+        self.stored = np.asarray(stored, dtype=np.float32)
+        self.first = np.asarray(first, dtype=np.int64)
         self.actions = tuple(check.integer(f"actions[{i}]", a, least=1) for i, a in enumerate(actions))
         self.states = check.integer("states", states, least=1)
         self.horizon = check.integer("horizon", horizon, least=1)
-        self.episodes = check.integer("episodes", episodes, least=1)
-        width = sum(self.actions) - len(self.actions)
-        if self.stored.shape != (len(self.node), width) or self.following.shape != self.node.shape:
-            raise TacitError(
-                f"a thinned policy of {len(self.node)} nodes must have [{len(self.node)}, {width}] probabilities"
-            )
-        if self.stored.size and not (self.stored.min() >= 0 and self.stored.max() <= 1):
-            raise TacitError("stored has a probability outside [0, 1]")
-        if len(self.first) < 1 or (len(self.node) and (np.diff(self.node) <= 0).any()):
-            raise TacitError("the nodes of a thinned policy must ascend, and there must be at least one run")
+        rows, width = len(self.row), sum(self.actions) - len(self.actions)
+        if self.stored.shape != (rows, width) or self.following.shape != self.row.shape:
+            raise TacitError(f"a thinned policy of {rows} rows must have [{rows}, {width}] probabilities")
+        check_stored(self.stored, self.actions)
+        node = self.row // self.states
+        if (np.diff(self.row) <= 0).any() or (node < 1).any() or (np.diff(node, prepend=0) > 1).any():
+            raise TacitError("the rows of a thinned policy must ascend, and its nodes count from 1 without a gap")
+        self.nodes = 1 + int(node.max(initial=0))
+        for name, nodes in (("first", self.first), ("following", self.following)):
+            if len(nodes) and not (nodes.min() >= 0 and nodes.max() < self.nodes):
+                raise TacitError(f"{name} has a node outside 0 to {self.nodes - 1}")
+        if self.first.ndim != 1 or not len(self.first):
+            raise TacitError(f"first has shape {self.first.shape}; a thinned policy must have at least one run")
 
     @property
     def agents(self) -> int:
@@ -72,33 +86,49 @@ class ThinnedPolicy:
         """Return agent i's part, which acts alone from the common seed."""
         return ThinnedPart(self, check.integer("agent", agent, least=0, most=self.agents - 1))
 
-    def find(self, m: int, h: int, index: int, s: int) -> int:
-        """Return the place of a node, or −1 where play has left the record."""
-        key = _key(m, h, index, s, self.horizon, self.episodes, self.states)
-        place = int(np.searchsorted(self.node, key))
-        return place if place < len(self.node) and self.node[place] == key else -1
+    def find(self, node: int, s: int) -> int:
+        """Return the place of the row of a node and a state, or −1 where play has left the record."""
+        key = node * self.states + s
+        place = int(np.searchsorted(self.row, key))
+        return place if place < len(self.row) and self.row[place] == key else -1
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the policy as `.npz`."""
-        sizes = {"states": self.states, "horizon": self.horizon, "episodes": self.episodes}
-        arrays: dict[str, npt.ArrayLike] = {key: np.int64(value) for key, value in sizes.items()}
-        for key in ("node", "following", "stored", "first"):
-            arrays[key] = getattr(self, key)
-        archive.write(path, {**arrays, "actions": np.array(self.actions)})
+    def save(self, path: str | os.PathLike[str], *, agent: int | None = None) -> None:
+        """Write the policy as `.json` or `.npz`, by the ending; with `agent`, that agent's part alone as `.json`."""
+        agent = document.checked_part(path, agent, self.agents)
+        if document.named(path):
+            document.write(path, "thinned", self._content(agent), play=thinned_document.PLAY)
+            return
+        keys = ("row", "following", "stored", "first", "actions", "states", "horizon")
+        archive.write(path, {key: getattr(self, key) for key in keys})
+
+    def _content(self, agent: int | None) -> dict[str, Any]:
+        shown = range(self.agents) if agent is None else [agent]
+        own = [columns(self.actions)[i] for i in shown]
+        return {
+            **({} if agent is None else {"agent": agent}),
+            "states": self.states,
+            "actions": [self.actions[i] for i in shown],
+            "horizon": self.horizon,
+            "runs": self.first.tolist(),
+            "nodes": thinned_document.dumped(self.row, self.following, self.stored, states=self.states, columns=own),
+        }
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> ThinnedPolicy:
         """Read a policy that `save` wrote."""
-        arrays = archive.read(path)
+        json = document.named(path)
+        found = document.read(path, cls.__name__) if json else archive.read(path)
         try:
-            sizes = {key: arrays[key].item() for key in ("states", "horizon", "episodes")}
-            parts = [arrays[key] for key in ("node", "following", "stored", "first")]
-            return cls(*parts, actions=np.atleast_1d(arrays["actions"]).tolist(), **sizes)
-        except (TacitError, ValueError, TypeError, KeyError) as error:
+            if json:
+                return cls(**thinned_document.loaded(found))
+            arrays = [found[key] for key in ("row", "following", "stored", "first")]
+            sizes = {key: found[key].item() for key in ("states", "horizon")}
+            return cls(*arrays, actions=np.atleast_1d(found["actions"]).tolist(), **sizes)
+        except (TacitError, ValueError, TypeError, KeyError, RecursionError) as error:
             raise TacitError(f"{path} is not a thinned policy: {error}") from None
 
     def __repr__(self) -> str:
-        return f"ThinnedPolicy({self.agents} agents, {len(self.first)} runs, {len(self.node)} nodes)"
+        return f"ThinnedPolicy({self.agents} agents, {len(self.first)} runs, {self.nodes} nodes)"
 
 
 class ThinnedPart:
@@ -107,70 +137,80 @@ class ThinnedPart:
     def __init__(self, policy: ThinnedPolicy, agent: int) -> None:
         self.policy = policy
         self.agent = agent
-        self.index = -1
-        self._run = -1
+        self.node = 0  # the same for all agents; 0 once play has left the record
         self._next = 0
-        self._own: FloatArray
+        self._own: np.random.Generator | None = None
 
     def begin(self, seed: int) -> None:
         """Begin an episode with the common seed."""
         seed = check.integer("seed", seed, least=0)
-        self._run = int(streams.stream(seed, streams.ENVIRONMENT).random() * len(self.policy.first))
-        self._own = streams.stream(seed, streams.agent_role(self.agent)).random(self.policy.horizon)
-        self.index = int(self.policy.first[self._run])
+        run = int(streams.stream(seed, streams.ENVIRONMENT).random() * len(self.policy.first))
+        self._own = streams.stream(seed, streams.agent_role(self.agent))
+        self.node = int(self.policy.first[run])
         self._next = 0
 
     def act(self, h: int, s: int) -> int:
         """Return the action at step h in state s; steps come in order."""
-        from tacit.policies.certified import in_order, restored
-
-        if self._run < 0:
+        if self._own is None:
             raise TacitError("a part acts within an episode; call begin(seed) with the common seed first")
         policy, size = self.policy, self.policy.actions[self.agent]
         self._next = in_order(h, self._next, policy.horizon)
-        s = check.integer("s", s, least=0, most=policy.states - 1)
-        place = policy.find(self._run, h, self.index, s) if self.index >= 0 else -1
-        self.index = int(policy.following[place]) if place >= 0 else -1
-        if self.index < 0:
-            return int(self._own[h] * size)
-        begin = sum(a - 1 for a in policy.actions[: self.agent])
-        probs = restored(policy.stored[place, begin : begin + size - 1])
-        return int((self._own[h] >= np.cumsum(probs)[:-1]).sum())
+        place = policy.find(self.node, check.integer("s", s, least=0, most=policy.states - 1))
+        u = self._own.random()
+        if place < 0:
+            self.node = 0
+            return int(u * size)
+        self.node = int(policy.following[place])
+        probs = restored(policy.stored[place, columns(policy.actions)[self.agent]])
+        return int((u >= np.cumsum(probs)[:-1]).sum())
 
 
 def thin(policy: CertifiedPolicy, starts: int, seed: int) -> ThinnedPolicy:
-    """Draw M runs and follow each through every state it can meet."""
-    rng = streams.stream(seed, streams.ENVIRONMENT)
-    first = (rng.random(starts) * policy.episodes).astype(np.int64)
-    numbers = rng.random((starts, policy.horizon))
-    nodes, following, stored = [], [], []
-    run, index = np.arange(starts), first
-    for h in range(policy.horizon):
-        # every (run, index) with every state
-        m = np.repeat(run, policy.states)
-        k = np.repeat(index, policy.states)
-        s = np.tile(np.arange(policy.states), len(run))
-        after = policy.earlier(h, k, s, numbers[m, h])
-        kept = after >= 0
-        m, k, s, after = m[kept], k[kept], s[kept], after[kept]
-        nodes.append(_key(m, h, k, s, policy.horizon, policy.episodes, policy.states))
-        following.append(after)
-        stored.append(policy.stored[after, h])
-        pairs = np.unique(np.stack([m, after]), axis=1)
-        run, index = pairs[0], pairs[1]
-    node = np.concatenate(nodes)
-    order = np.argsort(node)
+    """Draw M runs, follow each through every state it can meet, and number the nodes from the last step back."""
+    met = _met(policy, starts, streams.stream(seed, streams.ENVIRONMENT))
+    node, nodes = np.zeros(1 + int(met[-1][1].max(initial=-1)), dtype=np.int64), 0  # after the last step
+    row: list[IntArray] = []
+    content = []
+    for h in reversed(range(policy.horizon)):
+        after, onward = met[h]
+        following = np.append(node, -1)[onward][..., None]  # −1 where there is no row
+        table = np.concatenate([following, np.where(following < 0, 0.0, policy.stored[after, h])], axis=2)
+        different, which = np.unique(table, axis=0, return_inverse=True)
+        held = different[..., 0] >= 0
+        known = held.any(axis=1)
+        number = np.where(known, nodes + np.cumsum(known), 0)
+        n, s = np.nonzero(held)
+        row.append(number[n] * policy.states + s)
+        content.append(different[held])
+        node, nodes = number[which.ravel()], nodes + int(known.sum())
+    following, stored = np.split(np.concatenate(content), [1], axis=1)
     return ThinnedPolicy(
-        node[order],
-        np.concatenate(following)[order],
-        np.concatenate(stored)[order],
-        first,
+        np.concatenate(row),
+        following[:, 0],
+        stored,
+        node,
         actions=policy.actions,
         states=policy.states,
         horizon=policy.horizon,
-        episodes=policy.episodes,
     )
 
 
-def _key(m: Any, h: int, index: Any, s: Any, horizon: int, episodes: int, states: int) -> Any:
-    return ((m * horizon + h) * (episodes + 1) + index + 1) * states + s
+def _met(policy: CertifiedPolicy, starts: int, rng: np.random.Generator) -> list[tuple[IntArray, IntArray]]:
+    """Follow M runs through all states: for each step, what comes after each of its nodes n in each state s.
+
+    The two arrays [n, s] are the index after the step and its place among the nodes of the next step, −1 for none.
+    """
+    index = (rng.random(starts) * policy.episodes).astype(np.int64)
+    numbers = rng.random((starts, policy.horizon))
+    run, met = np.arange(starts), []
+    for h in range(policy.horizon):
+        m, k = np.repeat(run, policy.states), np.repeat(index, policy.states)
+        s = np.tile(np.arange(policy.states), len(run))
+        after = policy.earlier(h, k, s, numbers[m, h])
+        kept = after >= 0
+        pairs, place = np.unique(np.stack([m[kept], after[kept]]), axis=1, return_inverse=True)
+        onward = np.full(after.shape, -1)
+        onward[kept] = place.ravel()
+        met.append((after.reshape(-1, policy.states), onward.reshape(-1, policy.states)))
+        run, index = pairs
+    return met

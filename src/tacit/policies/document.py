@@ -1,0 +1,93 @@
+"""A policy as one JSON document, for devices without Python; `docs/policy-json.md` describes it.
+
+Reading is bounded by the memory that is free, and takes numbers, text, lists and objects only. A file that is cut
+short or altered is reported by name.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn
+
+from tacit.core import archive, check, memory, text
+from tacit.core.errors import TacitError, brief
+
+FORMAT, VERSION = "tacit policy", 1
+
+#: Which class reads which kind.
+READERS = {"product": "MarkovPolicy", "correlated": "MarkovPolicy", "thinned": "ThinnedPolicy"}
+
+#: Bytes of memory that one byte of JSON may become: "0," is a pointer of 8 bytes and a number of 24.
+_SPREAD = 16
+
+
+def named(path: str | os.PathLike[str]) -> bool:
+    """Return whether a path asks for JSON by its ending."""
+    return archive.path(path).suffix.lower() == ".json"
+
+
+def checked_part(path: str | os.PathLike[str], agent: int | None, agents: int) -> int | None:
+    """Return the agent whose part is asked for; only JSON holds a part alone."""
+    if agent is None:
+        return None
+    if not named(path):
+        raise TacitError(f"cannot write the part of agent {brief(agent)} to {path}; a part alone is a .json file")
+    return check.integer("agent", agent, least=0, most=agents - 1)
+
+
+def write(path: str | os.PathLike[str], kind: str, content: Mapping[str, Any], *, play: str) -> None:
+    """Write a document; `play` says in words how to play it."""
+    header = {"format": FORMAT, "version": VERSION, "kind": kind, "play": play}
+    text.write(path, [json.dumps({**header, **content}, separators=(",", ":"), allow_nan=False), "\n"])
+
+
+def read(path: str | os.PathLike[str], reader: str) -> dict[str, Any]:
+    """Read the document of a whole policy of a kind that the class `reader` takes."""
+    place = archive.path(path)
+    document = _parsed(place)
+    try:
+        _check_header(place, document, reader)
+    except RecursionError:  # while showing a wrong value
+        raise TacitError(f"{place} is not a policy: it is nested too deeply") from None
+    found: dict[str, Any] = document
+    return found
+
+
+def _check_header(place: Path, document: Any, reader: str) -> None:
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise TacitError(f"{place} is not a policy: it must be a JSON object whose format is {FORMAT!r}")
+    if document.get("version") != VERSION:
+        raise TacitError(f"{place} has version {brief(document.get('version'))}; this tacit reads version {VERSION}")
+    kind = document.get("kind")
+    if not isinstance(kind, str) or kind not in READERS:
+        raise TacitError(f"{place} has kind {brief(kind)}; known: {', '.join(READERS)}")
+    if READERS[kind] != reader:
+        raise TacitError(f"{place} holds a {kind} policy; read it with {READERS[kind]}.load")
+    if "agent" in document:
+        agent = brief(document["agent"])
+        raise TacitError(f"{place} holds the part of agent {agent} alone; read the document of all agents instead")
+
+
+def entries(document: Mapping[str, Any], key: str) -> list[Any]:
+    """Return a list of the document."""
+    value = document.get(key)
+    if not isinstance(value, list):
+        raise TacitError(f"its {key} is {brief(value)}; it must be a list")
+    return value
+
+
+def _parsed(place: Path) -> object:
+    content = text.read(place)
+    memory.require(_SPREAD * len(content), f"{place}")
+    try:
+        return json.loads(content, parse_constant=_refuse)
+    except (ValueError, RecursionError, MemoryError) as error:
+        told = " ".join(str(error).split())
+        raise TacitError(f"{place} is not a whole JSON file: cut short, altered or of another kind ({told})") from None
+
+
+def _refuse(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not JSON")
