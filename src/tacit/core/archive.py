@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import struct
-import tempfile
 import tokenize
 import zipfile
 import zlib
@@ -21,6 +20,7 @@ import numpy.typing as npt
 
 from tacit.core import memory
 from tacit.core.errors import TacitError, brief
+from tacit.core.whole import written
 
 Array = npt.NDArray[Any]
 
@@ -47,26 +47,10 @@ def path(value: object) -> Path:
 
 
 def write(target: str | os.PathLike[str], arrays: Mapping[str, npt.ArrayLike]) -> None:
-    """Write arrays to `target`: to a temporary name beside it, synced, then renamed."""
-    place = path(target)
-    try:
-        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.", suffix=".part")
-    except OSError as error:
-        raise TacitError(f"cannot write {place}: {error.strerror or error}") from None
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            named: dict[str, Any] = {key: np.asarray(value) for key, value in arrays.items()}
-            np.savez_compressed(stream, **named)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, place)
-    except OSError as error:
-        Path(name).unlink(missing_ok=True)
-        raise TacitError(f"cannot write {place}: {error.strerror or error}") from None
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    """Write arrays to `target`, whole or not at all."""
+    named: dict[str, Any] = {key: np.asarray(value) for key, value in arrays.items()}
+    with written(path(target)) as stream:
+        np.savez_compressed(stream, **named)
 
 
 def read(source: str | os.PathLike[str]) -> dict[str, Array]:
@@ -127,9 +111,3 @@ def _header(stream: BinaryIO, info: zipfile.ZipInfo, place: Path) -> tuple[tuple
     except _DAMAGE as error:
         raise TacitError(f"{place}: array {info.filename[:-4]!r} has a damaged header ({error})") from None
     return shape, dtype
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from tacit.core import archive, memory
 from tacit.core.errors import TacitError
+from tacit.core.whole import written
 
 #: Bytes that reading takes for each byte of a file: the bytes and the string, which Python may store as 4 bytes each.
 _PER_BYTE = 5
@@ -99,25 +99,10 @@ def read(place: Path) -> str:
 
 
 def write(target: str | os.PathLike[str], pieces: Iterable[str]) -> None:
-    """Write a text file piece by piece: to a temporary name beside it, synced, then renamed."""
-    place = archive.path(target)
-    try:
-        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.", suffix=".part")
-    except OSError as error:
-        raise TacitError(f"cannot write {place}: {error.strerror or error}") from None
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.writelines(pieces)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, place)
-    except OSError as error:
-        Path(name).unlink(missing_ok=True)
-        raise TacitError(f"cannot write {place}: {error.strerror or error}") from None
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    """Write a text file piece by piece, whole or not at all."""
+    with written(archive.path(target)) as stream:
+        for piece in pieces:
+            stream.write(piece.encode())
 
 
 def _split(text: str) -> Iterator[str]:
@@ -128,9 +113,3 @@ def _split(text: str) -> Iterator[str]:
         end = len(text) if end < 0 else end
         yield text[start:end]
         start = end + 1
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

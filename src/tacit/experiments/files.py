@@ -1,9 +1,8 @@
-"""Files that are whole or not there: a temporary name, synced, then renamed; and locks that end with a process."""
+"""The files of a run, and locks that end with a process."""
 
 from __future__ import annotations
 
 import hashlib
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,21 +10,15 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tacit.core.errors import TacitError
+from tacit.core.whole import PART, written
 
 LOCK = ".lock"
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file: to a temporary name beside it, synced, then renamed."""
-    temporary = path.with_name(f".{path.name}.part")
-    try:
-        with open(temporary, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        raise TacitError(f"cannot write {path}: {error.strerror or error}") from None
+    """Write a file, whole or not at all."""
+    with written(path) as stream:
+        stream.write(content)
 
 
 def read(path: Path) -> bytes:
@@ -68,7 +61,7 @@ def locked(path: Path) -> Iterator[None]:
             raise TacitError(
                 f"another process is at work in {path}; wait until it has ended, or choose another --out"
             ) from None
-        for left in path.glob(".*.part"):
+        for left in path.glob(f".*{PART}"):
             left.unlink(missing_ok=True)
         yield
 

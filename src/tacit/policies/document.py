@@ -47,13 +47,12 @@ def write(path: str | os.PathLike[str], kind: str, content: Mapping[str, Any], *
 def read(path: str | os.PathLike[str], reader: str) -> dict[str, Any]:
     """Read the document of a whole policy of a kind that the class `reader` takes."""
     place = archive.path(path)
-    document = _parsed(place)
+    document: dict[str, Any] = _parsed(place)  # if the header says so
     try:
         _check_header(place, document, reader)
     except RecursionError:  # while showing a wrong value
         raise TacitError(f"{place} is not a policy: it is nested too deeply") from None
-    found: dict[str, Any] = document
-    return found
+    return document
 
 
 def _check_header(place: Path, document: Any, reader: str) -> None:
@@ -79,7 +78,7 @@ def entries(document: Mapping[str, Any], key: str) -> list[Any]:
     return value
 
 
-def _parsed(place: Path) -> object:
+def _parsed(place: Path) -> Any:
     content = text.read(place)
     memory.require(_SPREAD * len(content), f"{place}")
     try:

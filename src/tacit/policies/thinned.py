@@ -20,11 +20,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import archive, check, streams
+from tacit.core import archive, check, memory, streams
 from tacit.core.errors import TacitError
 from tacit.core.types import IntArray
 from tacit.policies import document, thinned_document
 from tacit.policies.certified import CertifiedPolicy, check_stored, columns, in_order, restored
+
+#: Numbers that `thin` holds for each node and state, beside the probabilities.
+_FLOATS = 12
 
 
 class ThinnedPolicy:
@@ -204,6 +207,8 @@ def _met(policy: CertifiedPolicy, starts: int, rng: np.random.Generator) -> list
     numbers = rng.random((starts, policy.horizon))
     run, met = np.arange(starts), []
     for h in range(policy.horizon):
+        held = memory.floats(len(run), policy.states, _FLOATS + policy.stored.shape[2])
+        memory.require(held, f"a thinned policy of {starts} runs (fewer starts make it smaller)")
         m, k = np.repeat(run, policy.states), np.repeat(index, policy.states)
         s = np.tile(np.arange(policy.states), len(run))
         after = policy.earlier(h, k, s, numbers[m, h])
