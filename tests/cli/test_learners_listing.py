@@ -45,12 +45,13 @@ def test_the_document_has_defaults_and_words(capsys: pytest.CaptureFixture[str])
 
 
 def test_eighty_columns_are_enough(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
+    from rich.cells import cell_len
     from rich.console import Console
 
     monkeypatch.setattr("tacit.cli.options.console", lambda: Console(width=80))
     assert main(["learners"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert max(map(len, lines)) <= 80
+    assert max(map(cell_len, lines)) <= 80
     assert any(
         line.startswith("  momentum=0.5     Momentum parameter a in [0, 1]; 1 is no momentum.") for line in lines
     )

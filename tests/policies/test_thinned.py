@@ -123,3 +123,11 @@ def test_bad_calls(run: tacit.Run):
         run.policy.thinned(2).part(2)
     with pytest.raises(tacit.TacitError, match=r"begin\(seed\)"):
         run.policy.thinned(2).part(0).act(0, 0)
+
+
+def test_what_does_not_fit_into_memory_is_refused(run: tacit.Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("tacit.core.memory.available", lambda: 1000)
+    with pytest.raises(
+        tacit.TacitError, match=r"a thinned policy of 50 runs \(fewer starts make it smaller\) would take"
+    ):
+        run.policy.thinned(50)

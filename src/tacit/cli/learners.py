@@ -1,11 +1,17 @@
-"""`tacit learners`: the registered learners and bandits as a table."""
+"""`tacit learners`: the registered learners and bandits with their parameters.
+
+What a parameter is, is told by the docstring of the class that has it, in its numpydoc section.
+"""
 
 from __future__ import annotations
 
 import argparse
-from typing import Any
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, get_type_hints
 
 from rich.table import Table
+from rich.text import Text
 
 from tacit.cli import options
 from tacit.core.registry import Registry
@@ -19,7 +25,7 @@ def add(commands: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the tables."""
+    """Print them, one after the other."""
     from tacit import bandits, learners  # import the compiler
 
     found = {"learners": _rows(learners.REGISTRY), "bandits": _rows(bandits.REGISTRY)}
@@ -28,24 +34,79 @@ def run(args: argparse.Namespace) -> int:
         return 0
     out = options.console()
     for kind, rows in found.items():
-        table = Table(kind[:-1], "parameters", "what it is", box=None, pad_edge=False)
+        out.print(Text(kind, style="bold"), end="\n\n")
         for row in rows:
-            parameters = " ".join(f"{key}={value}" for key, value in row["parameters"].items())
-            table.add_row(row["name"], parameters, row["summary"])
-        out.print(table)
-        out.print()
+            out.print(Text.assemble((row["name"], "bold"), ": ", row["summary"]))
+            out.print(_table(row))
     return 0
 
 
+def _table(row: Mapping[str, Any]) -> Table:
+    """Return a learner's parameters with their defaults and words."""
+    table = Table(box=None, show_header=False)
+    table.add_column(no_wrap=True)
+    for key, default in row["parameters"].items():
+        table.add_row(Text(f" {key}={default}"), Text(row["words"][key]))
+    table.add_row()
+    return table
+
+
 def _rows(registry: Registry[Any]) -> list[dict[str, Any]]:
-    return [
-        {
-            "name": name,
-            "parameters": {key: _plain(value) for key, value in registry.parameters(name).items()},
-            "summary": registry.summary(name),
-        }
-        for name in registry
-    ]
+    rows = []
+    for name in registry:
+        parameters, words = registry.parameters(name), described(registry.factory(name))
+        rows.append(
+            {
+                "name": name,
+                "parameters": {key: _plain(value) for key, value in parameters.items()},
+                "words": {key: words.get(key, "") for key in parameters},
+                "summary": registry.summary(name),
+            }
+        )
+    return rows
+
+
+def described(factory: Callable[..., Any]) -> dict[str, str]:
+    """Return what docstrings say of the parameters: of a class and its bases, or of the class that a function makes."""
+    made = factory if isinstance(factory, type) else _made(factory)
+    sources: list[Any] = [*reversed(inspect.getmro(made)), factory]
+    found: dict[str, str] = {}
+    for source in sources:
+        found |= _section(source.__doc__ or "")
+    return found
+
+
+def _made(factory: Callable[..., Any]) -> type:
+    """Return the class that a function says it makes, or `object`."""
+    try:
+        hint = get_type_hints(factory).get("return")
+    except (NameError, TypeError):  # hints of another package that name what is not there
+        return object
+    return hint if isinstance(hint, type) else object
+
+
+def _section(doc: str) -> dict[str, str]:
+    """Read the parameters of a numpydoc docstring.
+
+    >>> _section('''Move.
+    ...
+    ... Parameters
+    ... ----------
+    ... x, y : float
+    ...     How far,
+    ...     in metres.
+    ... ''')
+    {'x': 'How far, in metres.', 'y': 'How far, in metres.'}
+    """
+    section = inspect.cleandoc(doc).partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    found: dict[str, str] = {}
+    names: list[str] = []
+    for line in section.splitlines():
+        if line.startswith(" "):
+            found |= {name: f"{found.get(name, '')} {line.strip()}".strip() for name in names}
+        else:
+            names = [name.strip() for name in line.partition(":")[0].split(",")]
+    return found
 
 
 def _plain(default: Any) -> Any:

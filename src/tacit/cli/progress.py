@@ -31,7 +31,9 @@ class Shown:
             self._seen.popleft()
         told = f"{done}/{self._runs} runs"
         seconds, played = now - self._seen[0][0], episodes - self._seen[0][1]
-        if seconds > 0 and played > 0:
+        if episodes >= total:
+            told += ", storing results"
+        elif seconds > 0 and played > 0:
             rate = played / seconds
             told += f", {rate:,.0f} episodes/s, {_clock((total - episodes) / rate)} left"
         self._show(told, episodes, total)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -36,8 +36,14 @@ class NPG:
     eta : float
         Step size.
     gradient : {"exact", "sampled"}
+        From the game's tables, or estimated from the agent's own episodes.
     start : "uniform", "random" or MarkovPolicy
+        The policy of the first iteration.
     """
+
+    equilibrium: ClassVar[str] = "nash"
+    tolerance: ClassVar[float] = 0.0  # it runs for all its iterations
+    mapping_tolerance: ClassVar[float] = 0.0
 
     eta: float = 0.1
     gradient: str = "exact"
@@ -49,24 +55,9 @@ class NPG:
         checked_start(self.start)
 
     @property
-    def equilibrium(self) -> str:
-        """Nash."""
-        return "nash"
-
-    @property
     def output(self) -> str:
         """A Markov policy, with or without playing."""
         return "exact" if self.gradient == "exact" else "markov"
-
-    @property
-    def tolerance(self) -> float:
-        """It runs for all its iterations."""
-        return 0.0
-
-    @property
-    def mapping_tolerance(self) -> float:
-        """It runs for all its iterations."""
-        return 0.0
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,7 +34,11 @@ class PGExact:
     mapping_tolerance : float
         Stop when the gradient mapping ‖π' − π‖/η is at most this.
     start : "uniform", "random" or MarkovPolicy
+        The policy of the first iteration.
     """
+
+    equilibrium: ClassVar[str] = "nash"
+    output: ClassVar[str] = "exact"  # without playing
 
     eta: float | str = "theory"
     tolerance: float = 0.0
@@ -49,16 +53,6 @@ class PGExact:
         check.real("tolerance", self.tolerance, least=0)
         check.real("mapping_tolerance", self.mapping_tolerance, least=0)
         checked_start(self.start)
-
-    @property
-    def equilibrium(self) -> str:
-        """Nash."""
-        return "nash"
-
-    @property
-    def output(self) -> str:
-        """A Markov policy, without playing."""
-        return "exact"
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""

@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -44,8 +44,10 @@ class PGStorm:
 
     Parameters
     ----------
-    eta, momentum : float, or both "theory"
-        Step size η and momentum parameter a in [0, 1]; a = 1 is no momentum.
+    eta : float or "theory"
+        Step size η.
+    momentum : float, or "theory" together with eta
+        Momentum parameter a in [0, 1]; 1 is no momentum.
     exploration : float
         ε̃ of the ε̃-greedy parameterization. The theorem's schedule needs it positive.
     own_ratio : bool
@@ -55,6 +57,9 @@ class PGStorm:
     start : "uniform", "random" or MarkovPolicy
         The parameters θ of the first episode.
     """
+
+    equilibrium: ClassVar[str] = "nash"
+    output: ClassVar[str] = "markov"
 
     eta: float | str = 1e-4
     momentum: float | str = 0.5
@@ -79,16 +84,6 @@ class PGStorm:
         if check.real("b", self.b, least=0) == 0:
             raise TacitError("b is 0; it must be a positive number")
         checked_start(self.start)
-
-    @property
-    def equilibrium(self) -> str:
-        """Nash."""
-        return "nash"
-
-    @property
-    def output(self) -> str:
-        """A Markov policy."""
-        return "markov"
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""

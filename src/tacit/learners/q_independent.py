@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from tacit.core import check, generics
 from tacit.core.types import FloatArray, IntArray
+from tacit.learners.greedy import best
 from tacit.learners.spec import World
 
 
@@ -32,6 +33,9 @@ class QIndependent:
         Initial Q in units of the largest return.
     """
 
+    equilibrium: ClassVar[str] = "nash"  # by which its policy is judged
+    output: ClassVar[str] = "markov"
+
     step: float = 0.1
     exploration: float = 0.1
     optimism: float = 0.0
@@ -40,16 +44,6 @@ class QIndependent:
         check.real("step", self.step, least=0, most=1)
         check.real("exploration", self.exploration, least=0, most=1)
         check.real("optimism", self.optimism)
-
-    @property
-    def equilibrium(self) -> str:
-        """Its policy is judged by its nash gap."""
-        return "nash"
-
-    @property
-    def output(self) -> str:
-        """A Markov policy."""
-        return "markov"
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
@@ -72,26 +66,11 @@ class QState(NamedTuple):
     actions: IntArray  # [N]
 
 
-@generics.jitable
-def best(learner, i, h, s):
-    """Return the largest Q and how many actions have it."""
-    top = learner.Q[i, h, s, 0]
-    count = 1
-    for a in range(1, learner.actions[i]):
-        q = learner.Q[i, h, s, a]
-        if q > top:
-            top = q
-            count = 1
-        elif q == top:
-            count += 1
-    return top, count
-
-
 @generics.weigh.implement(QState)
 def weigh(learner, i, h, s, out):
     """Write the ε-greedy policy."""
     n = learner.actions[i]
-    top, count = best(learner, i, h, s)
+    top, count = best(learner.Q[i, h, s], n)
     for a in range(n):
         greedy = (1.0 - learner.exploration) / count if learner.Q[i, h, s, a] == top else 0.0
         out[a] = greedy + learner.exploration / n
@@ -101,7 +80,7 @@ def weigh(learner, i, h, s, out):
 def act(learner, i, h, s, u):
     """Draw from the ε-greedy policy."""
     n = learner.actions[i]
-    top, count = best(learner, i, h, s)
+    top, count = best(learner.Q[i, h, s], n)
     for a in range(n):
         u -= learner.exploration / n
         if learner.Q[i, h, s, a] == top:
@@ -114,7 +93,5 @@ def act(learner, i, h, s, u):
 @generics.learn.implement(QState)
 def learn(learner, i, h, s, a, r, s_next):
     """Move Q towards the reward and the best that follows."""
-    ahead = learner.Q[i, h + 1, s_next, 0]
-    for b in range(1, learner.actions[i]):
-        ahead = max(ahead, learner.Q[i, h + 1, s_next, b])
+    ahead, _ = best(learner.Q[i, h + 1, s_next], learner.actions[i])
     learner.Q[i, h, s, a] += learner.step * (r + ahead - learner.Q[i, h, s, a])

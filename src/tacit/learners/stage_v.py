@@ -19,112 +19,39 @@ losses are multiplied by H and the span of the rewards. V̲, which the paper def
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tacit.bandits import Bandit, Cells, Exp3IX, Swap
-from tacit.core import check, generics
+from tacit.bandits import Exp3IX, Swap
+from tacit.core import generics
 from tacit.core.types import FloatArray, IntArray
-from tacit.learners import spec
+from tacit.learners import v_base
 from tacit.learners.spec import World
 
 
-@dataclass(frozen=True)
-class StageV:
-    """Stage-based V-learning; with a bandit of swap regret it learns a ce, otherwise a cce.
+@dataclass(frozen=True, kw_only=True)
+class StageV(v_base.VLearner):
+    """Stage-based V-learning; with a bandit of swap regret it learns a ce, otherwise a cce."""
 
-    Parameters
-    ----------
-    bandit : Bandit or name
-    bonus : float, optional
-        Constant of the bonus; 6 for cce and 11 for ce if not given, as in the theory.
-    step : "theory" or float
-        η as the theory has it, or the number c in η = c/√(A_i·Ť).
-    loss : {"normalized", "raw"}
-        Losses as printed, or in the game's units: neither divided by H nor by the span of the rewards.
-    confidence : float
-        The probability p in ι = log(2·N·S·A_max·K·H/p).
-    iota : float, optional
-        ι itself, for an agent that does not know N, A_max and K.
-    """
-
-    bandit: Bandit | str = field(default_factory=Exp3IX)
-    bonus: float | None = None
-    step: float | str = "theory"
-    loss: str = "normalized"
-    confidence: float = 0.01
-    iota: float | None = None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "bandit", spec.checked_bandit(self.bandit, swap=False))
-        if self.bonus is not None:
-            check.real("bonus", self.bonus, least=0, most=1e100)
-        spec.checked_step(self.step)
-        check.choice("loss", self.loss, ["normalized", "raw"])
-        spec.checked_common(self.confidence, self.iota)
-
-    @property
-    def equilibrium(self) -> str:
-        """Cce or ce, by the bandit's regret."""
-        return "ce" if self._bandit.regret == "swap" else "cce"
-
-    @property
-    def output(self) -> str:
-        """A certified policy over stages."""
-        return "stage"
+    output: ClassVar[str] = "stage"
 
     @property
     def guaranteed(self) -> bool:
         """Whether the theorem covers these parameters, so that each agent's own bound holds."""
         bandit = Swap() if self.equilibrium == "ce" else Exp3IX()
-        least = {"cce": 6.0, "ce": 11.0}[self.equilibrium]
-        return self._bandit == bandit and self._bonus >= least and self.step == "theory" and self.loss == "normalized"
-
-    @property
-    def _bandit(self) -> Bandit:
-        assert not isinstance(self.bandit, str)
-        return self.bandit
-
-    @property
-    def _bonus(self) -> float:
-        return {"cce": 6.0, "ce": 11.0}[self.equilibrium] if self.bonus is None else float(self.bonus)
-
-    def params(self, world: World) -> Mapping[str, Any]:
-        """Return the parameters in force."""
-        return {
-            "bandit": repr(self.bandit),
-            "bonus": self._bonus,
-            "step": self.step,
-            "loss": self.loss,
-            "confidence": self.confidence,
-            "iota": world.iota,
-        }
+        large = self._bonus >= v_base.BONUS[self.equilibrium]
+        return self._bandit == bandit and large and self.step == "theory" and self.loss == "normalized"
 
     def init(self, world: World) -> StageVState:
         """Make the state of all agents."""
-        H, S, grid = world.horizon, world.states, (world.agents, world.cells)
-        cells = Cells(world.actions, world.cells, H, H, world.iota, spec.checked_step(self.step))
-        low, scale = spec.unit_rewards(world)
-        power = 2 if self.equilibrium == "ce" else 1
-        ahead = np.arange(H, -1, -1.0)[:, None]
+        grid = (world.agents, world.cells)
         return StageVState(
-            bandit=self._bandit.init(cells),
-            upper=np.ones((world.agents, H + 1, S)) * ahead,
-            lower=np.zeros((world.agents, H + 1, S)),
+            **self.common(world, horizon_power=2),
             upper_sum=np.zeros(grid),
             lower_sum=np.zeros(grid),
-            visits=np.zeros(grid, dtype=np.int64),
-            length=np.full(grid, H),
-            bound_sum=np.zeros(world.agents),
-            bonus=self._bonus * np.sqrt(H**2 * world.actions**power * world.iota),
-            loss_scale=(spec.raw_scale(world) if self.loss == "raw" else 1.0) / H,
-            reward_low=low,
-            reward_scale=scale,
-            horizon=H,
-            states=S,
+            length=np.full(grid, world.horizon),
         )
 
 
@@ -147,16 +74,8 @@ class StageVState(NamedTuple):
     states: int
 
 
-@generics.act.implement(StageVState)
-def act(learner, i, h, s, u):
-    """Ask the bandit of (h, s). [Mao2022, Alg. 1, l. 6]"""
-    return generics.draw(learner.bandit, i, h * learner.states + s, u)
-
-
-@generics.weigh.implement(StageVState)
-def weigh(learner, i, h, s, out):
-    """Write μ_{h,i}(·|s)."""
-    generics.spread(learner.bandit, i, h * learner.states + s, out)
+generics.act.implement(StageVState)(v_base.act)
+generics.weigh.implement(StageVState)(v_base.weigh)
 
 
 @generics.pace.implement(StageVState)
@@ -170,20 +89,15 @@ def pace(learner, h, s):
 def learn(learner, i, h, s, a, r, s_next):
     """Feed the bandit, and at the end of a stage renew the values. [Mao2022, Alg. 1, l. 5-16]"""
     c = h * learner.states + s
-    if h == 0:
-        learner.bound_sum[i] += learner.upper[i, 0, s] - learner.lower[i, 0, s]
-    r = (r - learner.reward_low) * learner.reward_scale
-    ahead = r + learner.upper[i, h + 1, s_next]
-    learner.upper_sum[i, c] += ahead
-    learner.lower_sum[i, c] += r + learner.lower[i, h + 1, s_next]
-    steps_left = learner.horizon - h
-    prob = generics.chance(learner.bandit, i, c, a)
-    generics.feed(learner.bandit, i, c, a, (steps_left - ahead) * learner.loss_scale, prob)
+    above, below = v_base.ahead(learner, i, h, s, r, s_next)
+    learner.upper_sum[i, c] += above
+    learner.lower_sum[i, c] += below
+    v_base.feed(learner, i, h, c, a, above)
     n = learner.visits[i, c] + 1
     learner.visits[i, c] = n
     if n == learner.length[i, c]:
         bonus = learner.bonus[i] / math.sqrt(n)
-        learner.upper[i, h, s] = min(learner.upper_sum[i, c] / n + bonus, steps_left)
+        learner.upper[i, h, s] = min(learner.upper_sum[i, c] / n + bonus, learner.horizon - h)
         learner.lower[i, h, s] = max(learner.lower_sum[i, c] / n - bonus, 0.0)
         learner.upper_sum[i, c] = 0.0
         learner.lower_sum[i, c] = 0.0

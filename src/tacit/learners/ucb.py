@@ -20,12 +20,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from tacit.core import check, generics, memory
 from tacit.core.types import FloatArray, IntArray
+from tacit.learners.greedy import best
 from tacit.learners.spec import World, checked_common, unit_rewards
 
 
@@ -47,6 +48,9 @@ class UCB:
         ι itself.
     """
 
+    equilibrium: ClassVar[str] = "nash"  # by which its greedy policy is judged
+    output: ClassVar[str] = "markov"
+
     central: bool = False
     bonus: float = 1.0
     reference: int | None = 1000
@@ -59,16 +63,6 @@ class UCB:
         if self.reference is not None:
             check.integer("reference", self.reference, least=1)
         checked_common(self.confidence, self.iota)
-
-    @property
-    def equilibrium(self) -> str:
-        """Its greedy policy is judged by its nash gap."""
-        return "nash"
-
-    @property
-    def output(self) -> str:
-        """A Markov policy."""
-        return "markov"
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
@@ -147,26 +141,11 @@ class UCBState(NamedTuple):
     states: int
 
 
-@generics.jitable
-def best_count(learner, i, c):
-    """Return the largest Q and how many actions have it."""
-    top = learner.Q[i, c, 0]
-    count = 1
-    for a in range(1, learner.actions[i]):
-        q = learner.Q[i, c, a]
-        if q > top:
-            top = q
-            count = 1
-        elif q == top:
-            count += 1
-    return top, count
-
-
 @generics.act.implement(UCBState)
 def act(learner, i, h, s, u):
     """Take the best action, one of them at random if there are several."""
     c = h * learner.states + s
-    top, count = best_count(learner, i, c)
+    top, count = best(learner.Q[i, c], learner.actions[i])
     left = int(u * count)
     chosen = 0
     for a in range(learner.actions[i]):
@@ -182,7 +161,7 @@ def act(learner, i, h, s, u):
 def weigh(learner, i, h, s, out):
     """Write the greedy policy."""
     c = h * learner.states + s
-    top, count = best_count(learner, i, c)
+    top, count = best(learner.Q[i, c], learner.actions[i])
     for a in range(learner.actions[i]):
         out[a] = 1.0 / count if learner.Q[i, c, a] == top else 0.0
 
@@ -209,7 +188,7 @@ def learn(learner, i, h, s, a, r, s_next):
             split = learner.reference_sum[i, c, a] / m + learner.gain_sum[i, c, a] / n
             q = min(q, reward + split + learner.bonus / math.sqrt(m) + near)
         learner.Q[i, c, a] = q
-        learner.V[i, h, s], _ = best_count(learner, i, c)
+        learner.V[i, h, s], _ = best(learner.Q[i, c], learner.actions[i])
         learner.visits[i, c, a] = 0
         learner.value_sum[i, c, a] = 0.0
         learner.gain_sum[i, c, a] = 0.0
@@ -253,7 +232,7 @@ def act_central(learner, i, h, s, u):
 def weigh_central(learner, i, h, s, out):
     """Write agent i's part of the first best joint action."""
     c = h * learner.inner.states + s
-    top, _ = best_count(learner.inner, 0, c)
+    top, _ = best(learner.inner.Q[0, c], learner.inner.actions[0])
     joint = 0
     while learner.inner.Q[0, c, joint] < top:
         joint += 1

@@ -38,7 +38,7 @@ def to_pettingzoo(game: TabularGame, *, render_mode: str = "ansi") -> GameEnv:
     >>> env = tacit.to_pettingzoo(tacit.make("chicken"))
     >>> observations, infos = env.reset(seed=0)
     >>> env.step({"agent_0": 0, "agent_1": 1})[1]
-    {'agent_0': 7.0, 'agent_1': 2.0}
+    {'agent_0': 2.0, 'agent_1': 7.0}
     """
     check_game(game)
     extras.require("pettingzoo", "pettingzoo")

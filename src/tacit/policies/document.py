@@ -20,8 +20,8 @@ FORMAT, VERSION = "tacit policy", 1
 #: Which class reads which kind.
 READERS = {"product": "MarkovPolicy", "correlated": "MarkovPolicy", "thinned": "ThinnedPolicy"}
 
-#: Bytes of memory that one byte of JSON may become: "0," is a pointer of 8 bytes and a number of 24.
-_SPREAD = 16
+#: Bytes of memory that one byte of JSON may become: "{}," is a pointer of 8 bytes and an object of 64.
+_SPREAD = 24
 
 
 def named(path: str | os.PathLike[str]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tacit.report.curves import plot_gap, plot_reward
 from tacit.report.style import COLORS, styled
 
-__all__ = ["COLORS", "plot_gap", "plot_reward", "styled"]
+__all__ = ["COLORS", "styled"]

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from tacit.experiments import Outcome
+from tacit.report.bands import plot_band
 from tacit.report.style import COLORS
 
 Results = Mapping[str, Sequence[Outcome]]
@@ -26,28 +25,19 @@ LABEL_COLORS = {
 }
 
 
-def plot_column(runs: Sequence[Outcome], column: str, *, ax: Any, label: str, quartiles: bool = False) -> Any:
-    """Draw one column of the curves over seeds: mean and standard deviation, or median and quartiles."""
-    x = runs[0].curve["episode"]
-    y = np.stack([run.curve[column] for run in runs])
-    if quartiles:
-        low, line, high = np.quantile(y, [0.25, 0.5, 0.75], axis=0)
-    else:
-        line, std = y.mean(axis=0), y.std(axis=0, ddof=1) if len(y) > 1 else np.zeros(y.shape[1])
-        low, high = line - std, line + std
-    color = LABEL_COLORS[label]
-    ax.plot(x, line, color=color, label=label)
-    ax.fill_between(x, low, high, color=color, alpha=0.18, linewidth=0)
+def plot_label(runs: Sequence[Outcome], column: str, *, ax: Any, label: str, band: str = "sd") -> Any:
+    """Draw one column of a label's runs in its colour."""
+    plot_band(runs, column, ax=ax, band=band, label=label, color=LABEL_COLORS[label])
     return ax
 
 
 def plot_matrix_team(runs: Sequence[Outcome], *, axes: Sequence[Any]) -> None:
     """Draw the L² equilibrium gap and the reward of last iterate and average. [Mao2022, fig:1]"""
     gap, reward = axes
-    plot_column(runs, "l2_gap", ax=gap, label="Last Iterate")
-    plot_column(runs, "average_l2_gap", ax=gap, label="Average")
-    plot_column(runs, "value", ax=reward, label="Last Iterate")
-    plot_column(runs, "average_value", ax=reward, label="Average")
+    plot_label(runs, "l2_gap", ax=gap, label="Last Iterate")
+    plot_label(runs, "average_l2_gap", ax=gap, label="Average")
+    plot_label(runs, "value", ax=reward, label="Last Iterate")
+    plot_label(runs, "average_value", ax=reward, label="Average")
     gap.set(xlabel="round", ylabel="L² equilibrium gap", title="Matrix team: equilibrium gap", ylim=(0, None))
     reward.set(xlabel="round", ylabel="expected reward", title="Matrix team: reward")
     for ax in axes:
@@ -57,7 +47,7 @@ def plot_matrix_team(runs: Sequence[Outcome], *, axes: Sequence[Any]) -> None:
 def plot_rewards(results: Results, *, ax: Any, title: str, optimum: float) -> Any:
     """Draw the rewards of all algorithms on a task. [Mao2022, fig:2]"""
     for label, runs in results.items():
-        plot_column(runs, "reward", ax=ax, label=label)
+        plot_label(runs, "reward", ax=ax, label=label)
     ax.axhline(optimum, color=COLORS["black"], linestyle=":", linewidth=1, label=f"exact optimum {optimum:.4g}")
     seeds = len(next(iter(results.values())))
     ax.set(xlabel="episode", ylabel="reward in an episode", title=title)
@@ -68,7 +58,7 @@ def plot_rewards(results: Results, *, ax: Any, title: str, optimum: float) -> An
 def plot_gaps(results: Results, *, ax: Any, title: str) -> Any:
     """Draw beyond the paper: the certified cce gap of V-learning, and nash gaps of the others' last iterates."""
     for label, runs in results.items():
-        plot_column(runs, "gap", ax=ax, label=label, quartiles=True)
+        plot_label(runs, "gap", ax=ax, label=label, band="quartiles")
     seeds = len(next(iter(results.values())))
     ax.set(xlabel="episode", ylabel="equilibrium gap", title=title)
     ax.set_yscale("symlog", linthresh=0.1)

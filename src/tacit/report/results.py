@@ -6,13 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
-from tacit.core.types import FloatArray
-from tacit.experiments import summarize
 from tacit.experiments.groups import Group
+from tacit.report.bands import plot_band
 from tacit.report.style import COLORS, styled
 
 #: What a band can be, with what the legend says of it.
@@ -36,9 +34,9 @@ def results_figure(groups: Sequence[Group], *, band: str = "sd") -> Figure:
             held = [group for group in groups if group.game == game]
             for group in held:
                 look = looks[group.learner]
-                line = plot_column(group, "reward", ax=row[0], band=band, **look)
+                line = plot_band(group.runs, "reward", ax=row[0], band=band, **look)
                 entries.setdefault(f"{group.learner} ({_seeds(group)})", line)
-                plot_column(group, "gap", ax=row[1], band=band, **look)
+                plot_band(group.runs, "gap", ax=row[1], band=band, **look)
             _dress(row, game, held)
         figure.legend(
             entries.values(),
@@ -48,39 +46,6 @@ def results_figure(groups: Sequence[Group], *, band: str = "sd") -> Figure:
             title=f"mean over seeds; band: {BANDS[band]}",
         )
     return figure
-
-
-def plot_column(group: Group, column: str, *, ax: Any, band: str = "sd", **look: Any) -> Any:
-    """Draw the mean of a column over seeds with its band; return the line, or None where nothing was measured."""
-    x, y = aligned([one.curve for one in group.runs], column)
-    if np.isnan(y).any():
-        return ax.plot([], [], **look)[0]
-    mean, low, high = y.mean(axis=0), *_edges(y, band)
-    if column == "gap":  # on a logarithmic axis a band must not reach below what any seed has
-        low = np.maximum(low, y.min(axis=0))
-    (line,) = ax.plot(x, mean, **look)
-    if len(y) > 1:
-        ax.fill_between(x, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
-    return line
-
-
-def aligned(curves: Sequence[npt.NDArray[Any]], column: str) -> tuple[FloatArray, FloatArray]:
-    """Return the episodes of all curves, and each one's column there; one that ended early keeps its last value."""
-    x = np.unique(np.concatenate([curve["episode"] for curve in curves]))
-    places = [np.searchsorted(curve["episode"], x, side="right") - 1 for curve in curves]
-    rows = [curve[column][np.maximum(place, 0)] for curve, place in zip(curves, places, strict=True)]
-    return x, np.stack(rows)
-
-
-def _edges(y: FloatArray, band: str) -> tuple[FloatArray, FloatArray]:
-    mean = y.mean(axis=0)
-    if len(y) == 1:
-        return mean, mean
-    if band == "ci95":
-        pairs = np.array([summarize(at).ci95 for at in y.T])
-        return pairs[:, 0], pairs[:, 1]
-    std = y.std(axis=0, ddof=1)
-    return mean - std, mean + std
 
 
 def _look(k: int) -> dict[str, str]:

@@ -1,0 +1,124 @@
+"""What V-learning with stages and with a rate share: parameters, their checks, and a bandit at every (h, s)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tacit.bandits import Bandit, Cells, Exp3IX
+from tacit.core import check, generics
+from tacit.learners import spec
+from tacit.learners.spec import World
+
+#: The constant of the bonus in the theory.
+BONUS = {"cce": 6.0, "ce": 11.0}
+
+
+@dataclass(frozen=True, kw_only=True)
+class VLearner:
+    """Agents that keep bounds on their values, and play a bandit on them.
+
+    Parameters
+    ----------
+    bonus : float, optional
+        Constant of the bonus; 6 for cce and 11 for ce if not given, as in the theory.
+    step : "theory" or float
+        η as the theory has it, or the number c in η = c/√(A_i·T), with T the length of the stage or the visits so far.
+    loss : {"normalized", "raw"}
+        Losses as printed, or in the game's units: neither divided by H nor by the span of the rewards.
+    confidence : float
+        The probability p in ι = log(2·N·S·A_max·K·H/p).
+    iota : float, optional
+        ι itself, for an agent that does not know N, A_max and K.
+    bandit : Bandit or name
+        What plays at every (h, s).
+    """
+
+    bonus: float | None = None
+    step: float | str = "theory"
+    loss: str = "normalized"
+    confidence: float = 0.01
+    iota: float | None = None
+    bandit: Bandit | str = field(default_factory=Exp3IX)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bandit", spec.checked_bandit(self.bandit, swap=False))
+        if self.bonus is not None:
+            check.real("bonus", self.bonus, least=0, most=1e100)
+        spec.checked_step(self.step)
+        check.choice("loss", self.loss, ["normalized", "raw"])
+        spec.checked_common(self.confidence, self.iota)
+
+    @property
+    def equilibrium(self) -> str:
+        """Cce or ce, by the bandit's regret."""
+        return "ce" if self._bandit.regret == "swap" else "cce"
+
+    @property
+    def _bandit(self) -> Bandit:
+        assert not isinstance(self.bandit, str)
+        return self.bandit
+
+    @property
+    def _bonus(self) -> float:
+        return BONUS[self.equilibrium] if self.bonus is None else float(self.bonus)
+
+    def params(self, world: World) -> Mapping[str, Any]:
+        """Return the parameters in force."""
+        return {
+            "bandit": repr(self.bandit),
+            "bonus": self._bonus,
+            "step": self.step,
+            "loss": self.loss,
+            "confidence": self.confidence,
+            "iota": world.iota,
+        }
+
+    def common(self, world: World, horizon_power: int) -> dict[str, Any]:
+        """Return the fields that the states of both learners have; the bonus grows with √(H^horizon_power)."""
+        N, H, S = world.agents, world.horizon, world.states
+        cells = Cells(world.actions, world.cells, H, H, world.iota, spec.checked_step(self.step))
+        low, scale = spec.unit_rewards(world)
+        actions_power = 2 if self.equilibrium == "ce" else 1
+        return {
+            "bandit": self._bandit.init(cells),
+            "upper": np.ones((N, H + 1, S)) * np.arange(H, -1, -1.0)[:, None],
+            "lower": np.zeros((N, H + 1, S)),
+            "visits": np.zeros((N, world.cells), dtype=np.int64),
+            "bound_sum": np.zeros(N),
+            "bonus": self._bonus * np.sqrt(H**horizon_power * world.actions**actions_power * world.iota),
+            "loss_scale": (spec.raw_scale(world) if self.loss == "raw" else 1.0) / H,
+            "reward_low": low,
+            "reward_scale": scale,
+            "horizon": H,
+            "states": S,
+        }
+
+
+def act(learner, i, h, s, u):
+    """Ask the bandit of (h, s). [Mao2022, Alg. 1, l. 6]"""
+    return generics.draw(learner.bandit, i, h * learner.states + s, u)
+
+
+def weigh(learner, i, h, s, out):
+    """Write μ_{h,i}(·|s)."""
+    generics.spread(learner.bandit, i, h * learner.states + s, out)
+
+
+@generics.jitable
+def ahead(learner, i, h, s, r, s_next):
+    """Return r + V̄_{h+1}(s') and r + V̲_{h+1}(s'), with r brought to [0, 1]; sum up the bound at the first step."""
+    if h == 0:
+        learner.bound_sum[i] += learner.upper[i, 0, s] - learner.lower[i, 0, s]
+    r = (r - learner.reward_low) * learner.reward_scale
+    return r + learner.upper[i, h + 1, s_next], r + learner.lower[i, h + 1, s_next]
+
+
+@generics.jitable
+def feed(learner, i, h, c, a, above):
+    """Feed the bandit of (h, s) the loss [H − h + 1 − (r + V̄_{h+1})]/H, in the scale that was chosen."""
+    prob = generics.chance(learner.bandit, i, c, a)
+    generics.feed(learner.bandit, i, c, a, (learner.horizon - h - above) * learner.loss_scale, prob)
