@@ -105,7 +105,7 @@ def test_the_second_process_loads_and_a_changed_kernel_is_noticed(place: Place):
     place.script.write_text(PLAY.format(extra="", learner='"stage-v-cce"', own=", iota=2.0"))
     first = place.run()
     made = place.files()
-    assert len([name for name in made if name.endswith(".nbc")]) == 2  # act and learn
+    assert len([name for name in made if name.endswith(".nbc")]) == 3  # act, learn and the table of distributions
     assert place.run() == first
     assert place.files() == made  # nothing compiled, nothing written
 
