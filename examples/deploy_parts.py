@@ -3,6 +3,8 @@
 python examples/deploy_parts.py
 """
 
+import tempfile
+
 import numpy as np
 
 import tacit
@@ -13,11 +15,13 @@ print(run)
 
 # a small form for the devices: 200 runs of the hidden index, drawn in advance
 small = run.policy.thinned(200, seed=1)
-small.save("policy.npz")
-small.save("policy.json")  # for devices without Python: docs/policy-json.md says how to play it
+folder = tempfile.mkdtemp()
+small.save(f"{folder}/policy.npz")
+small.save(f"{folder}/policy.json")  # for devices without Python: docs/policy-json.md says how to play it
+print("written to", folder)
 
 # on the devices: each loads the file and takes its own part
-parts = [tacit.ThinnedPolicy.load("policy.npz").part(i) for i in range(game.agents)]
+parts = [tacit.ThinnedPolicy.load(f"{folder}/policy.npz").part(i) for i in range(game.agents)]
 
 # play: the environment tells everybody the state; the seed of an episode is all that the devices share
 rng = np.random.default_rng(2)
@@ -34,8 +38,10 @@ for episode in range(3000):
 
 mean, error = np.mean(returns, axis=0), np.std(returns, axis=0) / np.sqrt(len(returns))
 print("played:", mean.round(2), "±", error.round(2), " exact value of the full policy:", run.values.round(2))
-print("nobody gains more than", run.gaps.upper.round(2), "by leaving it")
+print(
+    "nobody gains more than", run.gaps.upper.round(2), "by leaving the full policy, of which the 200 runs are a sample"
+)
 
-# the 200 runs are a sample of the policy: they add an error of their own, of about this size
+# a sample adds an error of its own to value and gap, of about this size
 sample = np.ptp(game.reward_range) * game.horizon / np.sqrt(200)
 assert (np.abs(mean - run.values) < 4 * error + sample).all()

@@ -6,6 +6,7 @@ Without a file, the script writes a small one of its own: two cleaners and a roo
 """
 
 import sys
+import tempfile
 from pathlib import Path
 
 import tacit
@@ -56,7 +57,8 @@ R: sweep sweep : dusty : * : * : -1
 R: sweep sweep : filthy : * : * : -5
 """
 
-path = Path(sys.argv[1] if len(sys.argv) > 1 else "cleaners.dpomdp")
+folder = Path(tempfile.mkdtemp())
+path = Path(sys.argv[1]) if len(sys.argv) > 1 else folder / "cleaners.dpomdp"
 if len(sys.argv) == 1:
     path.write_text(CLEANERS)
 
@@ -73,7 +75,8 @@ print("what two learners reach, each alone:", round(float(run.values[0]), 3), " 
 assert run.values[0] <= optimum.values[0] + 1e-9
 
 # and back: written with one observation for each state, so that planners see the same, fully observed problem
-game.save("again.dpomdp")
-again = tacit.load("again.dpomdp", horizon=10)
+game.save(folder / "again.dpomdp")
+again = tacit.load(folder / "again.dpomdp", horizon=10)
+print("written to", folder)
 assert (again.rewards == game.rewards).all()
 assert (again.transitions == game.transitions).all()

@@ -3,6 +3,8 @@
 python examples/own_game.py
 """
 
+import tempfile
+
 import numpy as np
 
 import tacit
@@ -45,5 +47,7 @@ print("what they deliver:", run.values.round(3), " none gains more than", run.ga
 
 assert run.gaps.source == "certificate"
 assert (run.gaps.lower <= run.gaps.upper + 1e-9).all()
-game.save("two-links.npz")
-assert tacit.load("two-links.npz").horizon == 8
+
+with tempfile.TemporaryDirectory() as folder:  # a game is a file, too
+    game.save(f"{folder}/two-links.npz")
+    assert tacit.load(f"{folder}/two-links.npz").horizon == 8

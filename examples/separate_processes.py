@@ -1,5 +1,6 @@
 """Agents that really are alone: each in its own operating-system process, with nothing but a socket to the environment.
 
+    pip install 'tacit[pettingzoo]'
     python examples/separate_processes.py
 
 Two radios choose channels; the spectrum is a PettingZoo environment in this process, which listens on the loopback
@@ -70,6 +71,9 @@ class Spectrum(ParallelEnv):
 def radio(port: int) -> None:
     """One agent: this is all that runs in its process."""
     with socket.create_connection(("127.0.0.1", port)) as link, link.makefile("rw") as line:
+        link.setsockopt(
+            socket.IPPROTO_TCP, socket.TCP_NODELAY, 1
+        )  # messages are small and must not wait for each other
         hello = json.loads(line.readline())
         me = tacit.agent("stage-v-cce", **hello)
         for _ in range(EPISODES):
@@ -95,7 +99,10 @@ def serve(env: ParallelEnv) -> tuple[list[str], list[list[dict]]]:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         processes = [subprocess.Popen([sys.executable, __file__, str(port)]) for _ in env.possible_agents]
+        server.settimeout(60)
         links = [server.accept()[0] for _ in env.possible_agents]
+        for link in links:
+            link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         lines = [link.makefile("rw") for link in links]
         for i, line in enumerate(lines):  # what an agent has to know before it begins
             tell(line, sent[i], {**size, "reward_range": RANGE, "seed": SEED, "index": i, "iota": iota})

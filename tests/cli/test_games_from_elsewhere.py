@@ -113,7 +113,7 @@ def test_gymnasium_tables(capsys: pytest.CaptureFixture[str]):
     assert json.loads(out)["value"] == pytest.approx([1.0])
 
 
-def test_an_environment_of_ones_own(files: Path, capsys: pytest.CaptureFixture[str]):
+def test_an_environment_of_ones_own(files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     pytest.importorskip("pettingzoo")
     (files / "coin_env_for_test.py").write_text(OWN_ENV)
     arguments = ["run", "pettingzoo:coin_env_for_test", "stage-v-cce", "--episodes", "300", "--set", "bonus=0.1"]
@@ -124,7 +124,11 @@ def test_an_environment_of_ones_own(files: Path, capsys: pytest.CaptureFixture[s
     assert told["gap"]["source"] == "estimate"
     assert "the horizon is 1" in err
     assert printed(capsys, "run", "pettingzoo:coin_env_for_test.Coin", *arguments[2:])[0] == 0
-    assert printed(capsys, *arguments, "--seeds", "2", "--out", "kept")[0] == 0
+    first = printed(capsys, *arguments, "--seeds", "2", "--out", "kept")
+    again = printed(capsys, *arguments, "--seeds", "2", "--out", "kept")
+    assert first[0] == again[0] == 0
+    assert "the horizon is 1" in first[2]
+    assert "the horizon is 1" in again[2]  # what is read from disk says it too
     assert printed(capsys, "plot", "kept")[0] == 0
     code, _, err = printed(capsys, "evaluate", "kept")
     assert (code, err.count("\n")) == (2, 1)
@@ -134,6 +138,31 @@ def test_an_environment_of_ones_own(files: Path, capsys: pytest.CaptureFixture[s
         '[[learners]]\nname = "v-learning"\n'
     )
     assert printed(capsys, "run", "experiment.toml")[0] == 0
+    assert printed(capsys, "run", "chicken", "stage-v-cce", "--episodes", "20", "--out", "kept")[0] == 0
+    code, out, err = printed(capsys, "evaluate", "kept", "--json")
+    assert code == 0
+    assert [row["game"] for row in json.loads(out)["runs"]] == ["chicken"]
+    assert "pettingzoo:coin_env_for_test has no tables" in err
+    (files / "elsewhere").mkdir()
+    monkeypatch.chdir(files / "elsewhere")
+    assert printed(capsys, "run", "../experiment.toml")[0] == 0
+
+
+def test_an_environment_that_prints_or_fails(files: Path, capsys: pytest.CaptureFixture[str]):
+    pytest.importorskip("pettingzoo")
+    loud = OWN_ENV.replace("def step(self, actions):", "def step(self, actions):\n        print('hello')")
+    (files / "loud_env_for_test.py").write_text(loud)
+    code, out, err = printed(capsys, "run", "pettingzoo:loud_env_for_test", "v-learning", "--episodes", "3", "--json")
+    assert code == 0
+    assert json.loads(out)["episodes"] == 3
+    assert "hello" in err
+    (files / "bad_env_for_test.py").write_text(OWN_ENV.replace("live, self.agents", "1 / 0; live, self.agents"))
+    code, out, err = printed(capsys, "run", "pettingzoo:bad_env_for_test", "v-learning", "--episodes", "3")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "coin failed in step: ZeroDivisionError" in err
+    code, _, err = printed(capsys, "run", "pettingzoo:os.getcwd", "v-learning", "--episodes", "3")
+    assert code == 2
+    assert "is no environment" in err
 
 
 @pytest.mark.parametrize(

@@ -117,9 +117,12 @@ def test_every_state_of_box_pushing_has_a_picture_of_its_own():
     ("call", "told"),
     [
         (lambda env: env.step({}), "no episode is running"),
-        (lambda env: (env.reset(seed=0), env.step({"agent_0": 0})), "no action of agent_1"),
+        (lambda env: (env.reset(seed=0), env.step({"agent_0": 0})), "there are actions of agent_0; step takes one"),
         (lambda env: (env.reset(seed=0), env.step({"agent_0": 0, "agent_1": 7})), r"actions\[1\] is 7"),
+        (lambda env: (env.reset(seed=0), env.step({"agent_0": 0, "agent_1": 0, "x": 0})), "agent_1, x; step takes"),
         (lambda env: env.reset(seed=-1), "seed is -1"),
+        (lambda env: env.state(), "no episode has begun"),
+        (lambda env: env.render(), "no episode has begun"),
         (lambda env: tacit.to_pettingzoo(env), "it must be a TabularGame"),
         (lambda env: tacit.to_pettingzoo(env.game, render_mode="rgb_array"), "no render_mode 'rgb_array'"),
     ],
@@ -136,3 +139,14 @@ def test_without_a_seed_two_environments_differ():
     for env in (first, second):
         seen.append([int(env.reset()[0]["agent_0"]) for _ in range(20)])
     assert seen[0] != seen[1]  # equal by chance once in 50^20
+
+
+def test_a_wrong_action_draws_nothing():
+    game = tacit.make("random-general-sum", states=20, horizon=10)
+    env, other = tacit.to_pettingzoo(game), tacit.to_pettingzoo(game)
+    env.reset(seed=1)
+    other.reset(seed=1)
+    for chosen in drawn(game, 0):
+        with pytest.raises(tacit.TacitError):
+            env.step({**chosen, "agent_0": 99})
+        assert env.step(chosen)[:2] == other.step(chosen)[:2]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.play.observations import OVER
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -84,7 +85,8 @@ def test_rounds_in_which_agents_see_different_things_are_told():
     with pytest.warns(UserWarning, match="the agents saw different observations; the guarantees ask for"):
         run = tacit.learn(env, "stage-v-cce", episodes=50)
     assert not run.game.shared
-    assert run.gaps.source == "estimate"
+    assert run.gaps.source == "none"
+    assert np.isnan(run.gap)
     assert run.policy is run.last
     assert run.game.notes[0].startswith("the horizon is 3")
 
@@ -121,7 +123,7 @@ def test_states_are_numbered_as_they_are_met(space: str):
     assert run.game.states <= 16 + 1  # and "over"
     assert run.game.state(np.array([0, 0])) == 0
     assert run.game.horizon == 12  # by truncation
-    assert "over" in run.game.observations[0].met
+    assert OVER in run.game.observations[0].met
     with pytest.raises(tacit.TacitError, match="never met"):
         run.game.state(np.array([9, 9]))
 
@@ -214,7 +216,7 @@ def test_what_is_not_known_is_found_or_the_run_starts_over():
     run = tacit.learn(Surprise(), "stage-v-cce", episodes=100)
     assert run.game.reward_range == (1, 51)
     assert run.game.notes[1:] == (
-        "rewards are taken to lie in [1, 1], as in a few episodes; give reward_range= to say it",
+        "rewards are taken to lie in [1, 1], as in a few episodes; the range can be given (reward_range)",
         "rewards are taken to lie in [1, 51]: the run met 50 and started over",
     )
     assert run.gaps.source == "estimate"
@@ -226,12 +228,16 @@ def test_what_is_not_known_is_found_or_the_run_starts_over():
 
 
 def test_the_bound_is_one_where_all_is_known_and_shared():
-    known = tacit.learn(Corridor(), "stage-v-cce", episodes=50, reward_range=(-1, 10))
+    given = {"reward_range": (-1, 10), "horizon": 12}
+    known = tacit.learn(Corridor(), "stage-v-cce", episodes=50, **given)
     assert known.gaps.source == "model-free"
-    assert (
-        tacit.learn(Corridor(), "stage-v-cce", episodes=50, reward_range=(-1, 10), bonus=0.1).gaps.source == "estimate"
+    assert known.game.notes == (
+        "the bound holds if what all agents see is the state of a Markov game, which nobody can check from outside",
     )
-    assert tacit.learn(Corridor(), "stage-v-cce", episodes=50).gaps.source == "estimate"
+    assert tacit.learn(Corridor(), "stage-v-cce", episodes=50, **given, bonus=0.1).gaps.source == "estimate"
+    for left_out in given:
+        rest = {key: value for key, value in given.items() if key != left_out}
+        assert tacit.learn(Corridor(), "stage-v-cce", episodes=50, **rest).gaps.source == "estimate"
     with pytest.raises(tacit.TacitError, match="no tables"):
         known.last_gap  # noqa: B018
 
@@ -279,6 +285,9 @@ def test_gymnasium_environments_with_tables_are_games():
     [
         (lambda: tacit.learn(Corridor(space="float"), "stage-v-cce", episodes=5), "give encode=, a function"),
         (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, encode=lambda at: [1]), "it must be hashable"),
+        (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, encode=3), "encode is 3"),
+        (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, encode=lambda at: 1 // 0), "which cannot be read"),
+        (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, checkpoint=object()), "cannot be stored"),
         (lambda: tacit.learn(Corridor(), "ucb-central", episodes=5), "a central learner"),
         (lambda: tacit.learn(Corridor(), "npg", episodes=5), "exact gradients"),
         (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, certify=True), "has no tables"),
@@ -292,10 +301,118 @@ def test_gymnasium_environments_with_tables_are_games():
         (lambda: tacit.learn(parallel_to_aec(Corridor()), "stage-v-cce", episodes=5), "act in turn"),
         (lambda: tacit.learn(object(), "stage-v-cce", episodes=5), "it must be a TabularGame"),
         (lambda: tacit.learn(gymnasium.make("Pendulum-v1"), "stage-v-cce", episodes=5), "only Discrete actions"),
-        (lambda: tacit.learn(tacit.make("chicken"), "npg", episodes=5, horizon=3), "horizon is for environments"),
+        (
+            lambda: tacit.learn(tacit.make("chicken"), "npg", episodes=5, horizon=3),
+            "horizon is for environments without tables",
+        ),
         (lambda: tacit.learn(Corridor(), "pg-storm", episodes=500, start="random", eta=0.1), "cannot meet new states"),
     ],
 )
 def test_wrong_calls_are_told(call, told: str):
     with pytest.raises(tacit.TacitError, match=told):
         call()
+
+
+class Faulty(Corridor):
+    """Something is wrong with it."""
+
+    def __init__(self, fault: str) -> None:
+        super().__init__()
+        self.fault = fault
+
+    def reset(self, seed: int | None = None, options: object = None) -> object:
+        observations, infos = super().reset(seed, options)
+        if self.fault == "reset raises":
+            raise RuntimeError("no power")
+        if self.fault == "no infos":
+            return observations
+        if self.fault == "somebody is missing":
+            return {"left": observations["left"]}, infos
+        return observations, infos
+
+    def step(self, actions: dict[str, int]) -> object:
+        observations, rewards, *rest = super().step(actions)
+        if self.fault == "step raises":
+            raise RuntimeError("no power")
+        if self.fault == "four values":
+            return observations, rewards, *rest[:2]
+        if self.fault == "a list":
+            return observations, [1.0, 2.0], *rest
+        wrong = {"none": None, "word": "x", "nan": np.nan, "array": np.array([0.5])}
+        if self.fault in wrong:
+            rewards = dict.fromkeys(rewards, wrong[self.fault])
+        return observations, rewards, *rest
+
+
+@pytest.mark.parametrize(
+    ("fault", "told"),
+    [
+        ("reset raises", "corridor failed in reset: RuntimeError: no power"),
+        ("step raises", "corridor failed in step: RuntimeError: no power"),
+        ("no infos", r"reset of corridor returned .*; it must return \(observations, infos\)"),
+        ("somebody is missing", "right observes nothing when an episode begins"),
+        ("four values", "it must return .observations, rewards, terminations, truncations, infos."),
+        ("a list", "the rewards of corridor are .1.0, 2.0.; they must be a dict"),
+        ("none", "the reward of left is None; it must be a finite number"),
+        ("word", "the reward of left is 'x'"),
+        ("nan", "the reward of left is nan"),
+        ("array", "the reward of left is array"),
+    ],
+)
+@pytest.mark.parametrize("scouted", [True, False])
+def test_what_is_wrong_with_an_environment_is_one_sentence(fault: str, told: str, scouted: bool):
+    given = {} if scouted else {"horizon": 12, "reward_range": (-1, 10)}
+    with pytest.raises(tacit.TacitError, match=told):
+        tacit.learn(Faulty(fault), "stage-v-cce", episodes=5, **given)
+
+
+class Forgetful(Corridor):
+    """Says that an episode is over, and leaves the agents where they are."""
+
+    def step(self, actions: dict[str, int]) -> object:
+        assert self.steps < 12
+        found = super().step(actions)
+        self.agents = self.possible_agents[:]
+        return found
+
+
+def test_who_is_flagged_as_done_is_out_whatever_the_list_of_agents_says():
+    run = tacit.learn(Forgetful(), "stage-v-cce", episodes=100, horizon=20, reward_range=(-1, 10))
+    assert OVER in run.game.observations[0].met
+
+
+def test_a_state_of_ones_own_that_is_called_over():
+    run = tacit.learn(Corridor(), "stage-v-cce", episodes=100, encode=lambda at: "over" if at.sum() else "start")
+    assert [str(key) for key in run.game.observations[0].met] == ["start", "over", "over"]
+
+
+class Numbers(Whispers):
+    """Shows numbers that are not in its space."""
+
+    def __init__(self, shown: object) -> None:
+        super().__init__()
+        self.shown = shown
+
+    def toss(self) -> dict[str, object]:
+        return dict.fromkeys(self.possible_agents, self.shown)
+
+
+@pytest.mark.parametrize("shown", [2, -1, 1.5, None, "x"])
+def test_what_is_not_in_a_space_is_told(shown: object):
+    with pytest.raises(tacit.TacitError, match="a observed"):
+        tacit.learn(Numbers(shown), "stage-v-cce", episodes=5)
+
+
+def test_a_wrapped_table_is_played_and_not_read():
+    """Wrappers may change anything; only those that are known to change nothing let the table speak."""
+    plain = gymnasium.make("FrozenLake-v1", is_slippery=False)
+    hundred = gymnasium.wrappers.TransformReward(plain, lambda reward: 100 * reward)
+    assert isinstance(tacit.learn(plain, "q-independent", episodes=50).game, tacit.TabularGame)
+    run = tacit.learn(hundred, "q-independent", episodes=50, reward_range=(0, 100))
+    assert run.game.name == "FrozenLake-v1"
+    assert run.game.horizon == 100  # the time limit
+
+
+def test_rewards_beyond_any_sum_are_told():
+    with pytest.raises(tacit.TacitError, match="must stay within"):
+        tacit.learn(Corridor(), "stage-v-cce", episodes=5, reward_range=(-1e308, 1e308))

@@ -97,7 +97,7 @@ def test_an_environment_without_a_spec():
     game = from_gymnasium(Bare(), horizon=3)
     assert game.name == "Bare"
     assert tacit.solve(game, "optimum").values == pytest.approx([3.0])
-    with pytest.raises(tacit.TacitError, match="Bare has no time limit; give a horizon"):
+    with pytest.raises(tacit.TacitError, match="Bare has no time limit; give the horizon"):
         from_gymnasium(Bare())
 
 
@@ -106,7 +106,7 @@ def test_an_environment_without_a_spec():
     [
         ("FrozenLak-v1", {}, "Gymnasium cannot make 'FrozenLak-v1': .*Did you mean: `FrozenLake`"),
         ("FrozenLake-v1", {"slippery": False}, "Gymnasium cannot make 'FrozenLake-v1': .*slippery"),
-        ("CliffWalking-v1", {}, "CliffWalking-v1 has no time limit; give a horizon"),
+        ("CliffWalking-v1", {}, "CliffWalking-v1 has no time limit; give the horizon"),
         ("CartPole-v1", {}, "CartPole-v1 has no P, .*; FrozenLake, CliffWalking and Taxi have one"),
         ("Taxi-v4", {"fickle_passenger": True}, "Taxi-v4 has a fickle passenger, who is not in its transition table"),
         ("FrozenLake-v1", {"horizon": 0}, "horizon is 0"),

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.table import Table
 
 from tacit.cli import options
 from tacit.core import archive
+from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
+
+if TYPE_CHECKING:
+    from tacit.experiments import Outcome
 
 
 def add(commands: Any) -> None:
@@ -34,8 +39,19 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Evaluate every run and print the comparison."""
     from tacit.experiments import store  # imports the compiler
+    from tacit.experiments.plan import NO_TABLES
 
-    rows = [_row(place) for place in store.directories(archive.path(args.runs))]
+    rows, left_out = [], set()
+    for place in store.directories(archive.path(args.runs)):
+        stored = store.load(place)
+        if stored.spec.tables == NO_TABLES:
+            left_out.add(f"{stored.spec.game.name} has no tables, so its policies cannot be evaluated exactly")
+        else:
+            rows.append(_row(place, stored))
+    if not rows:
+        raise TacitError("; ".join(sorted(left_out)))
+    for told in sorted(left_out):
+        print("tacit:", told, file=sys.stderr)
     if args.json:
         options.print_json({"runs": rows})
         return 0
@@ -50,12 +66,11 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _row(place: Path) -> dict[str, Any]:
+def _row(place: Path, stored: Outcome) -> dict[str, Any]:
     from tacit.evaluation import evaluate
     from tacit.experiments import store
     from tacit.experiments.plan import game_of
 
-    stored = store.load(place)
     gap = stored.gap
     bounds = None if gap is None else gap.upper
     found = evaluate(game_of(stored.spec), store.load_policy(place), gap=None if gap is None else gap.kind)

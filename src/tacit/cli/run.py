@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
@@ -100,7 +102,8 @@ def run(args: argparse.Namespace) -> int:
     from tacit.experiments.runner import run_experiment
 
     runs = len(experiment.games) * len(experiment.learners) * experiment.seeds
-    with progress_on_stderr(experiment.name, runs) as progress:
+    chatter = contextlib.redirect_stdout(sys.stderr)  # an environment may print; stdout is for the document
+    with chatter, progress_on_stderr(experiment.name, runs) as progress:
         results = run_experiment(
             experiment, out=args.out, workers=args.workers, every=every, progress=progress, tell=progress.say
         )
@@ -124,6 +127,7 @@ def _from_file(args: argparse.Namespace) -> Experiment:
     if given:
         what = "a LEARNER" if given[0] == "learner" else f"--{given[0].replace('_', '-')}"
         raise TacitError(f"{what} is given beside {args.game}; an experiment's file says it itself")
+    sys.path.insert(0, str(Path(args.game).resolve().parent))  # for environments of one's own beside the file
     return load(args.game)
 
 

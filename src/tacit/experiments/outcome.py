@@ -45,7 +45,7 @@ class Outcome:
     span : (float, float)
         When learning just now began and ended.
     notes : tuple of str
-        What was found or decided about the game while learning just now.
+        What was found or decided about the game.
     """
 
     spec: RunSpec

@@ -78,6 +78,7 @@ def finish(place: Path, outcome: Outcome, run: Run) -> None:
         "value": outcome.value,
         "gap": None if outcome.gap is None else asdict(outcome.gap),
         "params": outcome.params,
+        "notes": list(outcome.notes),
         "files": digests,
         "seconds": outcome.seconds,
     }
@@ -116,6 +117,7 @@ def load(place: Path) -> Outcome:
         curve=parquet.loads(files.read(place / CURVE)),
         interrupted=False,
         seconds=summary["seconds"],
+        notes=tuple(summary.get("notes", ())),
     )
 
 

@@ -55,15 +55,15 @@ def from_gymnasium(env: Any, *, horizon: int | None = None, **kwargs: Any) -> Ta
     if kwargs:
         raise TacitError(f"{next(iter(kwargs))!r} is given along with an environment; parameters go with an id")
     name = env.spec.id if env.spec else type(env.unwrapped).__name__
+    transitions, rewards = _arrays(name, _table(name, env.unwrapped))
     notes = []
     if horizon is None:
         horizon = env.spec.max_episode_steps if env.spec else None
         if horizon is None:
-            raise TacitError(f"{name} has no time limit; give a horizon, as in from_gymnasium(…, horizon=100)")
+            raise TacitError(f"{name} has no time limit; give the horizon, e.g. 100")
         notes.append(f"the horizon, {horizon}, is the environment's time limit")
     if hasattr(env.unwrapped, "action_mask"):
         notes.append("the environment's mask of actions is not used")
-    transitions, rewards = _arrays(name, _table(name, env.unwrapped))
     return TabularGame(
         transitions,
         rewards,

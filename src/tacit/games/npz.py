@@ -1,7 +1,8 @@
 """A game as `.npz`.
 
 Arrays: `rewards`, `initial`, `horizon`, and either `transitions` (dense) or `successor_first`, `successor_state`,
-`successor_prob` (see `Successors`), whichever is smaller; optional `name`, `state_names`, `action_names_<agent>`.
+`successor_prob` (see `Successors`), whichever is smaller; optional `name`, `state_names`, `action_names_<agent>`,
+`notes`.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ def save(game: TabularGame, path: str | os.PathLike[str]) -> None:
         arrays["state_names"] = np.array(game.state_names)
     for i, names in enumerate(game.action_names or ()):
         arrays[f"action_names_{i}"] = np.array(names)
+    if game.notes:
+        arrays["notes"] = np.array(game.notes)
     archive.write(path, arrays)
 
 
@@ -57,6 +60,7 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> Tabular
             name=arrays["name"].item() if "name" in arrays else None,
             state_names=_names(arrays.get("state_names")),
             action_names=_action_names(arrays),
+            notes=_names(arrays.get("notes")) or (),
         )
     except TacitError as error:
         raise TacitError(f"{path}: {error}") from None

@@ -90,7 +90,7 @@ class TabularGame:
             self.transitions = self._checked_transitions(transitions)
             self.transition_steps = len(self.transitions)
         self.reward_range = (float(self.rewards.min()), float(self.rewards.max()))
-        _check_range(self.reward_range, self.horizon)
+        check_range(self.reward_range, self.horizon)
         if name is not None and not isinstance(name, str):
             raise TacitError(f"name is {brief(name)}; it must be a string")
         self.name = name
@@ -184,7 +184,7 @@ class TabularGame:
 
     def step(self, h: int, s: int, actions: Sequence[int], u: float) -> tuple[int, FloatArray]:
         """Draw the next state from a uniform number u in [0, 1); return it and the rewards [N]."""
-        self._check_place(h, s, actions)
+        self.check_place(h, s, actions)
         check.uniform(u)
         row = self.states * (h if self.transition_steps > 1 else 0) + s
         joint = int(np.ravel_multi_index(tuple(actions), self.actions))
@@ -285,7 +285,8 @@ class TabularGame:
         pairs = zip(names, self.actions, strict=True)
         return tuple(_checked_names(f"action_names[{i}]", own, a) for i, (own, a) in enumerate(pairs))
 
-    def _check_place(self, h: int, s: int, actions: Sequence[int]) -> None:
+    def check_place(self, h: int, s: int, actions: Sequence[int]) -> None:
+        """Raise unless step, state and joint action are of this game."""
         check.integer("h", h, least=0, most=self.horizon - 1)
         check.integer("s", s, least=0, most=self.states - 1)
         if not isinstance(actions, Sequence | np.ndarray) or len(actions) != self.agents:
@@ -294,7 +295,7 @@ class TabularGame:
             check.integer(f"actions[{i}]", a, least=0, most=size - 1)
 
 
-def _check_range(reward_range: tuple[float, float], horizon: int) -> None:
+def check_range(reward_range: tuple[float, float], horizon: int) -> None:
     """Refuse rewards whose sums or differences leave the range of floating-point numbers."""
     low, high = reward_range
     if horizon * max(abs(low), abs(high)) > 1e150 or 0 < high - low < 1e-150:

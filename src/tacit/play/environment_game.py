@@ -7,7 +7,7 @@ from typing import Any
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.games.tabular import count, times
-from tacit.play.environments import Environment
+from tacit.play.environments import Environment, name_of
 from tacit.play.observations import Observations
 from tacit.play.scouting import Frame
 
@@ -31,8 +31,7 @@ class EnvironmentGame:
     """
 
     def __init__(self, environment: Environment, frame: Frame, observations: list[Observations]) -> None:
-        source = environment.source
-        self.name = str((getattr(source, "metadata", None) or {}).get("name") or type(source).__name__)
+        self.name = name_of(environment.source)
         self.agent_names = list(environment.names)
         self.actions = environment.actions
         self.horizon, self.reward_range = frame.horizon, frame.reward_range

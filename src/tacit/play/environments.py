@@ -1,10 +1,20 @@
-"""Other libraries' environments as agents on their own meet them: observations and rewards, one for each agent."""
+"""Other libraries' environments as agents on their own meet them: observations and rewards, one for each agent.
+
+What these environments do is not ours: whatever they raise or return that is not as their library has it is told as one
+sentence, with their own error behind it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
+from tacit.core import check
 from tacit.core.errors import TacitError, brief
+
+#: Wrappers that change nothing of what a Gymnasium environment's transition table says.
+PLAIN_WRAPPERS = ("TimeLimit", "OrderEnforcing", "PassiveEnvChecker")
 
 
 class Moved(NamedTuple):
@@ -38,31 +48,46 @@ class ParallelWorld:
         self.names = list(getattr(env, "possible_agents", ()))
         if not self.names:
             raise TacitError(f"{brief(env)} does not say who plays; it must have possible_agents")
-        self.spaces = [env.observation_space(name) for name in self.names]
-        own = [env.action_space(name) for name in self.names]
+        with _theirs(env, "its spaces"):
+            self.spaces = [env.observation_space(name) for name in self.names]
+            own = [env.action_space(name) for name in self.names]
         self.actions, self._first = _discrete(own, self.names)
-        self._last: list[Any] = []
+        self._last: list[Any] = []  # what each agent observed last
+        self._over: list[bool] = []
 
     def reset(self, seed: int | None) -> list[Any]:
         """Begin an episode."""
-        observations, _ = self.source.reset() if seed is None else self.source.reset(seed=seed)
-        missing = [name for name in self.names if name not in observations]
+        with _theirs(self.source, "reset"):
+            given = self.source.reset() if seed is None else self.source.reset(seed=seed)
+        observations, _ = _tuple(self.source, "reset", given, ["observations", "infos"])
+        missing = [name for name in self.names if name not in _dict(self.source, "observations", observations)]
         if missing:
-            raise TacitError(f"{missing[0]} is not there when an episode begins; all agents must be")
+            raise TacitError(f"{missing[0]} observes nothing when an episode begins; all possible_agents must be there")
         self._last = [observations[name] for name in self.names]
+        self._over = [False] * len(self.names)
         return self._last
 
     def step(self, actions: list[int]) -> Moved:
         """Take a joint action."""
-        live = set(self.source.agents)
-        chosen = {
-            name: first + a for name, first, a in zip(self.names, self._first, actions, strict=True) if name in live
-        }
-        observations, rewards, _, _, _ = self.source.step(chosen)
+        seats = zip(self.names, self._first, actions, self._over, strict=True)
+        with _theirs(self.source, "step"):
+            given = self.source.step({name: first + a for name, first, a, out in seats if not out})
+        parts = ["observations", "rewards", "terminations", "truncations", "infos"]
+        found = _tuple(self.source, "step", given, parts)
+        observations, rewards, terminated, truncated = (
+            _dict(self.source, part, value) for part, value in zip(parts[:4], found[:4], strict=True)
+        )
         left = set(self.source.agents)
+        paid = [
+            0.0 if out else _reward(name, rewards.get(name, 0.0))
+            for name, out in zip(self.names, self._over, strict=True)
+        ]
+        self._over = [
+            out or name not in left or bool(terminated.get(name)) or bool(truncated.get(name))
+            for name, out in zip(self.names, self._over, strict=True)
+        ]
         self._last = [observations.get(name, last) for name, last in zip(self.names, self._last, strict=True)]
-        paid = [float(rewards.get(name, 0.0)) for name in self.names]
-        return Moved(self._last, paid, [name not in left for name in self.names])
+        return Moved(self._last, paid, self._over)
 
 
 class SingleWorld:
@@ -76,13 +101,17 @@ class SingleWorld:
 
     def reset(self, seed: int | None) -> list[Any]:
         """Begin an episode."""
-        observation, _ = self.source.reset(seed=seed)
-        return [observation]
+        with _theirs(self.source, "reset"):
+            given = self.source.reset(seed=seed)
+        return [_tuple(self.source, "reset", given, ["observation", "info"])[0]]
 
     def step(self, actions: list[int]) -> Moved:
         """Take an action."""
-        observation, reward, terminated, truncated, _ = self.source.step(self._first[0] + actions[0])
-        return Moved([observation], [float(reward)], [bool(terminated or truncated)])
+        with _theirs(self.source, "step"):
+            given = self.source.step(self._first[0] + actions[0])
+        parts = ["observation", "reward", "terminated", "truncated", "info"]
+        observation, reward, terminated, truncated, _ = _tuple(self.source, "step", given, parts)
+        return Moved([observation], [_reward("agent", reward)], [bool(terminated or truncated)])
 
 
 def is_environment(value: object) -> bool:
@@ -90,9 +119,15 @@ def is_environment(value: object) -> bool:
     return callable(getattr(value, "reset", None)) and callable(getattr(value, "step", None))
 
 
-def has_table(value: object) -> bool:
-    """Return whether something is a Gymnasium environment that carries its own transition table."""
-    return isinstance(getattr(getattr(value, "unwrapped", None), "P", None), dict) and is_environment(value)
+def has_table(value: Any) -> bool:
+    """Return whether something is a Gymnasium environment whose own transition table says all that it does."""
+    if not is_environment(value) or not isinstance(getattr(getattr(value, "unwrapped", None), "P", None), dict):
+        return False
+    while value is not value.unwrapped:
+        if type(value).__name__ not in PLAIN_WRAPPERS:
+            return False
+        value = value.env
+    return True
 
 
 def environment(env: Any) -> Environment:
@@ -109,9 +144,46 @@ def environment(env: Any) -> Environment:
     raise TacitError(f"{brief(env)} is neither a TabularGame nor an environment of PettingZoo or Gymnasium")
 
 
+def name_of(env: Any) -> str:
+    """Return what people call an environment."""
+    source = getattr(env, "unwrapped", env)
+    named = (getattr(source, "metadata", None) or {}).get("name")
+    return str(named or getattr(getattr(env, "spec", None), "id", None) or type(source).__name__)
+
+
 def _discrete(spaces: list[Any], names: list[str]) -> tuple[tuple[int, ...], list[int]]:
     """Return each agent's number of actions and the environment's name for the first."""
     for space, name in zip(spaces, names, strict=True):
         if type(space).__name__ != "Discrete":
             raise TacitError(f"{name} acts in {brief(space)}; only Discrete actions can be learned")
     return tuple(int(space.n) for space in spaces), [int(space.start) for space in spaces]
+
+
+@contextmanager
+def _theirs(env: Any, what: str) -> Iterator[None]:
+    """Tell as one sentence what an environment raises."""
+    try:
+        yield
+    except TacitError:
+        raise
+    except Exception as error:
+        told = " ".join(f"{type(error).__name__}: {error}".split())
+        raise TacitError(f"{name_of(env)} failed in {what}: {told[:200]}") from error
+
+
+def _tuple(env: Any, what: str, value: Any, parts: list[str]) -> Any:
+    if not isinstance(value, tuple) or len(value) != len(parts):
+        raise TacitError(f"{what} of {name_of(env)} returned {brief(value)}; it must return ({', '.join(parts)})")
+    return value
+
+
+def _dict(env: Any, what: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise TacitError(f"the {what} of {name_of(env)} are {brief(value)}; they must be a dict, by agent")
+    return value
+
+
+def _reward(name: str, value: Any) -> float:
+    if isinstance(value, float):
+        return check.real(f"the reward of {name}", value)
+    return check.real(f"the reward of {name}", value.item() if getattr(value, "shape", None) == () else value)

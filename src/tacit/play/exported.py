@@ -31,9 +31,9 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
         As the game has them, so that learners need not be told.
     """
 
-    def __init__(self, game: TabularGame, *, render_mode: str = "ansi") -> None:
+    def __init__(self, game: TabularGame, *, render_mode: str | None = "ansi") -> None:
         modes = ["ansi", "human", *(["rgb_array"] if game.picture is not None else [])]
-        self.render_mode = check.choice("render_mode", render_mode, modes)
+        self.render_mode = None if render_mode is None else check.choice("render_mode", render_mode, modes)
         self.metadata = {"name": game.name or "tacit", "render_modes": modes, "is_parallelizable": True}
         self.game = game
         self.horizon, self.reward_range = game.horizon, game.reward_range
@@ -77,11 +77,12 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
         """Take a joint action."""
         if self._stream is None or not self.agents:
             raise TacitError("no episode is running; call reset() first")
-        missing = [name for name in self.agents if name not in actions]
-        if missing:
-            raise TacitError(f"there is no action of {missing[0]}; step takes one for each of {', '.join(self.agents)}")
+        if set(actions) != set(self.agents):
+            given, wanted = ", ".join(map(str, actions)) or "nobody", ", ".join(self.agents)
+            raise TacitError(f"there are actions of {given}; step takes one for each of {wanted}")
         last = self._h + 1 == self.horizon
         chosen = [actions[name] for name in self.agents]
+        self.game.check_place(self._h, self._s, chosen)  # before anything is drawn
         u = (self._after if last else self._stream).random()
         self._s, rewards = self.game.step(self._h, self._s, chosen, u)
         self._h += 1
@@ -96,10 +97,14 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
 
     def state(self) -> np.ndarray[Any, Any]:
         """Return the state's number."""
+        self._check_begun()
         return np.array(self._s)
 
     def render(self) -> Any:
         """Return the state as text ("ansi") or as a picture ("rgb_array"), or print the text ("human")."""
+        self._check_begun()
+        if self.render_mode is None:
+            return None
         if self.render_mode == "rgb_array" and self.game.picture is not None:
             return self.game.picture(self._s)
         text = f"step {self._h} of {self.horizon}, state {self._state_name()}{self._told()}"
@@ -107,6 +112,10 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
             print(text)
             return None
         return text
+
+    def _check_begun(self) -> None:
+        if self._stream is None:
+            raise TacitError("no episode has begun; call reset() first")
 
     def _observations(self) -> dict[str, Observation]:
         return dict.fromkeys(self.agents, np.int64(self._s))

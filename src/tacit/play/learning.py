@@ -100,7 +100,13 @@ def learn(
     if not isinstance(game, TabularGame) and is_environment(game):
         check_alone(spec, name)
         if certify:
-            raise TacitError(f"{brief(game)} has no tables, which the certificate needs; leave out certify=True")
+            raise TacitError(f"{brief(game)} has no tables, which the certificate needs; leave the certificate out")
+        if checkpoint is not None:
+            raise TacitError(f"{brief(game)} cannot be stored on the way; leave the checkpoint out")
+        if encode is not None and not callable(encode):
+            raise TacitError(
+                f"encode is {brief(encode)}; it must be a function from an observation to something hashable"
+            )
         return learn_in(
             environment(game),
             name,
@@ -117,7 +123,7 @@ def learn(
     check_game(game)
     given = {"horizon": horizon, "reward_range": reward_range, "encode": encode}
     for option in (key for key, value in given.items() if value is not None):
-        raise TacitError(f"{option} is for environments; {game!r} has its own")
+        raise TacitError(f"{option} is for environments without tables; {game!r} has its own")
     world = world_of(game, spec, episodes=episodes, seed=seed)
     windows = Windows(episodes, points, game.agents)
     if spec.output == "exact":

@@ -29,9 +29,10 @@ from tacit.play.windows import Measures, Windows
 from tacit.policies import CertifiedPolicy, MarkovPolicy
 
 DIFFERENT = (
-    "the agents saw different observations; the guarantees ask for a state that all of them see, so the policy is the "
-    "last iterate, and the bounds are estimates"
+    "the agents saw different observations; the guarantees ask for a state that all of them see, so there is no bound, "
+    "and the policy is the last iterate"
 )
+MARKOV = "the bound holds if what all agents see is the state of a Markov game, which nobody can check from outside"
 
 
 def learn_in(
@@ -191,7 +192,8 @@ class Meeting:
     def _measures(self) -> Measures:
         """Return the agents' own bounds; nobody knows the values."""
         unknown = np.full(self.game.agents, np.nan)
-        gap = np.array([agent.bound for agent in self.agents]) if self.certified else unknown
+        bounded = self.certified and self.game.shared
+        gap = np.array([agent.bound for agent in self.agents]) if bounded else unknown
         return {"value": unknown, "gap": gap}
 
     def _iterate(self) -> MarkovPolicy:
@@ -208,7 +210,9 @@ class Meeting:
         done = ended(self.windows, self.episodes)
         if self.windows.open:
             self.windows.close(self._measures())
-        self.game.notes = (*self.frame.notes, *([] if self.game.shared else [DIFFERENT]))
+        gaps = self._gaps()
+        notes = [*self.frame.notes, *([MARKOV] if gaps.source == "model-free" else [])]
+        self.game.notes = (*notes, *([] if self.game.shared else [DIFFERENT]))
         if not self.game.shared:
             warnings.warn(DIFFERENT, stacklevel=4)
         last = self._iterate()
@@ -218,7 +222,7 @@ class Meeting:
             episodes=done,
             seed=self.seed,
             last=last,
-            gaps=self._gaps(),
+            gaps=gaps,
             values=None,
             reward=self.windows.last_tenth(),
             curve=self.windows.table(),
@@ -231,9 +235,11 @@ class Meeting:
 
     def _gaps(self) -> Gaps:
         upper = np.asarray(self._measures()["gap"])
-        if not self.certified:
+        if not self.certified or not self.game.shared:
             return Gaps("nash", upper, "none")
-        proven = getattr(self.spec, "guaranteed", False) and self.game.shared and not self.frame.guessed_range
+        proven = getattr(self.spec, "guaranteed", False) and not (
+            self.frame.guessed_range or self.frame.guessed_horizon
+        )
         return Gaps(self.spec.equilibrium, upper, "model-free" if proven else "estimate")
 
     def _policy(self, done: int, last: MarkovPolicy) -> CertifiedPolicy | MarkovPolicy | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -18,8 +19,14 @@ LARGEST_ARRAY = 64
 #: Up to this size a Discrete space is taken to be the states; in a larger one they are numbered as they are met.
 LARGEST_SPACE = 100_000
 
-#: What an agent that is out of the game observes until the others have ended.
-OVER = "over"
+
+class _Over:
+    def __repr__(self) -> str:
+        return "over"
+
+
+#: What an agent that is out of the game observes until the horizon; nothing that an environment shows is the same.
+OVER = _Over()
 
 
 class Observations:
@@ -59,7 +66,13 @@ class Observations:
 
     def key(self, observation: Any) -> Hashable:
         """Return an observation as something hashable."""
-        key = self._key(observation)
+        try:
+            key = self._key(observation)
+        except TacitError:
+            raise
+        except Exception as error:
+            told = " ".join(f"{type(error).__name__}: {error}".split())
+            raise TacitError(f"{self._who} observed {brief(observation)}, which cannot be read ({told})") from error
         try:
             hash(key)
         except TypeError:
@@ -87,8 +100,7 @@ def _plain(space: Any, who: str) -> tuple[Encode, int | None]:
     """Return how observations of a space become hashable, and how many there can be."""
     kind = _kind(space)
     if kind == "Discrete":
-        start = int(space.start)
-        return lambda observation: int(observation) - start, int(space.n)
+        return _within(int(space.start), int(space.n), who), int(space.n)
     if kind == "Tuple":
         parts = [_plain(part, who) for part in space.spaces]
         return lambda observation: tuple(
@@ -106,6 +118,18 @@ def _plain(space: Any, who: str) -> tuple[Encode, int | None]:
         f"{who} observes {brief(space)}, which is not a small finite space; give encode=, a function from an "
         f"observation to something hashable, such as a tuple of a few whole numbers"
     )
+
+
+def _within(start: int, count: int, who: str) -> Encode:
+    """Return the number of an observation in a Discrete space; others are refused."""
+
+    def key(observation: Any) -> int:
+        s = operator.index(observation) - start
+        if not 0 <= s < count:
+            raise TacitError(f"{who} observed {brief(observation)}, which is not in Discrete({count}, start={start})")
+        return s
+
+    return key
 
 
 def _array_count(space: Any) -> int | None:

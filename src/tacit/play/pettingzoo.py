@@ -14,6 +14,7 @@ from tacit.core import extras
 from tacit.core.errors import TacitError, brief
 from tacit.games import from_name_or_file
 from tacit.games.tabular import TabularGame, check_game
+from tacit.play.environments import is_environment
 
 if TYPE_CHECKING:
     from tacit.play.exported import GameEnv
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 PREFIX = "pettingzoo:"
 
 
-def to_pettingzoo(game: TabularGame, *, render_mode: str = "ansi") -> GameEnv:
+def to_pettingzoo(game: TabularGame, *, render_mode: str | None = "ansi") -> GameEnv:
     """Return a game as a PettingZoo `ParallelEnv`.
 
     Agents are `agent_0`, `agent_1`, …; each observes the state's number. The end of the horizon is a truncation.
@@ -29,7 +30,7 @@ def to_pettingzoo(game: TabularGame, *, render_mode: str = "ansi") -> GameEnv:
     Parameters
     ----------
     game : TabularGame
-    render_mode : {"ansi", "human", "rgb_array"}
+    render_mode : {"ansi", "human", "rgb_array"} or None
         What `render` does: return text, print it, or return a picture, for games that have one (BoxPushing).
 
     Examples
@@ -78,7 +79,8 @@ class NamedEnvironment:
                 warnings.simplefilter("ignore", DeprecationWarning)
                 return factory(**params)
         except Exception as error:  # whatever somebody else's code raises
-            raise TacitError(f"{self.name} cannot be made with {brief(params)}: {error}") from error
+            told = " ".join(str(error).split())
+            raise TacitError(f"{self.name} cannot be made with {brief(params)}: {told[:200]}") from error
 
     def __repr__(self) -> str:
         return self.name
@@ -89,7 +91,11 @@ def game_named(name: str, /, **params: Any) -> TabularGame | NamedEnvironment:
     if not isinstance(name, str) or not name.startswith(PREFIX):
         return from_name_or_file(name, **params)
     named = NamedEnvironment(name, params)
-    named.make().close()
+    made = named.make()
+    if not is_environment(made):
+        raise TacitError(f"{name} made {brief(made)}, which is no environment: it has no reset and step")
+    if callable(getattr(made, "close", None)):
+        made.close()
     return named
 
 
@@ -120,7 +126,9 @@ def _imported(path: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is not None and (path == error.name or path.startswith(f"{error.name}.")):
             return None
-        raise TacitError(f"{PREFIX}{path} cannot be imported: {error}; install what it needs") from None
+        raise TacitError(
+            f"{PREFIX}{path} needs {error.name}, which is not installed; pip install {error.name}"
+        ) from None
     except Exception as error:  # whatever somebody else's code raises
         raise TacitError(f"{PREFIX}{path} cannot be imported: {error}") from error
 

@@ -11,8 +11,11 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from tacit.core import check, streams
 from tacit.core.errors import TacitError
+from tacit.games.tabular import check_range
 from tacit.play.environments import Environment
 
 EPISODES = 20
@@ -45,20 +48,23 @@ def framed(
     """Return the frame: as given, as the environment states it, or as it is seen in a few episodes."""
     source = getattr(environment.source, "unwrapped", environment.source)
     if horizon is None:
-        horizon = _stated_horizon(source)
+        horizon = _stated_horizon(source, getattr(environment.source, "spec", None))
     stated = _stated_range(source) if reward_range is None else check.interval("reward_range", reward_range)
     if horizon is not None:
         check.integer("horizon", horizon, least=1)
     if horizon is not None and stated is not None:
+        check_range(stated, horizon)
         return Frame(horizon, stated)
     longest, low, high, early = _scouted(environment, horizon, seed)
     notes = []
     if horizon is None:
-        notes.append(f"the horizon is {longest}, the longest of a few episodes; give horizon= to say it")
+        notes.append(f"the horizon is {longest}, the longest of a few episodes; it can be given (horizon)")
     if stated is None:
         seen = f"[{low:g}, {high:g}]"
-        notes.append(f"rewards are taken to lie in {seen}, as in a few episodes; give reward_range= to say it")
-    return Frame(horizon or longest, stated or (low, high), horizon is None, stated is None, early, tuple(notes))
+        notes.append(f"rewards are taken to lie in {seen}, as in a few episodes; the range can be given (reward_range)")
+    found = stated or (low, high)
+    check_range(found, horizon or longest)
+    return Frame(horizon or longest, found, horizon is None, stated is None, early, tuple(notes))
 
 
 def check_rewards(frame: Frame, rewards: list[float]) -> None:
@@ -91,17 +97,20 @@ def check_ended(frame: Frame, over: list[bool]) -> None:
         raise Beyond(replace(frame, horizon=longer, notes=(*frame.notes, told)))
 
 
-def _stated_horizon(source: Any) -> int | None:
-    stated = getattr(source, "horizon", None)
-    return stated if isinstance(stated, int) and stated > 0 else None
+def _stated_horizon(source: Any, spec: Any) -> int | None:
+    """Return the horizon that an environment states, or its time limit."""
+    for stated in (getattr(source, "horizon", None), getattr(spec, "max_episode_steps", None)):
+        if isinstance(stated, int | np.integer) and stated > 0:
+            return int(stated)
+    return None
 
 
 def _stated_range(source: Any) -> tuple[float, float] | None:
     """Return the range that an environment states; an infinite one says nothing."""
     stated = getattr(source, "reward_range", None)
-    if not isinstance(stated, tuple | list) or not all(math.isfinite(end) for end in stated):
+    if isinstance(stated, tuple | list) and stated and math.inf in (stated[-1], -stated[0]):
         return None
-    return check.interval("reward_range", stated)
+    return None if stated is None else check.interval("reward_range", stated)
 
 
 def _scouted(environment: Environment, horizon: int | None, seed: int) -> tuple[int, float, float, bool]:
@@ -118,6 +127,6 @@ def _scouted(environment: Environment, horizon: int | None, seed: int) -> tuple[
             over, h = moved.over, h + 1
             early = early or (any(over) and not all(over))
             if h >= STEPS and horizon is None:
-                raise TacitError(f"an episode has not ended after {STEPS} steps; give horizon=, the steps to play")
+                raise TacitError(f"an episode has not ended after {STEPS} steps; give the horizon, the steps to play")
         lengths.append(h)
     return max(lengths), low, high, early or min(lengths) < (horizon or max(lengths))

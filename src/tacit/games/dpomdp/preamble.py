@@ -46,7 +46,7 @@ class Preamble(NamedTuple):
 def read(lines: Lines) -> Preamble:
     """Read the preamble; `start` may also stand after the observations."""
     agents = _agents(_entry(lines, "agents"))
-    discount = words.probability(_one(_entry(lines, "discount"), "discount"))
+    discount = words.probability(_one(_entry(lines, "discount"), "discount"), "discount")
     values = check.choice("values", _one(_entry(lines, "values"), "values"), ["reward", "cost"])
     states = Labels("states", _entry(lines, "states"))
     initial = None

@@ -55,10 +55,10 @@ def load(path: str | os.PathLike[str], *, horizon: int | None) -> TabularGame:
     TabularGame('coin': 1 agent, 2 states, 2 actions, horizon 3, rewards in [0, 1])
     """
     place = archive.path(path)
+    lines = Lines(place, comment="#")
     if horizon is None:
         raise TacitError(f"{place} does not say how many steps an episode has; give the horizon, e.g. horizon=10")
     check.integer("horizon", horizon, least=1)
-    lines = Lines(place, comment="#")
     with lines.located():
         head = preamble.read(lines)
         transitions, rewards = _body(head, lines)

@@ -43,11 +43,11 @@ def number(word: str) -> float:
     return value
 
 
-def probability(word: str) -> float:
+def probability(word: str, what: str = "probability") -> float:
     """Return a number from 0 to 1."""
     value = number(word)
     if not 0 <= value <= 1:
-        raise TacitError(f"the probability {brief(word)} is not from 0 to 1")
+        raise TacitError(f"the {what} {brief(word)} is not from 0 to 1")
     return value
 
 
@@ -56,7 +56,7 @@ def numbers(line: str, count: int, what: str) -> FloatArray:
     words = line.split()
     if len(words) != count:
         shown = f"has {len(words)} numbers" if len(words) > 1 else f"is {brief(line)}"
-        raise TacitError(f"{what} {shown}; it must have {count}, on one line")
+        raise TacitError(f"{what} {shown}; it must have {count} numbers, on one line")
     try:
         values = [float(word) for word in words]
         plain = math.isfinite(sum(values)) and "_" not in line and line.isascii()
