@@ -41,7 +41,7 @@ fair = tacit.solve(game, "ce")
 print("best total:", best.values.sum().round(3), " best correlated equilibrium:", fair.values.sum().round(3))
 
 # each router learns from the state, its own link and its own deliveries, without a word to the other
-run = tacit.learn(game, "stage-v-cce", episodes=50_000, seed=0, bonus=0.1, step=0.5, loss="raw")
+run = tacit.learn(game, "stage-v-cce", episodes=300_000, seed=0, bonus=0.05, step=0.2, loss="raw")
 print(run)
 print("what they deliver:", run.values.round(3), " none gains more than", run.gaps.upper.round(3), "by leaving")
 

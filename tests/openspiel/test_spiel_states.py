@@ -99,11 +99,14 @@ def test_robots_that_changed_places():
     left, right, forward, stay = range(4)
     one = [right, forward, left, *[forward] * 5, left, forward, left]
     two = [stay, stay, stay, *[forward] * 5, left, left, stay]
-    start = pyspiel.load_game("coop_box_pushing(fully_observable=true)").new_initial_state()
+    game = pyspiel.load_game("coop_box_pushing(fully_observable=true)")
+    start, board = game.new_initial_state(), _box_board(game)
     end = start.clone()
     for joint in zip(one, two, strict=True):
         end.apply_actions(list(joint))
         for outcome in (0, 0, 2):  # both succeed, the first robot goes first
             end.apply_action(outcome)
     assert str(start).split("\n")[3:] == str(end).split("\n")[3:]
-    assert _box_board(start) != _box_board(end)
+    assert board(start) != board(end)
+    assert board(start).endswith("first robot at (6, 1)")
+    assert board(end).endswith("first robot at (6, 6)")

@@ -3,6 +3,9 @@
 The search goes breadth-first, one move after the other. Chance nodes are followed to the decisions behind them. What
 `key` says of two states decides whether they are one; since a text may say too little, a state is looked at again when
 it is met on a second way, and must offer the same actions, rewards and next states. That is a check, no proof.
+
+A state waits for its look as OpenSpiel's own object. How many wait and how long the search takes is bounded by `limit`:
+a state counts, with all joint actions, as soon as it is met, and so does every outcome of joint actions and of chance.
 """
 
 from __future__ import annotations
@@ -14,11 +17,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tacit.core import memory
 from tacit.core.errors import TacitError, brief
 from tacit.games.tabular import times
 
-#: Outcomes (of joint actions and of chance) that may be followed for each row that `limit` allows.
-OUTCOMES = 10
+#: Outcomes after which the free memory is looked at again, and a generous size of what one of them may leave behind.
+LOOK, LEFT = 4096, 10_000
 
 #: For each agent, OpenSpiel's numbers of actions.
 Actions = tuple[tuple[int, ...], ...]
@@ -42,7 +46,11 @@ class Stage(NamedTuple):
 
 
 class Ambiguous(Exception):
-    """Two states have the same key and are different."""
+    """Two states have the same key and are different; `followed` outcomes were followed to find that."""
+
+    def __init__(self, key: str, followed: int) -> None:
+        super().__init__(key)
+        self.followed = followed
 
 
 class Search:
@@ -59,10 +67,19 @@ class Search:
         For each agent, the actions that are legal for it somewhere, with their names.
     depth : int
         Moves after which nothing was left to look at, at most the horizon.
+    followed : int
+        Outcomes followed, those of an earlier search included.
     """
 
     def __init__(
-        self, game: Any, *, horizon: int | None, key: Callable[[Any], object], limit: int, timed: bool
+        self,
+        game: Any,
+        *,
+        horizon: int | None,
+        key: Callable[[Any], object],
+        limit: int,
+        timed: bool,
+        followed: int = 0,
     ) -> None:
         longest = game.max_game_length()  # in joint moves, or in moves of one agent at a time; chance does not count
         self.game, self.key, self.limit, self.timed = game, key, limit, timed
@@ -74,27 +91,28 @@ class Search:
         self.stages: dict[Place, Stage] = {}
         self.names: list[dict[int, str]] = [{} for _ in range(game.num_players())]
         self.depth = 0
-        self._followed = 0  # outcomes
+        self.followed = followed
+        self._sizes: tuple[int, ...] = (1,)  # numbers of actions, as far as they are known
         self._over = False  # whether an end was met
         self._layer: list[tuple[Place, Any]] = []  # what is to be looked at next, and by which place
         self._layer_places: set[Place] = set()
-        self._ways: dict[Place, list[tuple[Place, str]]] = {}  # the first two ways to each: from where, with which text
+        self._ways: dict[Place, list[int]] = {}  # the first two ways to each place: hashes of from where, and the text
         self._run()
         if self.stages and self._over:
             self.stages[None] = Stage(((),) * len(self.names), [[0.0] * len(self.names)], [{None: 1.0}])
 
     def _run(self) -> None:
-        for chance, state in _decisions(self.game.new_initial_state()):
+        for chance, state in self._decisions(self.game.new_initial_state()):
             _add(self.initial, self._arrive(state, None), chance)
         while self._layer and self.depth < self.horizon:
             self.depth += 1
             layer, self._layer, self._layer_places = self._layer, [], set()
-            states, followed = len(self.stages), self._followed
-            for place, state in layer:
-                self._look(place, state)
-                self._check_rows()
+            layer.reverse()
+            states, followed = len(self.stages), self.followed
+            while layer:  # what was looked at is let go
+                self._look(*layer.pop())
             if self.clock and len(self.stages) == states:  # nothing new: from now on every move costs the same
-                self._check_work((self._followed - followed) * (self.horizon - self.depth))
+                self._check_work(self.followed + (self.followed - followed) * (self.horizon - self.depth))
 
     def _look(self, place: Place, state: Any) -> None:
         """Try every legal joint action in a state; keep what happens, or compare it with what is known."""
@@ -103,7 +121,7 @@ class Search:
         for joint in itertools.product(*[own or [-1] for own in stage.legal]):  # -1: OpenSpiel's "no action"
             rewards = [0.0] * len(before)
             ahead: dict[Place, float] = {}
-            for chance, after in _decisions(_child(state, joint)):
+            for chance, after in self._decisions(_child(state, joint)):
                 gains = zip(rewards, before, after.returns(), strict=True)
                 rewards = [reward + chance * (then - now) for reward, now, then in gains]
                 _add(ahead, self._arrive(after, place), chance)
@@ -111,62 +129,82 @@ class Search:
             stage.ahead.append(ahead)
         known = self.stages.setdefault(place, stage)
         if known is not stage and not known.agrees(stage, last=self.depth == self.horizon):
-            raise Ambiguous(brief(self.key(state)))
+            raise Ambiguous(brief(self.key(state)), self.followed)
 
     def _arrive(self, state: Any, before: Place) -> Place:
         """Return the place of a state, and note it down for a look where one is needed."""
-        self._followed += 1
-        self._check_work(self._followed)
+        self.followed += 1
+        self._check_work(self.followed)
+        if self.followed % LOOK == 0:
+            self._check_memory()
         if self.depth == self.horizon or state.is_terminal():
             self._over = True
             return None
-        place = (self.key(state), state.current_player(), self.depth if self.timed else None)
-        way, ways = (before, str(state)), self._ways.setdefault(place, [])
-        another = len(ways) < 2 and way not in ways
-        if another:
-            ways.append(way)
+        name = self.key(state)
+        place = (name, state.current_player(), self.depth if self.timed else None)
+        ways = self._ways.get(place)
+        if ways is None:
+            ways = self._ways[place] = []
+            self._check_rows(self._sizes)
+        another = False
+        if len(ways) < 2:
+            way = hash((before, name if self.key is str else str(state)))
+            another = way not in ways
+            if another:
+                ways.append(way)
         if another or (self.clock and place not in self._layer_places):
             self._layer.append((place, state))
             self._layer_places.add(place)
         return place
+
+    def _decisions(self, state: Any) -> Iterator[tuple[float, Any]]:
+        """Follow chance nodes to the states in which an agent moves or the game is over, with their probabilities."""
+        if state.is_terminal() or not state.is_chance_node():
+            yield 1.0, state
+            return
+        self._check_work(self.game.max_chance_outcomes())  # before OpenSpiel lists them
+        outcomes = state.chance_outcomes()
+        self._check_work(self.followed + len(outcomes))
+        for outcome, chance in outcomes:
+            for rest, after in self._decisions(state.child(outcome)):
+                yield chance * rest, after
 
     def _legal(self, state: Any) -> Actions:
         """Return each agent's legal actions, and note down the names of new ones."""
         together, mover = state.is_simultaneous_node(), state.current_player()
         agents = range(len(self.names))
         legal = tuple(tuple(state.legal_actions(i)) if together or i == mover else () for i in agents)
+        self._check_rows(tuple(len(own) or 1 for own in legal))  # before an enormous number of them is named
         for i, names in enumerate(self.names):
             for action in legal[i]:
                 if action not in names:
                     names[action] = state.action_to_string(i, action)
+        self._sizes = tuple(len(names) or 1 for names in self.names)
+        self._check_rows(self._sizes)
         return legal
 
-    def _check_rows(self) -> None:
-        actions = tuple(len(own) or 1 for own in self.names)
-        if len(self.stages) * math.prod(actions) > self.limit:
+    def _check_rows(self, sizes: tuple[int, ...]) -> None:
+        """Refuse too many pairs of a state and a joint action; states that wait for their look count as well."""
+        if len(self._ways) * math.prod(sizes) > self.limit:
             raise TacitError(
-                f"{self.game} has more than {self.limit:,} pairs of a state and a joint action: {len(self.stages):,} "
-                f"states with {times(actions)} actions up to move {self.depth}; "
-                f"give a smaller horizon or a larger limit"
+                f"{self.game} has more than {self.limit:,} pairs of a state and a joint action: {self._reached()} with "
+                f"{times(sizes)} actions; give a smaller horizon or a larger limit"
             )
 
     def _check_work(self, outcomes: int) -> None:
-        if outcomes > OUTCOMES * self.limit:
+        if outcomes > self.limit:
             raise TacitError(
-                f"{self.game} has {len(self.stages):,} states up to move {self.depth}, and to follow them through "
-                f"{self.horizon:,} moves takes {outcomes:,} outcomes or more; give a smaller horizon, or a larger "
-                f"limit than {self.limit:,}"
+                f"{self.game} has {self._reached()}, and to follow them through {self.horizon:,} moves takes "
+                f"{outcomes:,} outcomes or more; give a smaller horizon, or a larger limit than {self.limit:,}"
             )
 
+    def _check_memory(self) -> None:
+        """Refuse what has no room for the table so far and for what is met before the next check."""
+        table = memory.floats(len(self._ways) * math.prod(self._sizes), 2 * len(self.names) + 4)
+        memory.require(table + LOOK * LEFT, f"{self.game}, with {self._reached()} so far,")
 
-def _decisions(state: Any) -> Iterator[tuple[float, Any]]:
-    """Follow chance nodes to the states in which an agent moves or the game is over, with their probabilities."""
-    if state.is_terminal() or not state.is_chance_node():
-        yield 1.0, state
-        return
-    for outcome, chance in state.chance_outcomes():
-        for rest, after in _decisions(state.child(outcome)):
-            yield chance * rest, after
+    def _reached(self) -> str:
+        return f"{len(self._ways):,} states up to move {self.depth}"
 
 
 def _child(state: Any, joint: tuple[int, ...]) -> Any:

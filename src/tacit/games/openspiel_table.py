@@ -51,10 +51,11 @@ def _find(game: Any, horizon: int | None, key: Callable[[Any], object], limit: i
     """Search the states, told apart by their keys, or where that does not suffice by the moves before as well."""
     try:
         return Search(game, horizon=horizon, key=key, limit=limit, timed=False), []
-    except Ambiguous:
+    except Ambiguous as error:
+        followed = error.followed
         note = "states are told apart by the number of moves before as well, since it changes what follows"
     try:
-        return Search(game, horizon=horizon, key=key, limit=limit, timed=True), [note]
+        return Search(game, horizon=horizon, key=key, limit=limit, timed=True, followed=followed), [note]
     except Ambiguous as error:
         raise TacitError(
             f"{game} has different states with the same key, {error}; pass key=, a function that tells them apart"
