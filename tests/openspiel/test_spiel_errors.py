@@ -22,7 +22,7 @@ BAD = {
     "coop_box_pushing": "coop_box_pushing() has imperfect information: its agents do not see the state; fully",
     "stones_and_gems": "stones_and_gems() does not tell the probabilities of chance",
     "mfg_crowd_modelling": "mfg_crowd_modelling() is a mean-field game",
-    "chess": "chess() has more than 2,000,000 pairs of a state and a joint action: ",
+    "chess": "chess() has more than 1,200,000 pairs of a state and a joint action: ",
     "markov_soccer": "markov_soccer() has 1,444 states up to move 8, and to follow them through 1,000 moves takes ",
     "coop_box_pushing(fully_observable=true,horizon=0)": "has no state in which an agent moves",
 }

@@ -32,7 +32,7 @@ class Shown:
         told = f"{done}/{self._runs} runs"
         seconds, played = now - self._seen[0][0], episodes - self._seen[0][1]
         if episodes >= total:
-            told += ", storing results"
+            told += ", storing results" if done < self._runs else ""
         elif seconds > 0 and played > 0:
             rate = played / seconds
             told += f", {rate:,.0f} episodes/s, {_clock((total - episodes) / rate)} left"

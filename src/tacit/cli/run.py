@@ -191,9 +191,8 @@ def _print_one(out: Any, document: dict[str, Any], outcomes: list[Outcome]) -> N
             "model-free": ("the certified policy: at most", "each agent's own bound"),
             "estimate": ("the certified policy: about", "each agent's own estimate, no bound"),
         }[gap["source"]]
-        out.print(
-            f"{gap['kind']} gap of {whose} {gap['mean']:.4g} on average, {gap['max']:.4g} in the worst seed "
-            f"({kind}, the largest of all agents)",
-            soft_wrap=True,
-        )
+        size = f"{gap['mean']:.4g}"
+        if document["seeds"] > 1:
+            size += f" on average, {gap['max']:.4g} in the worst seed"
+        out.print(f"{gap['kind']} gap of {whose} {size} ({kind}, the largest of all agents)", soft_wrap=True)
     out.print(f"{document['steps_per_second']:.3g} steps a second, {document['wall_seconds']:.2f} s")

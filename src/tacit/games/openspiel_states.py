@@ -22,7 +22,11 @@ from tacit.core.errors import TacitError, brief
 from tacit.games.tabular import times
 
 #: Outcomes after which the free memory is looked at again, and a generous size of what one of them may leave behind.
-LOOK, LEFT = 4096, 10_000
+#: Measured: from 40 (markov_soccer) over 1,800 (snake) to 27,000 (morpion_solitaire).
+CHECK, LEFT = 4096, 30_000
+
+#: Characters of a state's text beyond which it counts for more than one outcome. Usual texts have 50 to 500.
+TEXT = 1000
 
 #: For each agent, OpenSpiel's numbers of actions.
 Actions = tuple[tuple[int, ...], ...]
@@ -68,7 +72,7 @@ class Search:
     depth : int
         Moves after which nothing was left to look at, at most the horizon.
     followed : int
-        Outcomes followed, those of an earlier search included.
+        Outcomes followed, those of an earlier search included; one with an enormous text counts for several.
     """
 
     def __init__(
@@ -92,6 +96,8 @@ class Search:
         self.names: list[dict[int, str]] = [{} for _ in range(game.num_players())]
         self.depth = 0
         self.followed = followed
+        self._check_at = followed + CHECK
+        self._fan: int = game.max_chance_outcomes()
         self._sizes: tuple[int, ...] = (1,)  # numbers of actions, as far as they are known
         self._over = False  # whether an end was met
         self._layer: list[tuple[Place, Any]] = []  # what is to be looked at next, and by which place
@@ -135,12 +141,14 @@ class Search:
         """Return the place of a state, and note it down for a look where one is needed."""
         self.followed += 1
         self._check_work(self.followed)
-        if self.followed % LOOK == 0:
-            self._check_memory()
         if self.depth == self.horizon or state.is_terminal():
             self._over = True
             return None
         name = self.key(state)
+        if isinstance(name, str):
+            self.followed += len(name) // TEXT
+        if self.followed >= self._check_at:
+            self._check_memory()
         place = (name, state.current_player(), self.depth if self.timed else None)
         ways = self._ways.get(place)
         if ways is None:
@@ -159,10 +167,10 @@ class Search:
 
     def _decisions(self, state: Any) -> Iterator[tuple[float, Any]]:
         """Follow chance nodes to the states in which an agent moves or the game is over, with their probabilities."""
-        if state.is_terminal() or not state.is_chance_node():
+        if not state.is_chance_node():
             yield 1.0, state
             return
-        self._check_work(self.game.max_chance_outcomes())  # before OpenSpiel lists them
+        self._check_work(self._fan)  # before OpenSpiel lists them
         outcomes = state.chance_outcomes()
         self._check_work(self.followed + len(outcomes))
         for outcome, chance in outcomes:
@@ -201,7 +209,8 @@ class Search:
     def _check_memory(self) -> None:
         """Refuse what has no room for the table so far and for what is met before the next check."""
         table = memory.floats(len(self._ways) * math.prod(self._sizes), 2 * len(self.names) + 4)
-        memory.require(table + LOOK * LEFT, f"{self.game}, with {self._reached()} so far,")
+        memory.require(table + CHECK * LEFT, f"{self.game}, with {self._reached()} so far,")
+        self._check_at = self.followed + CHECK
 
     def _reached(self) -> str:
         return f"{len(self._ways):,} states up to move {self.depth}"
