@@ -358,7 +358,7 @@ def climb(game: tacit.TabularGame, eta: float, start: tacit.MarkovPolicy, steps:
             marks.append(t)
             gaps.append(tacit.evaluate(game, policy).gap)
         if t < steps:
-            policy, mapping = spec.ascend(game, policy, eta)
+            policy, mapping = spec.ascend(policy, policy_gradient(game, policy), eta)
             if mapping == 0:
                 marks.append(t + 1)
                 gaps.append(tacit.evaluate(game, policy).gap)

@@ -25,7 +25,7 @@ def test_potential_rises_as_the_theorem_says(kind: str, seed: int):
     policy = tacit.MarkovPolicy.random(game, seed=seed)
     for _ in range(25):
         before = phi.value(policy)
-        policy, mapping = spec.ascend(game, policy, 1 / beta)
+        policy, mapping = spec.ascend(policy, policy_gradient(game, policy), 1 / beta)
         assert mapping > 0
         assert phi.value(policy) - before >= mapping**2 / (2 * beta) - 1e-13
 
@@ -62,7 +62,7 @@ def test_it_stops_where_the_mapping_is_small():
     run = tacit.learn(game, "pg-exact", episodes=3000, eta=0.01, mapping_tolerance=0.3, start=start)
     assert 1 < run.episodes < 3000
     before = tacit.learn(game, "pg-exact", episodes=run.episodes - 1, eta=0.01, start=start).last
-    moved, mapping = tacit.PGExact().ascend(game, before, 0.01)
+    moved, mapping = tacit.PGExact().ascend(before, policy_gradient(game, before), 0.01)
     assert mapping <= 0.3
     np.testing.assert_array_equal(moved.probs[0], run.last.probs[0])
 

@@ -21,8 +21,7 @@ import numpy as np
 
 from tacit.core import check, generics
 from tacit.core.types import FloatArray, IntArray
-from tacit.evaluation.gradient import policy_gradient
-from tacit.games.tabular import TabularGame
+from tacit.evaluation.gradient import Gradient
 from tacit.learners.spec import Start, World, checked_start, starting_point
 from tacit.policies.markov import MarkovPolicy
 
@@ -63,11 +62,10 @@ class NPG:
         """Return the parameters in force."""
         return {"eta": self.eta, "gradient": self.gradient}
 
-    def ascend(self, game: TabularGame, policy: MarkovPolicy, eta: float) -> tuple[MarkovPolicy, float]:
+    def ascend(self, policy: MarkovPolicy, gradient: Gradient, eta: float) -> tuple[MarkovPolicy, float]:
         """Take one exact step of every agent; return the new policy and how far it moved, over η."""
-        q = policy_gradient(game, policy).q
         moved = []
-        for own, payoff in zip(policy.probs, q, strict=True):
+        for own, payoff in zip(policy.probs, gradient.q, strict=True):
             top = np.where(own > 0, payoff, -np.inf).max(axis=2, keepdims=True)  # the best that has any chance
             weight = own * np.exp(np.minimum(eta * (payoff - top), 0.0))
             moved.append(weight / weight.sum(axis=2, keepdims=True))

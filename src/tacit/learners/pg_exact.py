@@ -15,8 +15,7 @@ import numpy as np
 
 from tacit.core import check
 from tacit.core.simplex import projected
-from tacit.evaluation.gradient import policy_gradient
-from tacit.games.tabular import TabularGame
+from tacit.evaluation.gradient import Gradient
 from tacit.learners.spec import Start, World, checked_start
 from tacit.policies.markov import MarkovPolicy
 
@@ -59,12 +58,11 @@ class PGExact:
         eta = theory_step(world) if isinstance(self.eta, str) else self.eta
         return {"eta": eta, "tolerance": self.tolerance, "mapping_tolerance": self.mapping_tolerance}
 
-    def ascend(self, game: TabularGame, policy: MarkovPolicy, eta: float) -> tuple[MarkovPolicy, float]:
+    def ascend(self, policy: MarkovPolicy, gradient: Gradient, eta: float) -> tuple[MarkovPolicy, float]:
         """Take one step of every agent; return the new policy and the norm of the gradient mapping."""
-        found = policy_gradient(game, policy)
         moved = [
             projected(own + eta * (grad - grad.mean(axis=2, keepdims=True)))  # what all actions share only costs digits
-            for own, grad in zip(policy.probs, found.gradients, strict=True)
+            for own, grad in zip(policy.probs, gradient.gradients, strict=True)
         ]
         change = sum(float(((new - old) ** 2).sum()) for new, old in zip(moved, policy.probs, strict=True))
         return MarkovPolicy(moved), float(np.sqrt(change)) / eta if eta > 0 else 0.0

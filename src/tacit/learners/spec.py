@@ -56,7 +56,7 @@ class Learner(Protocol):
         """What it returns: "stage" or "rate" (a certified policy of that kind), "markov", or "exact".
 
         Those that play have `init(world)`, which returns the state of all agents as a NamedTuple of arrays, and
-        kernels; "exact" ones have `ascend(game, policy, eta)` instead.
+        kernels; "exact" ones have `ascend(policy, gradient, eta)` instead.
         """
 
     def params(self, world: World) -> Mapping[str, Any]:

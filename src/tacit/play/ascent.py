@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from tacit.evaluation import evaluate, policy_values
+from tacit.evaluation import evaluate
+from tacit.evaluation.gradient import policy_gradient
 from tacit.games.tabular import TabularGame
 from tacit.learners import World
 from tacit.play.checkpoint import Checkpoint
@@ -48,9 +49,9 @@ def ascend(
         while windows.done < episodes and not interrupts.pending and not met:
             if windows.done == sampled_at:
                 kept.sampled = kept.policy
-            values = policy_values(game, kept.policy).initial
-            kept.policy, mapping = spec.ascend(game, kept.policy, params["eta"])
-            windows.add(values[None])
+            found = policy_gradient(game, kept.policy)
+            windows.add((found.V[:, 0] @ game.initial)[None])
+            kept.policy, mapping = spec.ascend(kept.policy, found, params["eta"])
             gap = evaluate(game, kept.policy).gap if spec.tolerance > 0 else np.inf
             met = gap <= spec.tolerance or mapping <= spec.mapping_tolerance
             if windows.full or met:
