@@ -105,12 +105,9 @@ class Meeting:
 
     def _iota(self) -> float:
         """Return ι of the theorem; where the number of states is not known, for as many as can be met."""
-        most = self.episodes * self.frame.horizon
         return theorem_iota(
             agents=self.game.agents,
-            states=max(
-                own.count if own.numbered and own.count else min(own.count or most, most) for own in self.observations
-            ),
+            states=max(own.at_most(self.episodes * self.frame.horizon) for own in self.observations),
             actions=max(self.game.actions),
             episodes=self.episodes,
             horizon=self.frame.horizon,

@@ -64,6 +64,12 @@ class Observations:
             self.met.append(OVER)
         self._numbers: dict[Hashable, int] = {key: s for s, key in enumerate(self.met)}
 
+    def at_most(self, steps: int) -> int:
+        """Return how many states there can be after so many steps; of a numbered space, all of them."""
+        if self.count is None:
+            return steps
+        return self.count if self.numbered else min(self.count, steps)
+
     def key(self, observation: Any) -> Hashable:
         """Return an observation as something hashable."""
         try:
