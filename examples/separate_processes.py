@@ -4,8 +4,8 @@
     python examples/separate_processes.py
 
 Two radios choose channels; the spectrum is a PettingZoo environment in this process, which listens on the loopback
-address. A radio is told how many states and actions there are, and then gets its own observation and its own reward,
-step after step. Everything that is sent to it is written down and shown. In the end the radios have learned exactly,
+address. A radio is told the sizes of its world and a seed, and then gets its own observation and its own reward, step
+after step. Everything that is sent to it is written down and shown. In the end the radios have learned exactly,
 bit for bit, what they learn with all of them in one process.
 """
 

@@ -129,6 +129,12 @@ def test_an_environment_of_ones_own(files: Path, capsys: pytest.CaptureFixture[s
     assert first[0] == again[0] == 0
     assert "the horizon is 1" in first[2]
     assert "the horizon is 1" in again[2]  # what is read from disk says it too
+    [states, *_] = sorted(files.glob("kept/*/states.json"))
+    assert json.loads(states.read_text()) == [["0", "1"], ["0", "1"]]
+    stored = set(files.glob("kept/*"))
+    (files / "coin_env_for_test.py").write_text(OWN_ENV + "# changed\n")
+    assert printed(capsys, *arguments, "--seeds", "2", "--out", "kept")[0] == 0
+    assert len(set(files.glob("kept/*")) - stored) == 2  # another environment: run again
     assert printed(capsys, "plot", "kept")[0] == 0
     code, _, err = printed(capsys, "evaluate", "kept")
     assert (code, err.count("\n")) == (2, 1)
@@ -146,6 +152,17 @@ def test_an_environment_of_ones_own(files: Path, capsys: pytest.CaptureFixture[s
     (files / "elsewhere").mkdir()
     monkeypatch.chdir(files / "elsewhere")
     assert printed(capsys, "run", "../experiment.toml")[0] == 0
+
+
+def test_learners_with_a_markov_policy_number_states_as_well(files: Path, capsys: pytest.CaptureFixture[str]):
+    pytest.importorskip("pettingzoo")
+    pairs = OWN_ENV.replace("return Discrete(2)\n    def action", "return MultiDiscrete([2, 3])\n    def action", 1)
+    pairs = pairs.replace("import Discrete", "import Discrete, MultiDiscrete")
+    pairs = pairs.replace("fromkeys(self.agents, self.coin)", "fromkeys(self.agents, np.array([self.coin, 1]))")
+    pairs = pairs.replace("fromkeys(live, self.coin)", "fromkeys(live, np.array([self.coin, 2]))")
+    (files / "pair_env_for_test.py").write_text(pairs)
+    for learner in ("q-independent", "ucb-independent", "pg-sgd"):
+        assert printed(capsys, "run", "pettingzoo:pair_env_for_test", learner, "--episodes", "50")[0] == 0
 
 
 def test_an_environment_that_prints_or_fails(files: Path, capsys: pytest.CaptureFixture[str]):

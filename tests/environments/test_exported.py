@@ -117,9 +117,12 @@ def test_every_state_of_box_pushing_has_a_picture_of_its_own():
     ("call", "told"),
     [
         (lambda env: env.step({}), "no episode is running"),
-        (lambda env: (env.reset(seed=0), env.step({"agent_0": 0})), "there are actions of agent_0; step takes one"),
+        (lambda env: (env.reset(seed=0), env.step({"agent_0": 0})), "actions is .*; step takes one for each"),
         (lambda env: (env.reset(seed=0), env.step({"agent_0": 0, "agent_1": 7})), r"actions\[1\] is 7"),
-        (lambda env: (env.reset(seed=0), env.step({"agent_0": 0, "agent_1": 0, "x": 0})), "agent_1, x; step takes"),
+        (
+            lambda env: (env.reset(seed=0), env.step({"agent_0": 0, "agent_1": 0, "x": 0})),
+            "actions is .*; step takes one for each",
+        ),
         (lambda env: env.reset(seed=-1), "seed is -1"),
         (lambda env: env.state(), "no episode has begun"),
         (lambda env: env.render(), "no episode has begun"),

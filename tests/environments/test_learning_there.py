@@ -15,6 +15,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     pytest.importorskip("pettingzoo", reason="PettingZoo is not installed")
     gymnasium = pytest.importorskip("gymnasium")
+    from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
     from pettingzoo.utils import parallel_to_aec
     from toys import Corridor, DropOut, Surprise, Whispers
 
@@ -416,3 +417,94 @@ def test_a_wrapped_table_is_played_and_not_read():
 def test_rewards_beyond_any_sum_are_told():
     with pytest.raises(tacit.TacitError, match="must stay within"):
         tacit.learn(Corridor(), "stage-v-cce", episodes=5, reward_range=(-1e308, 1e308))
+
+
+def test_a_policy_is_sampled_before_any_state_is_met():
+    for seed in range(5):
+        run = tacit.learn(Corridor(), "q-independent", episodes=1, seed=seed)
+        assert run.sampled is not None
+        assert run.sampled.states == run.last.states == run.game.states
+
+
+@pytest.mark.parametrize("scale", [2.0, 100.0])
+def test_what_an_environment_states_does_not_count_behind_a_wrapper_that_may_change_it(scale: float):
+    lake = gymnasium.make("FrozenLake-v1", is_slippery=False)
+    wrapped = gymnasium.wrappers.TransformReward(lake, lambda reward: scale * reward - 1)
+    run = tacit.learn(wrapped, "stage-v-cce", episodes=100)
+    assert run.game.reward_range[0] == -1
+    assert run.gaps.source == "estimate"
+
+
+class Strict(FrozenLakeEnv):
+    """Its table says something else than what it does."""
+
+    def step(self, action: int) -> object:
+        observation, reward, *rest = super().step(action)
+        return observation, reward - 1.0, *rest
+
+
+def test_a_table_that_a_subclass_may_belie_is_not_read():
+    run = tacit.learn(Strict(), "q-independent", episodes=30, horizon=10, reward_range=(-1, 0))
+    assert not isinstance(run.game, tacit.TabularGame)
+    assert (run.reward < 0).all()
+    limited = gymnasium.wrappers.TimeLimit(gymnasium.make("FrozenLake-v1"), 500)
+    assert tacit.from_gymnasium(limited).horizon == 100
+
+
+def test_a_fickle_passenger_is_played():
+    run = tacit.learn(gymnasium.make("Taxi-v4", fickle_passenger=True), "q-independent", episodes=2)
+    assert run.game.horizon == 200
+
+
+class Odd(Corridor):
+    """Wrong in odd ways."""
+
+    def __init__(self, fault: str) -> None:
+        super().__init__()
+        self.fault = fault
+        if fault == "agents":
+            self.possible_agents = 5
+        if fault == "range":
+            self.reward_range = ("a", np.inf, 3)
+
+    def step(self, actions: dict[str, int]) -> object:
+        observations, rewards, terminations, truncations, infos = super().step(actions)
+        if self.fault == "flags":
+            terminations = dict.fromkeys(terminations, np.array([True, False]))
+        if self.fault == "list":
+            del self.agents
+        if self.fault == "exit":
+            raise SystemExit(3)
+        return observations, rewards, terminations, truncations, infos
+
+
+@pytest.mark.parametrize("fault", ["agents", "flags", "list", "exit"])
+def test_odd_faults_are_sentences_too(fault: str):
+    with pytest.raises(tacit.TacitError, match="corridor failed in"):
+        tacit.learn(Odd(fault), "stage-v-cce", episodes=5)
+
+
+def test_yes_and_no_are_rewards():
+    class YesNo(Corridor):
+        def step(self, actions: dict[str, int]) -> object:
+            observations, rewards, *rest = super().step(actions)
+            return observations, {name: reward > 0 for name, reward in rewards.items()}, *rest
+
+    assert tacit.learn(YesNo(), "stage-v-cce", episodes=20).game.reward_range == (0, 1)
+
+
+class Views(Whispers):
+    """Both see the same, in spaces of different sizes."""
+
+    def observation_space(self, agent: str) -> object:
+        return gymnasium.spaces.Discrete(2 if agent == "a" else 200_000)
+
+    def toss(self) -> dict[str, int]:
+        coin = int(self.rngs["a"].integers(2))
+        return {"a": coin, "b": coin}
+
+
+def test_those_who_see_the_same_give_it_the_same_number():
+    run = tacit.learn(Views(), "stage-v-cce", episodes=50)
+    assert run.game.shared
+    assert [run.game.state(1, agent=i) for i in (0, 1)] == [run.game.state(1)] * 2

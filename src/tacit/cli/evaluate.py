@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     rows, left_out = [], set()
     for place in store.directories(archive.path(args.runs)):
         stored = store.load(place)
-        if stored.spec.tables == NO_TABLES:
+        if stored.spec.tables.startswith(NO_TABLES):
             left_out.add(f"{stored.spec.game.name} has no tables, so its policies cannot be evaluated exactly")
         else:
             rows.append(_row(place, stored))

@@ -107,8 +107,10 @@ def run(args: argparse.Namespace) -> int:
         results = run_experiment(
             experiment, out=args.out, workers=args.workers, every=every, progress=progress, tell=progress.say
         )
-    for note in dict.fromkeys(note for cell in results.cells for one in cell.outcomes for note in one.notes):
-        print("tacit:", note, file=sys.stderr)
+    several = len({result.cell.game_name for result in results.cells}) > 1
+    told = [(result.cell.game_name, note) for result in results.cells for one in result.outcomes for note in one.notes]
+    for game, note in dict.fromkeys(told):
+        print("tacit:", f"{game}: {note}" if several else note, file=sys.stderr)
     document = documents(experiment.name, results)
     if args.json:
         options.print_json(document if file else document["runs"][0])

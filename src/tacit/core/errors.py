@@ -13,5 +13,8 @@ def brief(value: object, limit: int = 60) -> str:
     >>> brief("good-state")
     "'good-state'"
     """
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # of somebody else's object
+        text = f"<{type(value).__name__}>"
     return text if len(text) <= limit else text[: limit - 1] + "…"

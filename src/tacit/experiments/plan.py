@@ -25,7 +25,7 @@ from tacit.learners import REGISTRY
 from tacit.play.learning import with_preset
 from tacit.play.pettingzoo import NamedEnvironment, game_named
 
-#: Stands for the digest of an environment, of which only the name is known.
+#: Stands before the digest of an environment's code, which takes the place of the tables it does not have.
 NO_TABLES = "environment"
 
 
@@ -36,7 +36,8 @@ class RunSpec:
     Attributes
     ----------
     tables : str
-        Digest of the game's tables: a game file that was changed is another game. "environment" where there are none.
+        Digest of the game's tables: a game file that was changed is another game. For an environment, "environment" and
+        a digest of the file that defines it.
     tacit : str
         The version.
     """
@@ -63,7 +64,8 @@ class RunSpec:
     @property
     def directory(self) -> str:
         """Name of the run's directory: for people, then the hash."""
-        words = (Path(self.game.name).stem, self.learner.name, f"seed{self.seed}", self.hash[:12])
+        game = Path(self.game.name).stem if games.is_file(self.game.name) else self.game.name
+        words = (game, self.learner.name, f"seed{self.seed}", self.hash[:12])
         return "_".join(re.sub(r"[^A-Za-z0-9.-]+", "-", word) for word in words)
 
 
@@ -84,7 +86,7 @@ def plan(experiment: Experiment, *, keep: bool) -> list[Cell]:
     for given in experiment.games:
         game = game_named(given.name, **given.params)
         made = GameSpec(given.name, _game_params(given))
-        summed = tables_digest(game) if isinstance(game, TabularGame) else NO_TABLES
+        summed = tables_digest(game) if isinstance(game, TabularGame) else f"{NO_TABLES} {game.code}"
         for chosen in experiment.learners:
             label = chosen.label or chosen.name
             settings = with_preset(game, chosen.name, chosen.params)

@@ -159,10 +159,13 @@ def _timed(cell: Cell, spec: RunSpec, note: Note, checkpoint: Checkpoint | None)
 
 
 def _learn(cell: Cell, spec: RunSpec, **options: Any) -> Run:
-    game = cell.game
-    if isinstance(game, NamedEnvironment):  # each run has its own; it cannot be stored on the way
-        options = {**options, **game.frame, "checkpoint": None}
-        game = game.make()
+    if isinstance(cell.game, NamedEnvironment):  # each run has its own; it cannot be stored on the way
+        with cell.game.made() as env:
+            return _learned(env, spec, **{**options, **cell.game.frame, "checkpoint": None})
+    return _learned(cell.game, spec, **options)
+
+
+def _learned(game: Any, spec: RunSpec, **options: Any) -> Run:
     return learn(
         game,
         spec.learner.name,

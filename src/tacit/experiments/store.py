@@ -3,6 +3,7 @@
     spec.toml        what was run, the hash, the versions
     curve.parquet    the curve
     policy.npz       the policy, where it is kept
+    states.json      of an environment, what each agent observed in each state that the policy numbers
     summary.json     the numbers, and the digests of the files above; written last: a run that has one is finished
     checkpoint.npz   while the run is not finished
 
@@ -25,9 +26,11 @@ from tacit.experiments import files, parquet, toml
 from tacit.experiments.outcome import Bounds, Outcome
 from tacit.experiments.plan import RunSpec
 from tacit.play import Run
+from tacit.play.environment_game import EnvironmentGame
 from tacit.policies import CertifiedPolicy, MarkovPolicy
 
 SPEC, CURVE, POLICY, SUMMARY, CHECKPOINT = "spec.toml", "curve.parquet", "policy.npz", "summary.json", "checkpoint.npz"
+STATES = "states.json"
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,10 @@ def finish(place: Path, outcome: Outcome, run: Run) -> None:
     if outcome.spec.keep:
         run.policy.save(place / POLICY)
         digests[POLICY] = files.digest(files.read(place / POLICY))
+        if isinstance(run.game, EnvironmentGame):
+            states = json.dumps([[repr(key) for key in own.met] for own in run.game.observations]).encode()
+            files.write(place / STATES, states)
+            digests[STATES] = files.digest(states)
     summary = {
         "hash": outcome.spec.hash,
         "horizon": outcome.horizon,

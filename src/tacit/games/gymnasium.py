@@ -18,6 +18,31 @@ from tacit.games import successors
 from tacit.games.successors import Successors
 from tacit.games.tabular import TabularGame
 
+#: Wrappers that change nothing of what an environment does, but for the time limit.
+PLAIN_WRAPPERS = ("TimeLimit", "OrderEnforcing", "PassiveEnvChecker", "OrderEnforcingWrapper")
+
+
+def layers(env: Any) -> list[Any]:
+    """Return an environment and what it wraps, from the outside in."""
+    found = [env]
+    while getattr(found[-1], "unwrapped", found[-1]) is not found[-1] and hasattr(found[-1], "env"):
+        found.append(found[-1].env)
+    return found
+
+
+def time_limit(env: Any) -> int | None:
+    """Return the smallest time limit among an environment's wrappers."""
+    limits = [vars(layer).get("_max_episode_steps") for layer in layers(env) if type(layer).__name__ == "TimeLimit"]
+    return min((int(limit) for limit in limits if limit is not None), default=None)
+
+
+def has_table(env: Any) -> bool:
+    """Return whether an environment is one of Gymnasium's own whose table says all that it does."""
+    *wrappers, inner = layers(env)
+    own = type(inner).__module__.startswith("gymnasium.envs.toy_text.") and isinstance(getattr(inner, "P", None), dict)
+    plain = all(type(wrapper).__name__ in PLAIN_WRAPPERS for wrapper in wrappers)
+    return own and plain and not getattr(inner, "fickle_passenger", False)
+
 
 def from_gymnasium(env: Any, *, horizon: int | None = None, **kwargs: Any) -> TabularGame:
     """Read the transition table of a Gymnasium environment.
@@ -58,7 +83,7 @@ def from_gymnasium(env: Any, *, horizon: int | None = None, **kwargs: Any) -> Ta
     transitions, rewards = _arrays(name, _table(name, env.unwrapped))
     notes = []
     if horizon is None:
-        horizon = env.spec.max_episode_steps if env.spec else None
+        horizon = time_limit(env)
         if horizon is None:
             raise TacitError(f"{name} has no time limit; give the horizon, e.g. 100")
         notes.append(f"the horizon, {horizon}, is the environment's time limit")

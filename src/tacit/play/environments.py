@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
-
-#: Wrappers that change nothing of what a Gymnasium environment's transition table says.
-PLAIN_WRAPPERS = ("TimeLimit", "OrderEnforcing", "PassiveEnvChecker")
+from tacit.games.gymnasium import PLAIN_WRAPPERS, layers
 
 
 class Moved(NamedTuple):
@@ -45,10 +45,10 @@ class ParallelWorld:
 
     def __init__(self, env: Any) -> None:
         self.source = env
-        self.names = list(getattr(env, "possible_agents", ()))
-        if not self.names:
-            raise TacitError(f"{brief(env)} does not say who plays; it must have possible_agents")
-        with _theirs(env, "its spaces"):
+        with _theirs(env, "possible_agents and its spaces"):
+            self.names = list(getattr(env, "possible_agents", ()))
+            if not self.names:
+                raise TacitError(f"{brief(env)} does not say who plays; it must have possible_agents")
             self.spaces = [env.observation_space(name) for name in self.names]
             own = [env.action_space(name) for name in self.names]
         self.actions, self._first = _discrete(own, self.names)
@@ -77,15 +77,16 @@ class ParallelWorld:
         observations, rewards, terminated, truncated = (
             _dict(self.source, part, value) for part, value in zip(parts[:4], found[:4], strict=True)
         )
-        left = set(self.source.agents)
         paid = [
             0.0 if out else _reward(name, rewards.get(name, 0.0))
             for name, out in zip(self.names, self._over, strict=True)
         ]
-        self._over = [
-            out or name not in left or bool(terminated.get(name)) or bool(truncated.get(name))
-            for name, out in zip(self.names, self._over, strict=True)
-        ]
+        with _theirs(self.source, "its agents, terminations or truncations"):
+            left = set(self.source.agents)
+            self._over = [
+                out or name not in left or bool(terminated.get(name)) or bool(truncated.get(name))
+                for name, out in zip(self.names, self._over, strict=True)
+            ]
         self._last = [observations.get(name, last) for name, last in zip(self.names, self._last, strict=True)]
         return Moved(self._last, paid, self._over)
 
@@ -119,15 +120,14 @@ def is_environment(value: object) -> bool:
     return callable(getattr(value, "reset", None)) and callable(getattr(value, "step", None))
 
 
-def has_table(value: Any) -> bool:
-    """Return whether something is a Gymnasium environment whose own transition table says all that it does."""
-    if not is_environment(value) or not isinstance(getattr(getattr(value, "unwrapped", None), "P", None), dict):
-        return False
-    while value is not value.unwrapped:
-        if type(value).__name__ not in PLAIN_WRAPPERS:
-            return False
-        value = value.env
-    return True
+def stated(env: Any, name: str) -> Any:
+    """Return an attribute that an environment states; what it wraps counts only behind wrappers that change nothing."""
+    for layer in layers(env):
+        if name in getattr(layer, "__dict__", {}) or hasattr(type(layer), name):
+            return getattr(layer, name)
+        if type(layer).__name__ not in PLAIN_WRAPPERS:
+            return None
+    return None
 
 
 def environment(env: Any) -> Environment:
@@ -166,7 +166,7 @@ def _theirs(env: Any, what: str) -> Iterator[None]:
         yield
     except TacitError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         told = " ".join(f"{type(error).__name__}: {error}".split())
         raise TacitError(f"{name_of(env)} failed in {what}: {told[:200]}") from error
 
@@ -184,6 +184,6 @@ def _dict(env: Any, what: str, value: Any) -> Mapping[str, Any]:
 
 
 def _reward(name: str, value: Any) -> float:
-    if isinstance(value, float):
-        return check.real(f"the reward of {name}", value)
+    if isinstance(value, bool | np.bool_):
+        return float(value)
     return check.real(f"the reward of {name}", value.item() if getattr(value, "shape", None) == () else value)

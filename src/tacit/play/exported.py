@@ -7,6 +7,7 @@ learns from, is drawn from a stream of its own.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,7 +15,7 @@ from gymnasium.spaces import Discrete
 from pettingzoo import ParallelEnv
 
 from tacit.core import check, streams
-from tacit.core.errors import TacitError
+from tacit.core.errors import TacitError, brief
 from tacit.games.tabular import TabularGame
 
 Action: TypeAlias = Any  # a whole number, Python's or NumPy's
@@ -77,9 +78,8 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
         """Take a joint action."""
         if self._stream is None or not self.agents:
             raise TacitError("no episode is running; call reset() first")
-        if set(actions) != set(self.agents):
-            given, wanted = ", ".join(map(str, actions)) or "nobody", ", ".join(self.agents)
-            raise TacitError(f"there are actions of {given}; step takes one for each of {wanted}")
+        if not isinstance(actions, Mapping) or set(actions) != set(self.agents):
+            raise TacitError(f"actions is {brief(actions)}; step takes one for each of {', '.join(self.agents)}")
         last = self._h + 1 == self.horizon
         chosen = [actions[name] for name in self.agents]
         self.game.check_place(self._h, self._s, chosen)  # before anything is drawn

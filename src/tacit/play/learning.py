@@ -7,11 +7,12 @@ from typing import Any
 
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
+from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.tabular import TabularGame, check_game
 from tacit.learners import REGISTRY, Learner
 from tacit.play.ascent import ascend
 from tacit.play.checkpoint import Checkpoint
-from tacit.play.environments import environment, has_table, is_environment
+from tacit.play.environments import environment, is_environment, name_of
 from tacit.play.interrupts import Interrupts
 from tacit.play.meeting import learn_in
 from tacit.play.observations import Encode
@@ -92,17 +93,15 @@ def learn(
         raise TacitError(f"progress is {brief(progress)}; it must be a function of (episodes done, episodes in all)")
     certify = None if certify is None else check.flag("certify", certify)
     check.flag("keep", keep)
-    if encode is None and has_table(game):
-        from tacit.games.gymnasium import from_gymnasium  # an extra
-
+    if encode is None and is_environment(game) and has_table(game):
         game, horizon = from_gymnasium(game, horizon=horizon), None
     name, spec = resolved(game, learner, params)
     if not isinstance(game, TabularGame) and is_environment(game):
         check_alone(spec, name)
         if certify:
-            raise TacitError(f"{brief(game)} has no tables, which the certificate needs; leave the certificate out")
+            raise TacitError(f"{name_of(game)} has no tables, which the certificate needs; leave the certificate out")
         if checkpoint is not None:
-            raise TacitError(f"{brief(game)} cannot be stored on the way; leave the checkpoint out")
+            raise TacitError(f"{name_of(game)} cannot be stored on the way; leave the checkpoint out")
         if encode is not None and not callable(encode):
             raise TacitError(
                 f"encode is {brief(encode)}; it must be a function from an observation to something hashable"

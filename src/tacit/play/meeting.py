@@ -19,7 +19,7 @@ from tacit.learners import Learner, World, theorem_iota
 from tacit.play.environment_game import EnvironmentGame
 from tacit.play.environments import Environment, Moved
 from tacit.play.interrupts import Interrupts
-from tacit.play.observations import OVER, Encode, Observations
+from tacit.play.observations import OVER, Encode, Observations, observers
 from tacit.play.progress import Progress, ended, tell
 from tacit.play.run import Gaps, Run
 from tacit.play.scouting import Beyond, Frame, check_ended, check_over, check_rewards, framed
@@ -79,8 +79,7 @@ class Meeting:
     ) -> None:
         self.environment, self.spec, self.frame = environment, spec, frame
         self.episodes, self.seed = episodes, seed
-        pairs = zip(environment.spaces, environment.names, strict=True)
-        self.observations = [Observations(space, encode, who, early=frame.early) for space, who in pairs]
+        self.observations = observers(environment, encode, early=frame.early)
         self.game = EnvironmentGame(environment, frame, self.observations)
         self.agents = self._agents()
         self.windows = Windows(episodes, points, self.game.agents)
@@ -88,7 +87,7 @@ class Meeting:
         self.seconds = 0.0
         self._visited, self._stored = self._room(episodes if keep and self.certified else 0)
         self._sampled_at = int(streams.stream(seed, streams.OUTPUT).integers(episodes))
-        self._sampled: MarkovPolicy | None = None
+        self._sampled: list[FloatArray] | None = None
 
     def _agents(self) -> list[Agent]:
         """Make the agents; one that numbers states as it meets them has room for those of the first episode."""
@@ -139,7 +138,7 @@ class Meeting:
         if not self.certified and first < self._sampled_at:
             size = min(size, self._sampled_at - first)
         if first == self._sampled_at and not self.certified:
-            self._sampled = self._iterate()
+            self._sampled = self._tables()
         while len(returns) < size and not interrupts.pending:
             returns.append(self._episode(first + len(returns)))
             tell(progress, first + len(returns), self.episodes, interrupts)
@@ -193,13 +192,17 @@ class Meeting:
         gap = np.array([agent.bound for agent in self.agents]) if bounded else unknown
         return {"value": unknown, "gap": gap}
 
-    def _iterate(self) -> MarkovPolicy:
-        """Return the agents' current distributions; even ones where an agent has met fewer states than another."""
+    def _tables(self) -> list[FloatArray]:
+        """Return each agent's current distributions at the states it has met, [H, S_i, A_i]."""
+        return [agent.policy[:, : len(own.met)] for agent, own in zip(self.agents, self.observations, strict=True)]
+
+    def _iterate(self, tables: list[FloatArray]) -> MarkovPolicy:
+        """Return distributions as a policy; even ones at states that an agent had not met by then."""
         probs = []
-        for agent, own, actions in zip(self.agents, self.observations, self.game.actions, strict=True):
-            table = np.full((self.frame.horizon, self.game.states, actions), 1 / actions)
-            table[:, : len(own.met)] = agent.policy[:, : len(own.met)]
-            probs.append(table)
+        for table, actions in zip(tables, self.game.actions, strict=True):
+            padded = np.full((self.frame.horizon, self.game.states, actions), 1 / actions)
+            padded[:, : table.shape[1]] = table
+            probs.append(padded)
         return MarkovPolicy(probs)
 
     def result(self, name: str) -> Run:
@@ -212,7 +215,7 @@ class Meeting:
         self.game.notes = (*notes, *([] if self.game.shared else [DIFFERENT]))
         if not self.game.shared:
             warnings.warn(DIFFERENT, stacklevel=4)
-        last = self._iterate()
+        last = self._iterate(self._tables())
         return Run(
             game=self.game,
             learner=name,
@@ -226,9 +229,14 @@ class Meeting:
             params=dict(self.spec.params(self.agents[0].world)),
             seconds=self.seconds,
             interrupted=done < self.episodes,
-            sampled=None if self.certified else self._sampled or last,
+            sampled=self._sampled_iterate(last),
             _policy=self._policy(done, last),
         )
+
+    def _sampled_iterate(self, last: MarkovPolicy) -> MarkovPolicy | None:
+        if self.certified:
+            return None
+        return last if self._sampled is None else self._iterate(self._sampled)
 
     def _gaps(self) -> Gaps:
         upper = np.asarray(self._measures()["gap"])

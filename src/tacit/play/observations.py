@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core.errors import TacitError, brief
+from tacit.play.environments import Environment
 
 Encode = Callable[[Any], Hashable]
 
@@ -40,6 +41,8 @@ class Observations:
         From an observation to something hashable, which is then what the agent sees, whatever its space.
     who : str
         The agent, for messages.
+    numbered : bool
+        Whether the numbers of a Discrete space are those of the states; otherwise they are numbered as they are met.
     early : bool
         Whether the agent may be out before the horizon, and so "over" is a state to count with.
 
@@ -47,18 +50,16 @@ class Observations:
     ----------
     count : int or None
         How many there can be, where the space says it; "over" is not counted.
-    numbered : bool
-        Whether the space has the numbers already.
     met : list
         The observations as they were numbered.
     """
 
-    def __init__(self, space: Any, encode: Encode | None, who: str, *, early: bool = False) -> None:
+    def __init__(self, space: Any, encode: Encode | None, who: str, *, numbered: bool, early: bool = False) -> None:
         self._key: Encode
         self.count: int | None
         self._key, self.count = _plain(space, who) if encode is None else (encode, None)
         self._who = who
-        self.numbered = encode is None and _kind(space) == "Discrete" and int(space.n) <= LARGEST_SPACE
+        self.numbered = numbered
         self.met: list[Hashable] = list(range(int(space.n))) if self.numbered else []
         if self.numbered and early:
             self.met.append(OVER)
@@ -96,6 +97,14 @@ class Observations:
     def known(self, observation: Any) -> int | None:
         """Return the number of an observation, None if it was never met."""
         return self._numbers.get(self.key(observation))
+
+
+def observers(environment: Environment, encode: Encode | None, *, early: bool) -> list[Observations]:
+    """Return each agent's observations; those who see the same give it the same number."""
+    small = [_kind(space) == "Discrete" and int(space.n) <= LARGEST_SPACE for space in environment.spaces]
+    numbered = encode is None and all(small)
+    pairs = zip(environment.spaces, environment.names, strict=True)
+    return [Observations(space, encode, who, numbered=numbered, early=early) for space, who in pairs]
 
 
 def _kind(space: Any) -> str:

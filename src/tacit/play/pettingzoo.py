@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import os
 import sys
 import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.core import extras
@@ -63,14 +66,24 @@ class NamedEnvironment:
 
     name: str
     params: Mapping[str, Any] = field(default_factory=dict)
+    code: str = ""  # digest of the file that defines the environment
 
     @property
     def frame(self) -> dict[str, Any]:
         """What `tacit.learn` is told besides the environment."""
         return {key: self.params[key] for key in ("horizon", "reward_range") if key in self.params}
 
-    def make(self) -> Any:
-        """Make the environment."""
+    @contextmanager
+    def made(self) -> Iterator[Any]:
+        """Make the environment, and close it in the end."""
+        env = self._make()
+        try:
+            yield env
+        finally:
+            if callable(getattr(env, "close", None)):
+                env.close()
+
+    def _make(self) -> Any:
         extras.require("pettingzoo", "pettingzoo")
         params = {key: value for key, value in self.params.items() if key not in self.frame}
         factory = _factory(self.name.removeprefix(PREFIX))
@@ -78,7 +91,7 @@ class NamedEnvironment:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DeprecationWarning)
                 return factory(**params)
-        except Exception as error:  # whatever somebody else's code raises
+        except (Exception, SystemExit) as error:  # whatever somebody else's code raises
             told = " ".join(str(error).split())
             raise TacitError(f"{self.name} cannot be made with {brief(params)}: {told[:200]}") from error
 
@@ -91,12 +104,17 @@ def game_named(name: str, /, **params: Any) -> TabularGame | NamedEnvironment:
     if not isinstance(name, str) or not name.startswith(PREFIX):
         return from_name_or_file(name, **params)
     named = NamedEnvironment(name, params)
-    made = named.make()
-    if not is_environment(made):
-        raise TacitError(f"{name} made {brief(made)}, which is no environment: it has no reset and step")
-    if callable(getattr(made, "close", None)):
-        made.close()
-    return named
+    with named.made() as env:
+        if not is_environment(env):
+            raise TacitError(f"{name} made {brief(env)}, which is no environment: it has no reset and step")
+        return replace(named, code=_code_digest(env))
+
+
+def _code_digest(env: Any) -> str:
+    """Return a digest of the source that defines an environment; what that imports is not looked at."""
+    module = sys.modules.get(type(getattr(env, "unwrapped", env)).__module__)
+    file = getattr(module, "__file__", None)
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest() if file else ""
 
 
 def _factory(path: str) -> Callable[..., Any]:
@@ -129,7 +147,7 @@ def _imported(path: str) -> Any:
         raise TacitError(
             f"{PREFIX}{path} needs {error.name}, which is not installed; pip install {error.name}"
         ) from None
-    except Exception as error:  # whatever somebody else's code raises
+    except (Exception, SystemExit) as error:  # whatever somebody else's code raises
         raise TacitError(f"{PREFIX}{path} cannot be imported: {error}") from error
 
 

@@ -15,8 +15,9 @@ import numpy as np
 
 from tacit.core import check, streams
 from tacit.core.errors import TacitError
+from tacit.games.gymnasium import time_limit
 from tacit.games.tabular import check_range
-from tacit.play.environments import Environment
+from tacit.play.environments import Environment, stated
 
 EPISODES = 20
 STEPS = 10_000
@@ -46,25 +47,28 @@ def framed(
     environment: Environment, *, horizon: int | None, reward_range: tuple[float, float] | None, seed: int
 ) -> Frame:
     """Return the frame: as given, as the environment states it, or as it is seen in a few episodes."""
-    source = getattr(environment.source, "unwrapped", environment.source)
     if horizon is None:
-        horizon = _stated_horizon(source, getattr(environment.source, "spec", None))
-    stated = _stated_range(source) if reward_range is None else check.interval("reward_range", reward_range)
+        horizon = _stated_horizon(environment.source)
+    stated_range = (
+        _stated_range(environment.source) if reward_range is None else check.interval("reward_range", reward_range)
+    )
     if horizon is not None:
         check.integer("horizon", horizon, least=1)
-    if horizon is not None and stated is not None:
-        check_range(stated, horizon)
-        return Frame(horizon, stated)
+    if horizon is not None and stated_range is not None:
+        check_range(stated_range, horizon)
+        return Frame(horizon, stated_range)
     longest, low, high, early = _scouted(environment, horizon, seed)
     notes = []
     if horizon is None:
         notes.append(f"the horizon is {longest}, the longest of a few episodes; it can be given (horizon)")
-    if stated is None:
+    if stated_range is None:
         seen = f"[{low:g}, {high:g}]"
         notes.append(f"rewards are taken to lie in {seen}, as in a few episodes; the range can be given (reward_range)")
-    found = stated or (low, high)
+    if early and stated_range is None:
+        low, high = min(low, 0.0), max(high, 0.0)  # who is out gets nothing
+    found = stated_range or (low, high)
     check_range(found, horizon or longest)
-    return Frame(horizon or longest, found, horizon is None, stated is None, early, tuple(notes))
+    return Frame(horizon or longest, found, horizon is None, stated_range is None, early, tuple(notes))
 
 
 def check_rewards(frame: Frame, rewards: list[float]) -> None:
@@ -97,20 +101,20 @@ def check_ended(frame: Frame, over: list[bool]) -> None:
         raise Beyond(replace(frame, horizon=longer, notes=(*frame.notes, told)))
 
 
-def _stated_horizon(source: Any, spec: Any) -> int | None:
+def _stated_horizon(env: Any) -> int | None:
     """Return the horizon that an environment states, or its time limit."""
-    for stated in (getattr(source, "horizon", None), getattr(spec, "max_episode_steps", None)):
-        if isinstance(stated, int | np.integer) and stated > 0:
-            return int(stated)
+    for length in (stated(env, "horizon"), time_limit(env)):
+        if isinstance(length, int | np.integer) and length > 0:
+            return int(length)
     return None
 
 
-def _stated_range(source: Any) -> tuple[float, float] | None:
+def _stated_range(env: Any) -> tuple[float, float] | None:
     """Return the range that an environment states; an infinite one says nothing."""
-    stated = getattr(source, "reward_range", None)
-    if isinstance(stated, tuple | list) and stated and math.inf in (stated[-1], -stated[0]):
+    found = stated(env, "reward_range")
+    if found is None or any(isinstance(end, float) and math.isinf(end) for end in np.ravel(np.array(found, object))):
         return None
-    return None if stated is None else check.interval("reward_range", stated)
+    return check.interval("reward_range", found)
 
 
 def _scouted(environment: Environment, horizon: int | None, seed: int) -> tuple[int, float, float, bool]:
