@@ -19,7 +19,7 @@ from tacit.cli.main import main
 def test_sixty_kills_leave_no_trace(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     script = Path(__file__).with_name("kills.py")
     done = subprocess.run(
-        [sys.executable, str(script), str(tmp_path), "60", "5"], capture_output=True, text=True, timeout=500
+        [sys.executable, str(script), str(tmp_path), "60", "5"], capture_output=True, text=True, timeout=1500
     )
     assert done.returncode == 0, done.stderr
     met = json.loads(done.stdout)
