@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
+import tacit
+
 PREAMBLE = """\
 agents: 2
 discount: 0.9
@@ -147,3 +151,10 @@ def write(folder: Path, text: str | bytes, name: str) -> Path:
     path = folder / name
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     return path
+
+
+def wide_game(actions: tuple[int, ...], name: str | None) -> tacit.TabularGame:
+    """A matrix game whose payoffs differ by many orders of magnitude."""
+    rng = np.random.default_rng(actions)
+    shape = (len(actions), *actions)
+    return tacit.games.matrix_game(rng.normal(size=shape) * 10.0 ** rng.integers(-30, 30, size=shape), name=name)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from format_samples import NAMED_PAYOFF_FORM, OUTCOME_FORM, PAYOFF_FORM, write
+from format_samples import NAMED_PAYOFF_FORM, OUTCOME_FORM, PAYOFF_FORM, wide_game, write
 
 import tacit
 from tacit.games import nfg
@@ -33,9 +33,7 @@ def payoffs_of(game: object) -> np.ndarray:
 @pytest.mark.parametrize("actions", [(3,), (2, 2), (3, 2), (2, 3, 4), (2, 2, 2, 2)])
 @pytest.mark.parametrize("name", [None, 'with "quotes" and \\'])
 def test_there_and_back(tmp_path: Path, actions: tuple[int, ...], name: str | None):
-    rng = np.random.default_rng(actions)
-    shape = (len(actions), *actions)
-    game = tacit.games.matrix_game(rng.normal(size=shape) * 10.0 ** rng.integers(-30, 30, size=shape), name=name)
+    game = wide_game(actions, name)
     path = tmp_path / "game.nfg"
     nfg.save(game, path)
     theirs = pygambit.read_nfg(path)

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from format_samples import PAYOFF_FORM, write
+from format_samples import PAYOFF_FORM, wide_game, write
 
-import tacit
 from tacit.games import nfg
 
 with warnings.catch_warnings():
@@ -31,9 +30,7 @@ def payoffs_of(game: object, actions: tuple[int, ...]) -> np.ndarray:
 @pytest.mark.parametrize("actions", [(2, 2), (3, 2), (1, 4), (2, 3, 4), (2, 2, 2, 2)])
 @pytest.mark.parametrize("name", [None, "a name", 'with "quotes" and \\'])
 def test_there_and_back(tmp_path: Path, actions: tuple[int, ...], name: str | None):
-    rng = np.random.default_rng(actions)
-    shape = (len(actions), *actions)
-    game = tacit.games.matrix_game(rng.normal(size=shape) * 10.0 ** rng.integers(-30, 30, size=shape), name=name)
+    game = wide_game(actions, name)
     path = tmp_path / "game.nfg"
     nfg.save(game, path)
     theirs = pyspiel.load_game("nfg_game", {"filename": str(path)})

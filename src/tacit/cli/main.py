@@ -13,7 +13,7 @@ from typing import NoReturn
 from tacit._version import __version__
 from tacit.cli import evaluate, games, learners, plot, reproduce, run, solve, theory
 from tacit.core import check
-from tacit.core.errors import TacitError
+from tacit.core.errors import TacitError, one_line
 
 COMMANDS = (run, evaluate, plot, solve, theory, reproduce, games, learners)
 
@@ -72,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except TacitError as error:
-        print("tacit:", " ".join(str(error).split()), file=sys.stderr)
+        print("tacit:", one_line(error), file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("tacit: interrupted", file=sys.stderr)

@@ -7,6 +7,15 @@ class TacitError(ValueError):
     """A wrong input, told in one sentence: the thing, its value, and what would work."""
 
 
+def one_line(text: object, limit: int | None = None) -> str:
+    """Return what somebody else says as a part of one sentence.
+
+    >>> one_line(ValueError("two\\n  lines"))
+    'two lines'
+    """
+    return " ".join(str(text).split())[:limit]
+
+
 def brief(value: object, limit: int = 60) -> str:
     """Show a value within a sentence: its repr on one line, cut when long.
 
@@ -14,7 +23,7 @@ def brief(value: object, limit: int = 60) -> str:
     "'good-state'"
     """
     try:
-        text = " ".join(repr(value).split())
+        text = one_line(repr(value))
     except Exception:  # of somebody else's object
         text = f"<{type(value).__name__}>"
     return text if len(text) <= limit else text[: limit - 1] + "…"

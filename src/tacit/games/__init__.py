@@ -113,10 +113,7 @@ def from_name_or_file(name: str, /, **params: Any) -> TabularGame:
     id of an environment that carries its own transition table.
     """
     if is_file(name):
-        unknown = [key for key in params if key != "horizon"]
-        if unknown:
-            raise TacitError(f"a game from a file has no parameter {unknown[0]!r}; its parameters: horizon")
-        return load(name, **params)
+        return load(name, **_only("a game from a file", params, "horizon"))
     library, text = _library(name), str(name).partition(":")[2]
     if library == "openspiel":
         from tacit.games.openspiel import from_openspiel
@@ -131,10 +128,10 @@ def from_name_or_file(name: str, /, **params: Any) -> TabularGame:
     return make(name, **params)
 
 
-def _only(name: str, params: dict[str, Any], *known: str) -> dict[str, Any]:
+def _only(what: str, params: dict[str, Any], *known: str) -> dict[str, Any]:
     for key in params:
         if key not in known:
-            raise TacitError(f"{name} has no parameter {key!r}; its parameters: {', '.join(known)}")
+            raise TacitError(f"{what} has no parameter {key!r}; its parameters: {', '.join(known)}")
     return params
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core import memory
-from tacit.core.errors import TacitError, brief
+from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.extras import require
 from tacit.core.types import FloatArray
 from tacit.games import successors
@@ -104,7 +104,7 @@ def _make(gymnasium: Any, name: str, kwargs: dict[str, Any]) -> Any:
     try:
         return gymnasium.make(name, **kwargs)
     except (gymnasium.error.Error, ImportError, TypeError, ValueError) as error:
-        raise TacitError(f"Gymnasium cannot make {name!r}: {' '.join(str(error).split())}") from None
+        raise TacitError(f"Gymnasium cannot make {name!r}: {one_line(error)}") from None
 
 
 def _table(name: str, env: Any) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core import check, memory
-from tacit.core.errors import TacitError, brief
+from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.extras import require
 from tacit.games.matrix import matrix_game
 from tacit.games.openspiel_table import distinct, table
@@ -92,7 +92,7 @@ def from_openspiel(
     except MemoryError:
         raise TacitError(f"there is not enough memory for {brief(str(game))}; make it or the horizon smaller") from None
     except (pyspiel.SpielError, ValueError, TypeError) as error:  # the latter two for parameters that make no sense
-        why = " ".join(str(error).split())
+        why = one_line(error)
         if "vector::" in why:  # a size that C++ refuses
             why = "one of its parameters is negative or far too large"
         raise TacitError(f"OpenSpiel cannot play {brief(str(game))}: {why}") from None

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core import memory
-from tacit.core.errors import TacitError
+from tacit.core.errors import TacitError, one_line
 from tacit.core.types import FloatArray, IntArray
 from tacit.games import successors
 from tacit.games.openspiel_states import Actions, Ambiguous, Place, Search, Stage
@@ -104,7 +104,7 @@ def _text(place: Place) -> str:
     if place is None:
         return "over"
     key, _, depth = place
-    text = " ".join(str(key).split())
+    text = one_line(key)
     return text if depth is None else f"{depth}: {text}"
 
 

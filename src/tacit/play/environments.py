@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from tacit.core import check
-from tacit.core.errors import TacitError, brief
+from tacit.core.errors import TacitError, brief, one_line
 from tacit.games.gymnasium import PLAIN_WRAPPERS, layers
 
 
@@ -167,8 +167,8 @@ def _theirs(env: Any, what: str) -> Iterator[None]:
     except TacitError:
         raise
     except (Exception, SystemExit) as error:
-        told = " ".join(f"{type(error).__name__}: {error}".split())
-        raise TacitError(f"{name_of(env)} failed in {what}: {told[:200]}") from error
+        told = one_line(f"{type(error).__name__}: {error}", 200)
+        raise TacitError(f"{name_of(env)} failed in {what}: {told}") from error
 
 
 def _tuple(env: Any, what: str, value: Any, parts: list[str]) -> Any:

@@ -13,18 +13,19 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import memory, streams
+from tacit.core import streams
 from tacit.core.types import FloatArray
-from tacit.learners import Learner, World, theorem_iota
+from tacit.learners import Learner, theorem_iota
 from tacit.play.environment_game import EnvironmentGame
 from tacit.play.environments import Environment, Moved
 from tacit.play.interrupts import Interrupts
 from tacit.play.observations import OVER, Encode, Observations, observers
+from tacit.play.observers import certified_policy, record
 from tacit.play.progress import Progress, ended, tell
 from tacit.play.run import Gaps, Run
 from tacit.play.scouting import Beyond, Frame, check_ended, check_over, check_rewards, framed
 from tacit.play.session import chunk_of
-from tacit.play.solo import Agent, starting_policy
+from tacit.play.solo import Agent, own_world
 from tacit.play.windows import Measures, Windows
 from tacit.policies import CertifiedPolicy, MarkovPolicy
 
@@ -85,7 +86,7 @@ class Meeting:
         self.windows = Windows(episodes, points, self.game.agents)
         self.certified = spec.output in ("stage", "rate")
         self.seconds = 0.0
-        self._visited, self._stored = self._room(episodes if keep and self.certified else 0)
+        self.record = record(self.game, episodes) if keep and self.certified else None
         self._sampled_at = int(streams.stream(seed, streams.OUTPUT).integers(episodes))
         self._sampled: list[FloatArray] | None = None
 
@@ -95,10 +96,8 @@ class Meeting:
         iota = self._iota() if iota is None else float(iota)
         horizon, made = self.frame.horizon, []
         for i, (own, actions) in enumerate(zip(self.observations, self.game.actions, strict=True)):
-            states = len(own.met) or horizon
-            memory.require(memory.floats(12, horizon, states, actions), "this agent")
-            start = starting_policy(self.spec, horizon, states, actions, self.seed, i)
-            world = World(states, np.array([actions]), horizon, self.frame.reward_range, iota, start)
+            size = (horizon, len(own.met) or horizon, actions)
+            world = own_world(self.spec, size, self.frame.reward_range, iota, seed=self.seed, index=i)
             made.append(Agent(self.spec, world, seed=self.seed, index=i))
         return made
 
@@ -112,13 +111,6 @@ class Meeting:
             horizon=self.frame.horizon,
             confidence=self.spec.confidence,  # type: ignore[attr-defined]
         )
-
-    def _room(self, episodes: int) -> tuple[Any, Any]:
-        """Make room for the record: states [K, H], and distributions [K, H, Σ(A_i − 1)]."""
-        grid, width = (episodes, self.frame.horizon), sum(self.game.actions) - self.game.agents
-        size = 4 * episodes * self.frame.horizon * (width + 1)
-        memory.require(size, "the record of all visits (keep=False leaves it and the certified policy out)")
-        return np.zeros(grid, dtype=np.uint32), np.zeros((*grid, width), dtype=np.float32)
 
     def play(self, progress: Progress | None) -> None:
         """Play all episodes, or as many as there are until Ctrl-C."""
@@ -135,10 +127,11 @@ class Meeting:
         returns: list[FloatArray] = []
         first = self.windows.done
         size = self.windows.next_chunk(chunk_of(self.frame.horizon))
-        if not self.certified and first < self._sampled_at:
-            size = min(size, self._sampled_at - first)
-        if first == self._sampled_at and not self.certified:
-            self._sampled = self._tables()
+        if not self.certified:
+            if first == self._sampled_at:
+                self._sampled = self._tables()
+            elif first < self._sampled_at:
+                size = min(size, self._sampled_at - first)
         while len(returns) < size and not interrupts.pending:
             returns.append(self._episode(first + len(returns)))
             tell(progress, first + len(returns), self.episodes, interrupts)
@@ -180,10 +173,11 @@ class Meeting:
         """Write down the state, if all see the same, and the agents' distributions."""
         if any(key != seen[0] for key in seen[1:]):
             self.game.shared = False
-        if self.game.shared and len(self._visited):
-            self._visited[k, h] = states[0]
+        if self.game.shared and self.record is not None:
+            self.record.clock[0] = k + 1
+            self.record.visited[k, h] = states[0]
             rows = [agent.probabilities(h, s)[:-1] for agent, s in zip(self.agents, states, strict=True)]
-            self._stored[k, h] = np.concatenate(rows)
+            self.record.stored[k, h] = np.concatenate(rows)
 
     def _measures(self) -> Measures:
         """Return the agents' own bounds; nobody knows the values."""
@@ -230,7 +224,7 @@ class Meeting:
             seconds=self.seconds,
             interrupted=done < self.episodes,
             sampled=self._sampled_iterate(last),
-            _policy=self._policy(done, last),
+            _policy=self._policy(last),
         )
 
     def _sampled_iterate(self, last: MarkovPolicy) -> MarkovPolicy | None:
@@ -247,13 +241,10 @@ class Meeting:
         )
         return Gaps(self.spec.equilibrium, upper, "model-free" if proven else "estimate")
 
-    def _policy(self, done: int, last: MarkovPolicy) -> CertifiedPolicy | MarkovPolicy | None:
+    def _policy(self, last: MarkovPolicy) -> CertifiedPolicy | MarkovPolicy | None:
         if not self.certified or not self.game.shared:
             return last
-        if not len(self._visited):
-            return None
-        record = (self._visited[:done], self._stored[:done])
-        return CertifiedPolicy(*record, actions=self.game.actions, states=self.game.states, rule=self.spec.output)
+        return None if self.record is None else certified_policy(self.game, self.record, self.spec.output)
 
 
 def _make_room(agent: Agent, own: Observations) -> None:

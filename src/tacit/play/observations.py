@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core.errors import TacitError, brief
+from tacit.core.errors import TacitError, brief, one_line
 from tacit.play.environments import Environment
 
 Encode = Callable[[Any], Hashable]
@@ -78,7 +78,7 @@ class Observations:
         except TacitError:
             raise
         except Exception as error:
-            told = " ".join(f"{type(error).__name__}: {error}".split())
+            told = one_line(f"{type(error).__name__}: {error}")
             raise TacitError(f"{self._who} observed {brief(observation)}, which cannot be read ({told})") from error
         try:
             hash(key)

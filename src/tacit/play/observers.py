@@ -10,6 +10,7 @@ import numpy.typing as npt
 from tacit.core import generics, memory
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.tabular import TabularGame
+from tacit.play.environment_game import EnvironmentGame
 from tacit.policies.certified import CertifiedPolicy
 
 
@@ -33,7 +34,7 @@ class Record(NamedTuple):
     room: FloatArray  # [A]
 
 
-def record(game: TabularGame, episodes: int) -> Record:
+def record(game: TabularGame | EnvironmentGame, episodes: int) -> Record:
     """Make room for the record of all episodes."""
     width = sum(game.actions) - game.agents
     size = 4 * episodes * game.horizon * (width + 1)
@@ -67,7 +68,7 @@ def so_far(kept: Record) -> Record:
     return kept._replace(visited=kept.visited[:begun], stored=kept.stored[:begun])
 
 
-def certified_policy(game: TabularGame, kept: Record, rule: str) -> CertifiedPolicy:
+def certified_policy(game: TabularGame | EnvironmentGame, kept: Record, rule: str) -> CertifiedPolicy:
     """Turn a record into the policy that it describes."""
     written = so_far(kept)
     return CertifiedPolicy(written.visited, written.stored, actions=game.actions, states=game.states, rule=rule)

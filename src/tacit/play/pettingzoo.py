@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.core import extras
-from tacit.core.errors import TacitError, brief
+from tacit.core.errors import TacitError, brief, one_line
 from tacit.games import from_name_or_file
 from tacit.games.tabular import TabularGame, check_game
 from tacit.play.environments import is_environment
@@ -92,8 +92,8 @@ class NamedEnvironment:
                 warnings.simplefilter("ignore", DeprecationWarning)
                 return factory(**params)
         except (Exception, SystemExit) as error:  # whatever somebody else's code raises
-            told = " ".join(str(error).split())
-            raise TacitError(f"{self.name} cannot be made with {brief(params)}: {told[:200]}") from error
+            told = one_line(error, 200)
+            raise TacitError(f"{self.name} cannot be made with {brief(params)}: {told}") from error
 
     def __repr__(self) -> str:
         return self.name

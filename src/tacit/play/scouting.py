@@ -58,14 +58,14 @@ def framed(
         check_range(stated_range, horizon)
         return Frame(horizon, stated_range)
     longest, low, high, early = _scouted(environment, horizon, seed)
+    if early:
+        low, high = min(low, 0.0), max(high, 0.0)  # who is out gets nothing
     notes = []
     if horizon is None:
         notes.append(f"the horizon is {longest}, the longest of a few episodes; it can be given (horizon)")
     if stated_range is None:
         seen = f"[{low:g}, {high:g}]"
         notes.append(f"rewards are taken to lie in {seen}, as in a few episodes; the range can be given (reward_range)")
-    if early and stated_range is None:
-        low, high = min(low, 0.0), max(high, 0.0)  # who is out gets nothing
     found = stated_range or (low, high)
     check_range(found, horizon or longest)
     return Frame(horizon or longest, found, horizon is None, stated_range is None, early, tuple(notes))

@@ -106,7 +106,7 @@ class Agent:
         check.integer("states", states, least=before)
         if self.world.start:
             raise TacitError("an agent with a starting policy cannot meet new states; start from 'uniform'")
-        memory.require(memory.floats(12, self.world.horizon, states, int(self.world.actions[0])), "this agent")
+        _check_memory(self.world.horizon, states, int(self.world.actions[0]))
         self.world = self.world._replace(states=states)
         learned, self.state = self.state, self.spec.init(self.world)  # type: ignore[attr-defined]
         kept = pack(learned)
@@ -177,9 +177,8 @@ def agent(
     if iota is None:
         p = spec.confidence  # type: ignore[attr-defined]
         iota = theorem_iota(agents=1, states=states, actions=actions, episodes=1, horizon=horizon, confidence=p)
-    memory.require(memory.floats(12, horizon, states, actions), "this agent")
-    start = starting_policy(spec, horizon, states, actions, seed, index)
-    world = World(states, np.array([actions]), horizon, check.interval("reward_range", reward_range), iota, start)
+    span = check.interval("reward_range", reward_range)
+    world = own_world(spec, (horizon, states, actions), span, iota, seed=seed, index=index)
     return Agent(spec, world, seed=seed, index=index)
 
 
@@ -191,9 +190,27 @@ def check_alone(spec: Learner, name: str) -> None:
         raise TacitError(f"{name} needs exact gradients, which no agent has on its own; see `tacit learners`")
 
 
-def starting_policy(
-    spec: Learner, horizon: int, states: int, actions: int, seed: int, index: int
-) -> tuple[FloatArray, ...]:
+def own_world(
+    spec: Learner,
+    size: tuple[int, int, int],
+    reward_range: tuple[float, float],
+    iota: float,
+    *,
+    seed: int,
+    index: int,
+) -> World:
+    """Return what agent `index` knows of a game of this size (H, S, A), if there is memory for it."""
+    horizon, states, actions = size
+    _check_memory(*size)
+    start = _start(spec, horizon, states, actions, seed, index)
+    return World(states, np.array([actions]), horizon, reward_range, iota, start)
+
+
+def _check_memory(horizon: int, states: int, actions: int) -> None:
+    memory.require(memory.floats(12, horizon, states, actions), "this agent")
+
+
+def _start(spec: Learner, horizon: int, states: int, actions: int, seed: int, index: int) -> tuple[FloatArray, ...]:
     """Return the agent's own starting point, the one it would have in the loop."""
     start = getattr(spec, "start", "uniform")
     if isinstance(start, MarkovPolicy):

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from tacit.core import archive, check, memory, text
-from tacit.core.errors import TacitError, brief
+from tacit.core.errors import TacitError, brief, one_line
 
 FORMAT, VERSION = "tacit policy", 1
 
@@ -84,7 +84,7 @@ def _parsed(place: Path) -> Any:
     try:
         return json.loads(content, parse_constant=_refuse)
     except (ValueError, RecursionError, MemoryError) as error:
-        told = " ".join(str(error).split())
+        told = one_line(error)
         raise TacitError(f"{place} is not a whole JSON file: cut short, altered or of another kind ({told})") from None
 
 
