@@ -25,10 +25,10 @@ from rich.console import Console
 from rich.table import Table
 
 import tacit
+from tacit.engine.fused import FusedEngine
 from tacit.evaluation import policy_gradient
 from tacit.learners import PGStorm
-from tacit.play.outputs import last_iterate
-from tacit.play.session import Session, world_of
+from tacit.learners.spec import world_of
 from tacit.report import COLORS, styled
 
 OUT = Console(width=150, highlight=False)
@@ -127,7 +127,7 @@ def run_lazy(game: tacit.TabularGame, episodes: int, eta: float, a: float, repea
     best = math.inf
     for _ in range(repeats):
         spec = PGStorm(eta=eta, momentum=a)
-        session = Session(game, spec, world_of(game, spec, episodes=episodes, seed=0), seed=0)
+        session = FusedEngine(game, spec, episodes=episodes, seed=0)
         mean = float(session.advance(episodes)[:, 0].mean())
         best = min(best, session.seconds)
     return best, mean
@@ -204,13 +204,13 @@ def centred(x: np.ndarray) -> np.ndarray:
 def follow(game: tacit.TabularGame, eta: float, a: float, episodes: int, points: int, seed: int, goal: float) -> Course:
     """Run, and at each mark measure the value of the policy and ‖d_t − ∇V(θ_t)‖² along the simplex."""
     spec = PGStorm(eta=eta, momentum=a)
-    session = Session(game, spec, world_of(game, spec, episodes=episodes, seed=seed), seed=seed)
+    session = FusedEngine(game, spec, episodes=episodes, seed=seed)
     marks = np.unique(np.linspace(1, episodes, points).round().astype(int))
     values, errors, done, reached = [], [], 0, math.inf
     for mark in marks:
         if mark - 1 > done:
             session.advance(int(mark - 1 - done))
-        policy = last_iterate(game, session.state)
+        policy = session.policy(session.distributions())
         slopes = policy_gradient(game, policy)
         session.advance(1)
         done = mark
@@ -368,7 +368,7 @@ def climb(game: tacit.TabularGame, eta: float, start: tacit.MarkovPolicy, steps:
 
 def random_policy(game: tacit.TabularGame, seed: int) -> tacit.MarkovPolicy:
     spec = tacit.PGExact(start="random")
-    return tacit.MarkovPolicy(world_of(game, spec, episodes=1, seed=seed).start)
+    return tacit.MarkovPolicy(list(world_of(spec, game, episodes=1, seed=seed).start))
 
 
 def distancing(quick: bool, out: Path) -> None:
@@ -466,7 +466,7 @@ def distancing(quick: bool, out: Path) -> None:
         save(figure, out, "distancing.png")
 
 
-def storm(game: tacit.TabularGame, episodes: int, eta: float, start: str, seed: int) -> tacit.play.Run:
+def storm(game: tacit.TabularGame, episodes: int, eta: float, start: str, seed: int) -> tacit.Run:
     return tacit.learn(
         game, "pg-storm", episodes=episodes, eta=eta, momentum=0.1, start=start, seed=seed, certify=False, points=1
     )

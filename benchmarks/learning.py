@@ -29,10 +29,10 @@ from rich.table import Table
 
 import tacit
 from tacit.core.streams import stream
+from tacit.engine.fused import CHUNK_STEPS, FusedEngine
+from tacit.engine.record import Nothing, record
 from tacit.evaluation.certificate import certificate
 from tacit.learners import REGISTRY
-from tacit.play.observers import record
-from tacit.play.session import CHUNK_STEPS, Session, world_of
 
 IOTA, BONUS = 10.0, 0.1
 
@@ -153,12 +153,12 @@ class HandWrittenC:
 
 def session(
     game: tacit.TabularGame, learner: str = "stage-v-cce", *, seed: int = 0, certify: bool = False, keep: int = 0
-) -> Session:
+) -> FusedEngine:
     """A session of ours; `keep` is the number of episodes to make room for in the record."""
     spec = REGISTRY.make(learner, bonus=BONUS, iota=IOTA)
-    cert = certificate(game, spec.equilibrium) if certify else None
-    world = world_of(game, spec, episodes=1, seed=seed)
-    return Session(game, spec, world, seed=seed, certificate=cert, record=record(game, keep) if keep else None)
+    cert = certificate(game, spec.equilibrium) if certify else Nothing()
+    kept = record(game, keep) if keep else Nothing()
+    return FusedEngine(game, spec, episodes=1, seed=seed, certificate=cert, record=kept)
 
 
 def speed(make: Callable[[], Any], episodes: int, horizon: int, repeats: int) -> tuple[float, float]:

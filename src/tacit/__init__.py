@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING, Any
 from tacit._version import __version__
 
 if TYPE_CHECKING:
-    from tacit import bandits, evaluation, experiments, games, learners, play, policies, report
+    from tacit import bandits, engine, environments, evaluation, experiments, games, learners, policies, report
     from tacit.bandits import Exp3, Exp3IX, Swap, TsallisINF, WeightedFTRL
     from tacit.core.errors import TacitError
+    from tacit.engine import Agent, Run, agent
+    from tacit.environments.pettingzoo import to_pettingzoo
     from tacit.evaluation import (
         best_response,
         evaluate,
@@ -35,15 +37,26 @@ if TYPE_CHECKING:
     from tacit.games.gymnasium import from_gymnasium
     from tacit.games.openspiel import from_openspiel
     from tacit.learners import NPG, UCB, PGExact, PGStorm, QIndependent, StageV, VLearning
-    from tacit.play import Agent, Run, agent, learn
-    from tacit.play.pettingzoo import to_pettingzoo
+    from tacit.learning import learn
     from tacit.policies import CertifiedPolicy, MarkovPolicy, ThinnedPolicy
 
 #: Where each public name lives; it is imported when it is first used, so that `import tacit` costs nothing.
 _HOMES = {
-    "tacit": ["bandits", "evaluation", "experiments", "games", "learners", "play", "policies", "report"],
+    "tacit": [
+        "bandits",
+        "engine",
+        "environments",
+        "evaluation",
+        "experiments",
+        "games",
+        "learners",
+        "policies",
+        "report",
+    ],
     "tacit.bandits": ["Exp3", "Exp3IX", "Swap", "TsallisINF", "WeightedFTRL"],
     "tacit.core.errors": ["TacitError"],
+    "tacit.engine": ["Agent", "Run", "agent"],
+    "tacit.environments.pettingzoo": ["to_pettingzoo"],
     "tacit.evaluation": [
         "best_response",
         "evaluate",
@@ -59,8 +72,7 @@ _HOMES = {
     "tacit.games.gymnasium": ["from_gymnasium"],
     "tacit.games.openspiel": ["from_openspiel"],
     "tacit.learners": ["NPG", "UCB", "PGExact", "PGStorm", "QIndependent", "StageV", "VLearning"],
-    "tacit.play": ["Agent", "Run", "agent", "learn"],
-    "tacit.play.pettingzoo": ["to_pettingzoo"],
+    "tacit.learning": ["learn"],
     "tacit.policies": ["CertifiedPolicy", "MarkovPolicy", "ThinnedPolicy"],
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
@@ -105,6 +117,8 @@ __all__ = [
     "agent",
     "bandits",
     "best_response",
+    "engine",
+    "environments",
     "evaluate",
     "evaluation",
     "experiments",
@@ -117,7 +131,6 @@ __all__ = [
     "load",
     "make",
     "mismatch",
-    "play",
     "policies",
     "potential",
     "report",

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.engine.fused import FusedEngine
+from tacit.engine.record import record
 from tacit.evaluation.certificate import certificate
 from tacit.learners import REGISTRY
-from tacit.play.observers import record
-from tacit.play.session import Session, world_of
 
 
 @pytest.mark.parametrize("learner", ["stage-v-cce", "stage-v-ce"])
@@ -28,8 +28,7 @@ def test_order_of_the_four_values(learner: str):
         game = tacit.make("random-general-sum", states=2, actions=[2, 2], horizon=2, seed=seed)
         spec = REGISTRY.make(learner)
         cert = certificate(game, spec.equilibrium)
-        world = world_of(game, spec, episodes=K, seed=seed)
-        session = Session(game, spec, world, seed=seed, certificate=cert, record=record(game, K))
+        session = FusedEngine(game, spec, episodes=K, seed=seed, certificate=cert, record=record(game, K))
         low, high = game.reward_range
         steps_left = np.arange(game.horizon, -1, -1.0)[:, None, None]
         for part in (100, 900, 9000, K - 10_000):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.play.observations import OVER
+from tacit.environments.observations import OVER
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

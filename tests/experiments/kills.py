@@ -13,10 +13,8 @@ import sys
 import time
 from pathlib import Path
 
-import pyarrow.parquet  # noqa: F401
-
 import tacit
-import tacit.play.checkpoint
+import tacit.engine.checkpoint
 from tacit.cli.main import main
 
 EXPERIMENT = """
@@ -58,7 +56,7 @@ def spawn(arguments: list[str]) -> int:
 def campaign(root: Path, kills: int, seed: int) -> dict[str, object]:
     file = root / "experiment.toml"
     file.write_text(EXPERIMENT)
-    tacit.play.checkpoint._SHARE = 1.0  # write all the time: kills are to fall into writing
+    tacit.engine.checkpoint._SHARE = 1.0  # write all the time: kills are to fall into writing
     moments = random.Random(seed)
     met = {"killed": 0, "in the middle of writing": 0, "with a checkpoint": 0}
     began = time.perf_counter()  # how long a whole run takes here and now

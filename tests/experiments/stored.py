@@ -11,7 +11,7 @@ def content(out: Path) -> dict[str, object]:
     found: dict[str, object] = {}
     for run in sorted(path for path in out.iterdir() if path.is_dir()):
         names = {path.name for path in run.iterdir()}
-        assert names <= {"spec.toml", "curve.parquet", "summary.json", "policy.npz"}, names
+        assert names <= {"spec.toml", "curve.jsonl", "summary.json", "policy.npz"}, names
         summary = json.loads((run / "summary.json").read_text())
         del summary["seconds"], summary["digest"]
         found[run.name] = (summary, *((run / name).read_bytes() for name in sorted(names - {"summary.json"})))

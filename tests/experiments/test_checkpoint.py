@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.engine.checkpoint import Checkpoint
 from tacit.learners import REGISTRY
-from tacit.play.checkpoint import Checkpoint
 
 GAMES = {
     "good-state": ("good-state", {"horizon": 3}),
@@ -101,7 +101,7 @@ def test_a_checkpoint_that_cannot_be_used_is_told_and_the_run_starts_over(harm: 
     else:
         path.write_text("nothing")
     told: list[str] = []
-    checkpoint = Checkpoint(path, key=key, tell=told.append)
+    checkpoint = Checkpoint(path, key=key, note=told.append)
     same(learn(game, "stage-v-cce", checkpoint=checkpoint), learn(game, "stage-v-cce"))
     assert len(told) == 1
     assert "c.npz" in told[0]
@@ -112,7 +112,7 @@ def test_a_checkpoint_that_cannot_be_used_is_told_and_the_run_starts_over(harm: 
 def test_checkpoints_take_a_small_share_of_the_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     import time
 
-    from tacit.play import checkpoint as module
+    from tacit.engine import checkpoint as module
 
     now = 0.0
     monkeypatch.setattr(time, "perf_counter", lambda: now)

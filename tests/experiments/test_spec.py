@@ -132,7 +132,7 @@ def test_a_changed_game_file_is_another_run(tmp_path: Path):
 def test_a_game_file_is_looked_for_beside_the_experiment(tmp_path: Path):
     tacit.make("chicken").save(tmp_path / "game.npz")
     save(experiment(games=(GameSpec("game.npz"),)), tmp_path / "a.toml")
-    assert run_experiment(load(tmp_path / "a.toml")).cells[0].outcomes[0].agents == 2
+    assert run_experiment(load(tmp_path / "a.toml")).outcomes[0].agents == 2
 
 
 def test_the_same_learner_twice_is_told():

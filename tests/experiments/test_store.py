@@ -86,17 +86,17 @@ def test_finished_runs_are_not_run_again(out: Path, monkeypatch: pytest.MonkeyPa
 
 def test_more_seeds_run_only_what_is_missing(out: Path):
     more = run_experiment(replace(SMALL, seeds=3), out=out)
-    assert [one.learned for cell in more.cells for one in cell.outcomes] == [0, 0, 300, 0, 0, 300]
+    assert [one.learned for one in more.outcomes] == [0, 0, 300, 0, 0, 300]
 
 
 def test_a_new_label_is_stored_and_nothing_run(out: Path):
     renamed = replace(SMALL, learners=(replace(SMALL.learners[0], label="another"), SMALL.learners[1]))
     again = run_experiment(renamed, out=out)
-    assert [one.learned for cell in again.cells for one in cell.outcomes] == [0] * 4
+    assert [one.learned for one in again.outcomes] == [0] * 4
     assert store.load(run_of(out)).label == "another"
 
 
-@pytest.mark.parametrize("name", ["summary.json", "curve.parquet", "policy.npz", "spec.toml"])
+@pytest.mark.parametrize("name", ["summary.json", "curve.jsonl", "policy.npz", "spec.toml"])
 @pytest.mark.parametrize("harm", ["cut", "flipped", "empty", "removed"])
 def test_a_damaged_finished_run_is_reported_by_name(
     name: str, harm: str, out: Path, capsys: pytest.CaptureFixture[str]
@@ -147,14 +147,14 @@ def test_a_run_under_anothers_name_is_not_taken(out: Path):
 def test_a_damaged_checkpoint_is_told_and_the_run_starts_over(out: Path):
     before = content(out)
     run = run_of(out)
-    for name in ("summary.json", "curve.parquet", "policy.npz"):
+    for name in ("summary.json", "curve.jsonl", "policy.npz"):
         (run / name).unlink()
     (run / "checkpoint.npz").write_bytes(b"PK nothing")
     told: list[str] = []
-    again = run_experiment(SMALL, out=out, tell=told.append)
+    again = run_experiment(SMALL, out=out, note=told.append)
     assert len(told) == 1
     assert str(run / "checkpoint.npz") in told[0]
-    assert again.cells[0].outcomes[0].learned == 300
+    assert again.outcomes[0].learned == 300
     assert content(out) == before
 
 
@@ -245,7 +245,7 @@ def test_control_c_keeps_what_was_done_and_the_same_command_goes_on(tmp_path: Pa
     assert len(list(out.glob("*/checkpoint.npz"))) == 1
     assert not list(out.glob("*/summary.json"))
     long = Experiment("long", 2_000_000, (GameSpec("good-state"),), (LearnerSpec("stage-v-cce"),), keep=False)
-    again = run_experiment(long, out=out).cells[0].outcomes[0]
+    again = run_experiment(long, out=out).outcomes[0]
     assert 0 < again.learned < 2_000_000
     run_experiment(long, out=tmp_path / "whole")
     assert content(out) == content(tmp_path / "whole")

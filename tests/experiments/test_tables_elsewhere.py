@@ -43,8 +43,8 @@ def assert_same(frame: object, curve: np.ndarray) -> None:
 
 
 def test_a_stored_curve_opens(library: ModuleType, stored: Path):
-    learnt = run_experiment(SMALL).cells[0].outcomes[0].curve  # in memory, by the same seed
-    assert_same(library.read_parquet(stored / "curve.parquet"), learnt)
+    learnt = run_experiment(SMALL).outcomes[0].curve  # in memory, by the same seed
+    assert_same(library.read_parquet(stored / "curve.jsonl"), learnt)
 
 
 def test_the_curve_of_a_run_opens(library: ModuleType):

@@ -54,7 +54,9 @@ def full(game: tacit.TabularGame, policy: tacit.MarkovPolicy) -> list[np.ndarray
 
 
 def world_of_one(game: tacit.TabularGame, i: int, theta: np.ndarray) -> World:
-    return World(game.states, np.array([game.actions[i]]), game.horizon, game.reward_range, 0.0, (theta,))
+    return World(
+        game.states, np.array([game.actions[i]]), game.horizon, game.reward_range, Scale(1, 1, 1, 1, 1), (theta,)
+    )
 
 
 def live(state: Any, path: Trajectory, i: int, pi: np.ndarray) -> None:

@@ -10,9 +10,8 @@ import pytest
 from storm_dense import Dense
 
 import tacit
+from tacit.engine.fused import FusedEngine
 from tacit.learners import REGISTRY
-from tacit.play.outputs import last_iterate
-from tacit.play.session import Session, world_of
 
 EPISODES = 10_000
 SEED = 5
@@ -25,16 +24,16 @@ STEP = {"good-state": 1e-4, "three agents": 2e-3}
 
 def compare(
     game: tacit.TabularGame, dense: Dense, spec: Any, *, episodes: int = EPISODES, tolerance: float = 1e-10
-) -> tuple[Session, np.ndarray]:
+) -> tuple[FusedEngine, np.ndarray]:
     """Run both on the same draws; policies must agree at every thousandth episode and all returns must."""
-    session = Session(game, spec, world_of(game, spec, episodes=episodes, seed=SEED), seed=SEED)
+    session = FusedEngine(game, spec, episodes=episodes, seed=SEED)
     farthest = 0.0
     for begin in range(0, episodes, 1000):
         count = min(1000, episodes - begin)
         lazy = session.advance(count)
         plain = np.array([dense.episode() for _ in range(count)])
         np.testing.assert_allclose(lazy, plain, atol=1e-9, err_msg=f"returns after episode {begin}")
-        probs = last_iterate(game, session.state).probs
+        probs = session.policy(session.distributions()).probs
         for own, other in zip(probs, dense.probs(), strict=True):
             np.testing.assert_allclose(own, other, atol=tolerance, rtol=0, err_msg=f"episode {begin + count}")
             farthest = max(farthest, float(np.abs(own - 1 / own.shape[2]).max()))

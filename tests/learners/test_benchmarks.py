@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.engine.fused import FusedEngine
 from tacit.learners import ucb_central, ucb_independent
-from tacit.play.session import Session, world_of
 
 
 @pytest.fixture(scope="module")
@@ -29,8 +29,7 @@ def test_an_agent_alone_finds_the_optimum(learner: str, alone: tacit.TabularGame
 def test_values_stay_above_the_optimum_with_the_theory_s_bonus(reference: int | None, alone: tacit.TabularGame):
     # with probability 1 − p, p = 0.01 for each bound; seed fixed
     spec = ucb_independent(bonus=1.0, reference=reference)
-    world = world_of(alone, spec, episodes=20_000, seed=2)
-    session = Session(alone, spec, world, seed=2)
+    session = FusedEngine(alone, spec, episodes=20_000, seed=2)
     session.advance(20_000)
     low, high = alone.reward_range
     steps_left = np.arange(alone.horizon, -1, -1)[:, None]
@@ -40,7 +39,7 @@ def test_values_stay_above_the_optimum_with_the_theory_s_bonus(reference: int | 
 
 def test_q_never_rises(alone: tacit.TabularGame):
     spec = ucb_independent(bonus=0.1, reference=50)
-    session = Session(alone, spec, world_of(alone, spec, episodes=2000, seed=3), seed=3)
+    session = FusedEngine(alone, spec, episodes=2000, seed=3)
     before = session.state.Q.copy()
     for _ in range(20):
         session.advance(100)
@@ -52,7 +51,7 @@ def test_regret_grows_more_slowly_than_the_episodes(alone: tacit.TabularGame):
     # √K would double the regret from K to 4K, a linear one would make it four times as large
     optimum = tacit.solve(alone).values[0]
     spec = ucb_independent(bonus=0.05)
-    session = Session(alone, spec, world_of(alone, spec, episodes=80_000, seed=4), seed=4)
+    session = FusedEngine(alone, spec, episodes=80_000, seed=4)
     regret = np.cumsum(optimum - session.advance(80_000)[:, 0])
     assert regret[19_999] > 0
     assert regret[-1] < 3 * regret[19_999]
@@ -63,7 +62,7 @@ def test_the_reference_lowers_some_q(alone: tacit.TabularGame):
     tables = []
     for reference in (None, 2000):
         spec = ucb_independent(bonus=0.0, reference=reference)
-        session = Session(alone, spec, world_of(alone, spec, episodes=5000, seed=4), seed=4)
+        session = FusedEngine(alone, spec, episodes=5000, seed=4)
         session.advance(5000)
         tables.append(session.state.Q)
     assert (tables[0] != tables[1]).any()
@@ -80,7 +79,7 @@ def test_central_is_one_learner_on_the_joint_action():
         (game, ucb_central(bonus=0.1, reference=30)),
         (single, ucb_independent(bonus=0.1, reference=30)),
     ):
-        session = Session(played, spec, world_of(played, spec, episodes=3000, seed=6), seed=6)
+        session = FusedEngine(played, spec, episodes=3000, seed=6)
         runs.append((session.advance(3000)[:, 0], session.state))
     assert (runs[0][0] == runs[1][0]).all()
     assert (runs[0][1].inner.Q == runs[1][1].Q).all()

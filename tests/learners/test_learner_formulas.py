@@ -11,10 +11,11 @@ import tacit
 from tacit.core.generics import learn
 from tacit.core.stages import stage_lengths
 from tacit.learners import World, theorem_iota
+from tacit.learners.spec import Scale
 
 
 def world(**changes: object) -> World:
-    made = World(states=1, actions=np.array([3]), horizon=2, reward_range=(-2.0, 5.0), iota=4.0)
+    made = World(states=1, actions=np.array([3]), horizon=2, reward_range=(-2.0, 5.0), scale=Scale(1, 1, 1, 1, 1))
     return made._replace(**changes)
 
 
@@ -43,7 +44,7 @@ def test_the_learner_keeps_to_them(H: int):
 
 def test_iota_is_that_of_the_theorem():
     """ι = log(2·N·S·A_max·K·H/p). [Mao2022, thm:cce]"""
-    found = theorem_iota(agents=3, states=5, actions=4, episodes=1000, horizon=7, confidence=0.05)
+    found = theorem_iota(Scale(agents=3, states=5, actions=4, episodes=1000, horizon=7), 0.05)
     assert found == pytest.approx(math.log(2 * 3 * 5 * 4 * 1000 * 7 / 0.05), rel=1e-15)
     game = tacit.make("random-general-sum", agents=2, states=3, actions=[2, 4], horizon=2)
     run = tacit.learn(game, "stage-v-cce", episodes=50, confidence=0.05)

@@ -15,16 +15,17 @@ import numpy as np
 
 import tacit
 from tacit.core.streams import stream
+from tacit.engine.fused import FusedEngine
+from tacit.engine.record import Nothing, record
 from tacit.evaluation.certificate import certificate
 from tacit.learners import REGISTRY, Learner
-from tacit.play.observers import record
-from tacit.play.session import Session, world_of
+from tacit.learners.spec import world_of
 
 BONUS = 0.01  # small enough that values leave their caps within a few dozen episodes
 
 #: Every registered learner with a certified output as it comes, and with the other bandits that it can have.
 CERTIFIED: dict[str, tuple[str, dict[str, Any]]] = {
-    **{name: (name, {"bonus": BONUS}) for name in REGISTRY if REGISTRY.make(name).output in ("stage", "rate")},
+    **{name: (name, {"bonus": BONUS}) for name in REGISTRY if REGISTRY.make(name).output == "certified"},
     "v-learning ce": ("v-learning", {"equilibrium": "ce", "bonus": BONUS}),
     "stage-v-cce exp3": ("stage-v-cce", {"bandit": "exp3", "bonus": BONUS}),
     "stage-v-cce tsallis-inf": ("stage-v-cce", {"bandit": "tsallis-inf", "bonus": BONUS}),
@@ -78,27 +79,28 @@ def make_learner(name: str, **params: Any) -> Learner:
 
 def session(
     game: tacit.TabularGame, spec: Learner, episodes: int, *, seed: int = SEED, watched: bool = True, kept: bool = True
-) -> Session:
+) -> FusedEngine:
     """Make a session, with certificate and record unless they are declined or the learner has none."""
-    certified = spec.output in ("stage", "rate")
-    return Session(
+    certified = spec.output == "certified"
+    return FusedEngine(
         game,
         spec,
-        world_of(game, spec, episodes=episodes, seed=seed),
+        episodes=episodes,
         seed=seed,
-        certificate=certificate(game, spec.equilibrium) if watched and certified else None,
-        record=record(game, episodes) if kept and certified else None,
+        certificate=certificate(game, spec.equilibrium) if watched and certified else Nothing(),
+        record=record(game, episodes) if kept and certified else Nothing(),
     )
 
 
-def fused(game: tacit.TabularGame, spec: Learner, episodes: int, *, seed: int = SEED) -> tuple[Session, np.ndarray]:
+def fused(game: tacit.TabularGame, spec: Learner, episodes: int, *, seed: int = SEED) -> tuple[FusedEngine, np.ndarray]:
     """Run the fused loop with certificate and record."""
     one = session(game, spec, episodes, seed=seed)
     return one, one.advance(episodes)
 
 
 def iota_of(game: tacit.TabularGame, spec: Learner, episodes: int) -> float:
-    return world_of(game, spec, episodes=episodes, seed=0).iota
+    world = world_of(spec, game, episodes=episodes, seed=0)
+    return spec.log_factor(world) if spec.output == "certified" else 0.0
 
 
 def apart(
@@ -161,7 +163,7 @@ def row(state: Any, i: int, actions: int, prefix: str = "") -> dict[str, Any]:
     return {key: np.asarray(value) for key, value in found.items()}
 
 
-def digest(session: Session, returns: np.ndarray) -> str:
+def digest(session: FusedEngine, returns: np.ndarray) -> str:
     """Sum up everything that a session holds."""
     summed = hashlib.sha256(np.ascontiguousarray(returns).tobytes())
     for part in _flat((session.state, session.certificate, session.record)):

@@ -31,7 +31,7 @@ def scramble_others(state: Any, i: int, rng: np.random.Generator) -> None:
 def practised(game: tacit.TabularGame, learner: str, rng: np.random.Generator) -> Any:
     """A state in which every agent has learned something, in the interpreted mode."""
     spec = table.make_learner(learner)
-    state = spec.init(table.world_of(game, spec, episodes=100, seed=0))
+    state = spec.init(world_of(spec, game, episodes=100, seed=0))
     for _ in range(50):
         for i in range(game.agents):
             for h in range(game.horizon):

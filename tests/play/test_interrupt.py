@@ -43,12 +43,12 @@ def test_it_is_the_beginning_of_the_whole_run(game: tacit.TabularGame):
 
 
 def test_an_interrupt_before_anything_is_done_is_passed_on(game: tacit.TabularGame, monkeypatch: pytest.MonkeyPatch):
-    from tacit.play.session import Session
+    from tacit.engine.fused import FusedEngine
 
-    def interrupted(self: Session, episodes: int) -> None:
+    def interrupted(self: FusedEngine, episodes: int) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Session, "advance", interrupted)
+    monkeypatch.setattr(FusedEngine, "advance", interrupted)
     with pytest.raises(KeyboardInterrupt):
         tacit.learn(game, "stage-v-cce", episodes=300)
 

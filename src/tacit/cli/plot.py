@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
         raise TacitError(f"{place} has no ending of a figure; give one of {', '.join(ENDINGS)}")
 
     from tacit.experiments import store  # imports the compiler
-    from tacit.experiments.groups import grouped
+    from tacit.experiments.results import grouped
     from tacit.report.results import results_figure
 
     found: dict[str, Path] = {}

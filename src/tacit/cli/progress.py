@@ -7,43 +7,53 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
+
+if TYPE_CHECKING:
+    from tacit.experiments import Progress as RunProgress
 
 _EVERY_SECONDS = 5.0
 _RATE_SECONDS = 10.0  # the rate is that of the last seconds
 
 
 class Shown:
-    """Call it with (runs done, episodes done, episodes in all); `say` prints a line beside it."""
+    """Call it with a `Progress`; `say` prints a line beside it, each text once."""
 
-    def __init__(self, show: Callable[[str, int, int], None], say: Callable[[str], None], runs: int) -> None:
-        self._show, self.say = show, say
-        self._runs = runs
+    def __init__(self, show: Callable[[str, int, int], None], say: Callable[[str], None]) -> None:
+        self._show, self._say = show, say
+        self._said: set[str] = set()
         self._seen: deque[tuple[float, int]] = deque()
 
-    def __call__(self, done: int, episodes: int, total: int) -> None:
+    def say(self, text: str) -> None:
+        """Print a line beside the progress."""
+        if text not in self._said:
+            self._said.add(text)
+            self._say(text)
+
+    def __call__(self, at: RunProgress) -> None:
         """Show runs done, episodes a second and the time left."""
         now = time.perf_counter()
-        self._seen.append((now, episodes))
+        self._seen.append((now, at.episodes))
         while now - self._seen[0][0] > _RATE_SECONDS and len(self._seen) > 2:
             self._seen.popleft()
-        told = f"{done}/{self._runs} runs"
-        seconds, played = now - self._seen[0][0], episodes - self._seen[0][1]
-        if episodes >= total:
-            told += ", storing results" if done < self._runs else ""
+        text = f"{at.done}/{at.runs} runs"
+        seconds, played = now - self._seen[0][0], at.episodes - self._seen[0][1]
+        if at.episodes >= at.total:
+            text += ", storing results" if at.done < at.runs else ""
         elif seconds > 0 and played > 0:
             rate = played / seconds
-            told += f", {rate:,.0f} episodes/s, {_clock((total - episodes) / rate)} left"
-        self._show(told, episodes, total)
+            text += f", {rate:,.0f} episodes/s, {_clock((at.total - at.episodes) / rate)} left"
+        self._show(text, at.episodes, at.total)
 
 
 @contextmanager
-def progress_on_stderr(title: str, runs: int) -> Iterator[Shown]:
+def progress_on_stderr(title: str) -> Iterator[Shown]:
     """Show how far runs are."""
     if not sys.stderr.isatty():
-        yield Shown(_plain(title), lambda line: print("tacit:", line, file=sys.stderr, flush=True), runs)
+        yield Shown(_plain(title), lambda line: print("tacit:", line, file=sys.stderr, flush=True))
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[told]}"))
     with Progress(*columns, console=Console(file=sys.stderr, highlight=False), transient=True) as bar:
@@ -52,7 +62,7 @@ def progress_on_stderr(title: str, runs: int) -> Iterator[Shown]:
         def show(told: str, episodes: int, total: int) -> None:
             bar.update(task, completed=episodes, total=total, told=told)
 
-        yield Shown(show, lambda line: bar.console.print("tacit:", line, markup=False, soft_wrap=True), runs)
+        yield Shown(show, lambda line: bar.console.print("tacit:", line, markup=False, soft_wrap=True))
 
 
 def _plain(title: str) -> Callable[[str, int, int], None]:

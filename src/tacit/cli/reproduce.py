@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _experiment(name: str, *, quick: bool) -> Experiment:
     """Read a task's experiment: `papers/mao2022` in a clone, or what the package carries of it."""
-    from tacit.experiments import spec
+    from tacit.experiments import loading
 
     here = Path(__file__).resolve()
     places = [here.parents[1] / "papers", here.parents[3] / "papers"]
@@ -77,7 +77,7 @@ def _experiment(name: str, *, quick: bool) -> Experiment:
         raise TacitError(
             "the experiments of the paper are not installed; run this from a clone, or install the package"
         )
-    experiment = spec.load(file)
+    experiment = loading.load(file)
     if quick:
         return replace(experiment, seeds=QUICK_SEEDS, episodes=min(experiment.episodes, QUICK_EPISODES))
     return experiment
@@ -86,20 +86,17 @@ def _experiment(name: str, *, quick: bool) -> Experiment:
 def _learned(experiment: Experiment, out: Path, workers: int | None) -> tuple[dict[str, dict[str, Any]], TabularGame]:
     """Run an experiment; return each algorithm's outcomes for each of its settings, and the game."""
     from tacit.experiments import run_experiment
-    from tacit.games import TabularGame
+    from tacit.experiments.plan import game_of
 
-    runs = experiment.seeds * len(experiment.learners)
-    with progress_on_stderr(experiment.name, runs) as progress:
+    with progress_on_stderr(experiment.name) as progress:
         results = run_experiment(experiment, out=out, workers=workers, progress=progress)
     if results.interrupted:
         raise KeyboardInterrupt
     variants: dict[str, dict[str, Any]] = {}
-    for done in results.cells:
-        label, _, setting = done.cell.label.partition(": ")
-        variants.setdefault(label, {})[setting] = done.outcomes
-    game = results.cells[0].cell.game
-    assert isinstance(game, TabularGame)  # the paper's games are
-    return variants, game
+    for one in results.outcomes:
+        label, _, setting = one.label.partition(": ")
+        variants.setdefault(label, {}).setdefault(setting, []).append(one)
+    return variants, game_of(results.outcomes[0].spec)
 
 
 def _drawn_and_judged(name: str, variants: Variants, game: TabularGame, place: Path) -> list[Claim]:

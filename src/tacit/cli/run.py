@@ -36,8 +36,13 @@ EPILOG = """a file, say experiment.toml, runs every game with every learner and 
   params = {bonus = 0.1}
   label = "V-learning"       # in figures
 
-with --out DIR every run has a directory of its own: spec.toml, curve.parquet, summary.json, policy.npz. Killed or
-interrupted, the same command goes on where it was and ends with the same bits; finished runs are not run again.
+with --out DIR every run has a directory of its own: spec.toml, curve.jsonl (one line for each measurement, as it
+happens), summary.json, policy.npz. Kill or interrupt it and run the same command to resume: it ends with the same bits.
+Finished runs are not run again, failed ones are; several processes may share a DIR.
+
+--import FILE.py runs a script of yours first, which makes your own games, learners and bandits known, e.g. by
+tacit.learners.REGISTRY.add("mine", Mine). An experiment may list the scripts it needs (scripts = ["mine.py"]); they are
+run only if --import names them too, because a script is code.
 
 examples:
   tacit run good-state stage-v-cce --episodes 50000 --seeds 20 --set bonus=0.1 --out results/first
@@ -82,7 +87,20 @@ def add(commands: Any) -> None:
     parser.add_argument("--certify", choices=["auto", "yes", "no"], help="keep the exact certificate (auto)")
     parser.add_argument("--no-keep", action="store_true", default=None, help="do not store the policies")
     parser.add_argument("--out", metavar="DIR", help="store the runs in DIR, and go on with those that are there")
-    parser.add_argument("--workers", metavar="N", type=int, help="threads (the number of cores)")
+    parser.add_argument(
+        "--on",
+        choices=["threads", "processes"],
+        help="where runs take place (threads; for environments, processes)",
+    )
+    parser.add_argument("--workers", metavar="N", type=int, help="threads or processes (the number of cores)")
+    parser.add_argument(
+        "--import",
+        metavar="FILE.py",
+        dest="scripts",
+        action="append",
+        default=[],
+        help="run this script first, to make games, learners and bandits of your own known; may be repeated",
+    )
     parser.add_argument(
         "--checkpoint-every", metavar="S", type=float, default=30.0, help="seconds between checkpoints (30)"
     )
@@ -96,41 +114,53 @@ def run(args: argparse.Namespace) -> int:
     every = check.real("--checkpoint-every", args.checkpoint_every, least=0)
     if args.workers is not None:
         check.integer("--workers", args.workers, least=1)
-    experiment = _from_file(args) if file else _from_line(args)
 
-    from tacit.experiments.document import documents  # imports the compiler
+    from tacit.experiments import scripts  # imports the compiler
     from tacit.experiments.runner import run_experiment
 
-    runs = len(experiment.games) * len(experiment.learners) * experiment.seeds
+    scripts.run(args.scripts)
+    experiment = _from_file(args) if file else _from_line(args)
     chatter = contextlib.redirect_stdout(sys.stderr)  # an environment may print; stdout is for the document
-    with chatter, progress_on_stderr(experiment.name, runs) as progress:
+    with chatter, progress_on_stderr(experiment.name) as progress:
         results = run_experiment(
-            experiment, out=args.out, workers=args.workers, every=every, progress=progress, tell=progress.say
+            experiment,
+            out=args.out,
+            on=args.on,
+            workers=args.workers,
+            every=every,
+            progress=progress,
+            note=progress.say,
         )
-    several = len({result.cell.game_name for result in results.cells}) > 1
-    told = [(result.cell.game_name, note) for result in results.cells for one in result.outcomes for note in one.notes]
-    for game, note in dict.fromkeys(told):
-        print("tacit:", f"{game}: {note}" if several else note, file=sys.stderr)
-    document = documents(experiment.name, results)
+    for failure in results.failures:
+        spec = failure.spec
+        print(
+            f"tacit: {spec.game.name} with {spec.label}, seed {spec.seed}, failed: {failure.sentence}", file=sys.stderr
+        )
+    summaries = [group.summary(interrupted=results.interrupted) for group in results.groups]
     if args.json:
-        options.print_json(document if file else document["runs"][0])
+        options.print_json({"name": experiment.name, "runs": summaries} if file else summaries[0])
     else:
-        _print(results, document["runs"], args.out)
-    return 130 if results.interrupted else 0
+        _print(results, summaries, args.out)
+    return 130 if results.interrupted else 1 if results.failures else 0
 
 
 _ONE_LINE = ("learner", "episodes", "seeds", "seed", "set", "game_set", "points", "certify", "no_keep")
 
 
 def _from_file(args: argparse.Namespace) -> Experiment:
-    from tacit.experiments.spec import load
+    from tacit.experiments.loading import load
 
     given = [name for name in _ONE_LINE if getattr(args, name) is not None]
     if given:
         what = "a LEARNER" if given[0] == "learner" else f"--{given[0].replace('_', '-')}"
         raise TacitError(f"{what} is given beside {args.game}; an experiment's file says it itself")
     sys.path.insert(0, str(Path(args.game).resolve().parent))  # for environments of one's own beside the file
-    return load(args.game)
+    experiment = load(args.game)
+    named = {Path(script).resolve() for script in args.scripts}
+    missing = [script for script in experiment.scripts if Path(script).resolve() not in named]
+    if missing:
+        raise TacitError(f"{args.game} needs {missing[0]}, which is code; to run it, say --import {missing[0]} too")
+    return experiment
 
 
 def _from_line(args: argparse.Namespace) -> Experiment:
@@ -159,30 +189,31 @@ def _from_line(args: argparse.Namespace) -> Experiment:
         episodes=args.episodes,
         certify={"yes": True, "no": False}.get(args.certify),
         keep=not args.no_keep,
+        scripts=tuple(args.scripts),
         **given,
     )
 
 
-def _print(results: Results, documents: list[dict[str, Any]], place: str | None) -> None:
+def _print(results: Results, summaries: list[dict[str, Any]], place: str | None) -> None:
     out = options.console()
-    for result, document in zip(results.cells, documents, strict=True):
-        out.print(f"{result.cell.label} on {result.cell.game!r}", soft_wrap=True)
-        _print_one(out, document, result.outcomes)
+    for group, summary in zip(results.groups, summaries, strict=True):
+        out.print(f"{group.learner} on {group.outcomes[0].game}", soft_wrap=True)
+        _print_one(out, summary, group.outcomes)
     if place is not None:
         out.print(f"stored in {place}", soft_wrap=True)
 
 
-def _print_one(out: Any, document: dict[str, Any], outcomes: list[Outcome]) -> None:
-    reward, gap = document["reward"], document["gap"]
-    seeds = "1 seed" if document["seeds"] == 1 else f"{document['seeds']} seeds"
+def _print_one(out: Any, summary: dict[str, Any], outcomes: list[Outcome]) -> None:
+    reward, gap = summary["reward"], summary["gap"]
+    seeds = "1 seed" if summary["seeds"] == 1 else f"{summary['seeds']} seeds"
     if any(one.interrupted for one in outcomes):
         least = min(one.episodes for one in outcomes)
-        out.print(f"interrupted: each run holds at least {least} of {document['episodes']} episodes")
+        out.print(f"interrupted: each run holds at least {least} of {summary['episodes']} episodes")
     low, high = reward["ci95"]
     out.print(
         f"reward of agent 0, last tenth of the episodes: {reward['mean']:.4g} ± {reward['std']:.3g} "
         f"(standard deviation over {seeds}; 95 % interval of the mean {low:.4g} to {high:.4g})"
-        if document["seeds"] > 1
+        if summary["seeds"] > 1
         else f"reward of agent 0, last tenth of the episodes: {reward['mean']:.4g}",
         soft_wrap=True,
     )
@@ -194,7 +225,7 @@ def _print_one(out: Any, document: dict[str, Any], outcomes: list[Outcome]) -> N
             "estimate": ("the certified policy: about", "each agent's own estimate, no bound"),
         }[gap["source"]]
         size = f"{gap['mean']:.4g}"
-        if document["seeds"] > 1:
+        if summary["seeds"] > 1:
             size += f" on average, {gap['max']:.4g} in the worst seed"
         out.print(f"{gap['kind']} gap of {whose} {size} ({kind}, the largest of all agents)", soft_wrap=True)
-    out.print(f"{document['steps_per_second']:.3g} steps a second, {document['wall_seconds']:.2f} s")
+    out.print(f"{summary['steps_per_second']:.3g} steps a second, {summary['wall_seconds']:.2f} s")

@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import memory
+from tacit.core.atomic import written
 from tacit.core.errors import TacitError, brief
-from tacit.core.whole import written
 
 Array = npt.NDArray[Any]
 
@@ -74,6 +74,14 @@ def read(source: str | os.PathLike[str]) -> dict[str, Array]:
         raise TacitError(f"{place} may not be read") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError) as error:
         raise TacitError(f"{place} is not a whole .npz file: cut short, altered or of another kind ({error})") from None
+
+
+def word(source: str | os.PathLike[str], name: str) -> str:
+    """Read one short text of a `.npz`."""
+    found = read(source).get(name)
+    if found is None or found.dtype.kind != "U" or found.ndim:
+        raise TacitError(f"{source} does not state its {name}")
+    return str(found)
 
 
 def _stated_members(place: Path) -> int:

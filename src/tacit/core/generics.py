@@ -69,12 +69,20 @@ def start(game, u):
 
 
 @generic
-def advance(game, h, s, joint, u):
+def place(game, h, s, actions):
+    """Return a token for the joint action `actions` [N] at step h in state s.
+
+    It is made once a step and read by `advance` and `reward`: whatever the game needs, such as the row of a table.
+    """
+
+
+@generic
+def advance(game, token, u):
     """Return the next state, drawn with the uniform number u."""
 
 
 @generic
-def reward(game, i, h, s, joint):
+def reward(game, i, token):
     """Return agent i's reward."""
 
 
@@ -132,7 +140,7 @@ def restart(bandit, i, c, rounds):
     """Forget everything about cell c; about `rounds` rounds will follow."""
 
 
-# observers of the loop ---------------------------------------------------------------------------------------------
+# what may watch the loop ---------------------------------------------------------------------------------------------
 
 
 @generic

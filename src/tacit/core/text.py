@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tacit.core import archive, memory
+from tacit.core.atomic import written
 from tacit.core.errors import TacitError
-from tacit.core.whole import written
 
 #: Bytes that reading takes for each byte of a file: the bytes and the string, which Python may store as 4 bytes each.
 _PER_BYTE = 5

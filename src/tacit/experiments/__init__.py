@@ -1,22 +1,31 @@
-"""Experiments: games × learners × seeds from a TOML file, run on threads, stored on disk, and their statistics."""
+"""Experiments: games × learners × seeds from a TOML file, run as jobs, stored on disk, and their statistics."""
 
 from __future__ import annotations
 
+from tacit.experiments.executors import run_all
+from tacit.experiments.job import run_job
 from tacit.experiments.outcome import Outcome
-from tacit.experiments.runner import Results, run_experiment
-from tacit.experiments.seeds import Batch, learn_seeds
+from tacit.experiments.plan import RunSpec
+from tacit.experiments.progress import Progress
+from tacit.experiments.results import Group, Results
+from tacit.experiments.runner import run_experiment
+from tacit.experiments.seeds import learn_seeds
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
 from tacit.experiments.statistics import Summary, summarize
 
 __all__ = [
-    "Batch",
     "Experiment",
     "GameSpec",
+    "Group",
     "LearnerSpec",
     "Outcome",
+    "Progress",
     "Results",
+    "RunSpec",
     "Summary",
     "learn_seeds",
+    "run_all",
     "run_experiment",
+    "run_job",
     "summarize",
 ]

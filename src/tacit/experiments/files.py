@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
 
+import filelock
+
+from tacit.core.atomic import PART, written
 from tacit.core.errors import TacitError
-from tacit.core.whole import PART, written
 
 LOCK = ".lock"
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file, whole or not at all."""
+    """Write a file atomically."""
     with written(path) as stream:
         stream.write(content)
 
 
 def read(path: Path) -> bytes:
-    """Read a file whole."""
+    """Read a whole file."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
@@ -45,33 +45,21 @@ def directory(path: Path) -> None:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold a directory for this process alone; what a killed process left unfinished in it is swept away.
+def locked(path: Path) -> Iterator[bool]:
+    """Hold a directory for this process alone, if no other holds it: whether it is held is what the block is given.
 
-    The system ends the lock with the process, however it dies.
+    The system ends the lock with the process, however it dies. What a killed process left unfinished is removed.
     """
+    lock = filelock.FileLock(path / LOCK, thread_local=False)
     try:
-        stream = open(path / LOCK, "wb")  # noqa: SIM115
+        lock.acquire(blocking=False)
+    except filelock.Timeout:
+        yield False
+        return
     except OSError as error:
         raise TacitError(f"cannot write {path}: {error.strerror or error}") from None
-    with stream:
-        try:
-            _lock(stream)
-        except OSError:
-            raise TacitError(
-                f"another process is at work in {path}; wait until it has ended, or choose another --out"
-            ) from None
+    with lock:
         for left in path.glob(f".*{PART}"):
             left.unlink(missing_ok=True)
-        yield
-
-
-def _lock(stream: BinaryIO) -> None:
-    if sys.platform == "win32":
-        import msvcrt
-
-        msvcrt.locking(stream.fileno(), msvcrt.LK_NBLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield True
+        lock.release(force=True)

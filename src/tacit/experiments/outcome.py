@@ -1,4 +1,4 @@
-"""What is left of a run when it is over: numbers and a curve, the same whether it was just learnt or read from disk."""
+"""What is left of a run when it is over: numbers and a curve, just learned or read from disk."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.engine import Run
 from tacit.evaluation import evaluate
 from tacit.experiments.plan import RunSpec
 from tacit.games.tabular import TabularGame
-from tacit.play import Run
 
 
 @dataclass(frozen=True)
-class Bounds:
-    """Gaps of the policy as `tacit.play.Gaps` has them."""
+class GapOutcome:
+    """Gaps of the policy as `tacit.engine.Gaps` has them."""
 
     kind: str
     source: str
@@ -25,65 +25,70 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run that is over.
+    """A run that is over; the only form in which runs are stored.
 
     Attributes
     ----------
-    label : str
-        What people call the learner.
+    game : str
+        The game in words.
     episodes : int
         Episodes done; fewer than `spec.episodes` where it was interrupted or the learner had reached its tolerance.
     reward : list [N]
         Mean returns over the last tenth of the episodes.
     value : list [N] or None
         Exact values of the policy, or of the last iterate where those are not known; none without tables.
-    gap : Bounds or None
-    learned : int
-        Episodes that were played just now, rather than read from disk.
+    gap : GapOutcome or None
+    notes : tuple of str
+        What was found or decided on the way.
     seconds : float
         Learning time.
+    learned : int
+        Episodes that were played just now, rather than read from disk.
     span : (float, float)
         When learning just now began and ended.
-    notes : tuple of str
-        What was found or decided about the game.
     """
 
     spec: RunSpec
-    label: str
+    game: str
     horizon: int
     agents: int
     episodes: int
     reward: list[float]
     value: list[float] | None
-    gap: Bounds | None
+    gap: GapOutcome | None
     params: dict[str, Any]
-    curve: npt.NDArray[Any]
-    interrupted: bool
+    notes: tuple[str, ...]
     seconds: float
+    curve: npt.NDArray[Any]
+    interrupted: bool = False
     learned: int = 0
     span: tuple[float, float] = (0.0, 0.0)
-    notes: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """What people call the learner."""
+        return self.spec.label
 
 
-def outcome(spec: RunSpec, label: str, run: Run, *, learned: int, span: tuple[float, float]) -> Outcome:
-    """Take from a run what is told and stored of it."""
+def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float]) -> Outcome:
+    """Take from a run what is reported and stored of it."""
     values, gaps = run.values, run.gaps
     if values is None and isinstance(run.game, TabularGame):
         values = evaluate(run.game, run.last).values
     return Outcome(
         spec=spec,
-        label=label,
+        game=repr(run.game),
         horizon=run.game.horizon,
         agents=run.game.agents,
         episodes=run.episodes,
         reward=run.reward.tolist(),
         value=None if values is None else np.asarray(values).tolist(),
-        gap=None if gaps.source == "none" else Bounds(gaps.kind, gaps.source, gaps.upper.tolist()),
+        gap=None if gaps.source == "none" else GapOutcome(gaps.kind, gaps.source, gaps.upper.tolist()),
         params=dict(run.params),
+        notes=run.notes,
+        seconds=run.seconds,
         curve=run.curve,
         interrupted=run.interrupted,
-        seconds=run.seconds,
         learned=learned,
         span=span,
-        notes=run.game.notes,
     )

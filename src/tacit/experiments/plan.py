@@ -5,25 +5,22 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from tacit import games
 from tacit._version import __version__
 from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.core.registry import Registry
-from tacit.experiments import toml
+from tacit.environments.pettingzoo import game_named
+from tacit.experiments import scripts, toml
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
-from tacit.games.tables import tables
 from tacit.games.tabular import TabularGame
 from tacit.learners import REGISTRY
-from tacit.play.learning import with_preset
-from tacit.play.pettingzoo import NamedEnvironment, game_named
+from tacit.learners.presets import with_preset
 
 #: Stands before the digest of an environment's code, which takes the place of the tables it does not have.
 NO_TABLES = "environment"
@@ -31,13 +28,15 @@ NO_TABLES = "environment"
 
 @dataclass(frozen=True)
 class RunSpec:
-    """One run with all its parameters; two runs with the same hash have the same result.
+    """One run with all its parameters; two runs with the same hash have the same result. It pickles.
 
     Attributes
     ----------
     tables : str
         Digest of the game's tables: a game file that was changed is another game. For an environment, "environment" and
         a digest of the file that defines it.
+    scripts : str
+        Digest of the scripts that were imported, "" for none.
     tacit : str
         The version.
     """
@@ -50,6 +49,7 @@ class RunSpec:
     game: GameSpec
     learner: LearnerSpec
     certify: bool | None = None
+    scripts: str = ""
     tacit: str = __version__
 
     def __post_init__(self) -> None:
@@ -58,8 +58,14 @@ class RunSpec:
 
     @cached_property
     def hash(self) -> str:
-        """The hash of everything above."""
-        return hashlib.sha256(toml.dumps(self).encode(errors="surrogatepass")).hexdigest()
+        """The hash of everything above but the label, which is for people."""
+        content = toml.dumps(replace(self, learner=replace(self.learner, label=None)))
+        return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()
+
+    @property
+    def label(self) -> str:
+        """What people call the learner."""
+        return self.learner.label or self.learner.name
 
     @property
     def directory(self) -> str:
@@ -69,47 +75,30 @@ class RunSpec:
         return "_".join(re.sub(r"[^A-Za-z0-9.-]+", "-", word) for word in words)
 
 
-@dataclass(frozen=True)
-class Cell:
-    """One game with one learner: the runs over seeds, the game itself, and what people call the learner."""
-
-    game: TabularGame | NamedEnvironment = field(repr=False)
-    game_name: str
-    label: str
-    runs: tuple[RunSpec, ...]
-
-
-def plan(experiment: Experiment, *, keep: bool) -> list[Cell]:
-    """Return the cells of an experiment, each checked and with its defaults filled in."""
-    seeds = range(experiment.first_seed, experiment.first_seed + experiment.seeds)
-    cells: list[Cell] = []
+def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
+    """Return the runs of an experiment, checked and with their defaults filled in: by game, learner and seed."""
+    runs: list[RunSpec] = []
     for given in experiment.games:
         game = game_named(given.name, **given.params)
-        made = GameSpec(given.name, _game_params(given))
-        summed = tables_digest(game) if isinstance(game, TabularGame) else f"{NO_TABLES} {game.code}"
         for chosen in experiment.learners:
-            label = chosen.label or chosen.name
-            settings = with_preset(game, chosen.name, chosen.params)
+            settings = with_preset(getattr(game, "name", None), chosen.name, chosen.params)
             REGISTRY.make(chosen.name, **settings)
-            learner = LearnerSpec(chosen.name, _filled(REGISTRY, chosen.name, settings))
-            runs = tuple(
-                RunSpec(
-                    episodes=experiment.episodes,
-                    seed=seed,
-                    points=experiment.points,
-                    keep=experiment.keep and keep,
-                    tables=summed,
-                    game=made,
-                    learner=learner,
-                    certify=experiment.certify,
-                )
-                for seed in seeds
+            first = RunSpec(
+                episodes=experiment.episodes,
+                seed=experiment.first_seed,
+                points=experiment.points,
+                keep=experiment.keep and keep,
+                tables=game.digest if isinstance(game, TabularGame) else f"{NO_TABLES} {game.code}",
+                game=GameSpec(given.name, _game_params(given)),
+                learner=LearnerSpec(chosen.name, _filled(REGISTRY, chosen.name, settings), chosen.label),
+                certify=experiment.certify,
+                scripts=scripts.digest(experiment.scripts),
             )
-            same = next((cell.label for cell in cells if cell.runs[0].hash == runs[0].hash), None)
+            same = next((run.label for run in runs if run.hash == first.hash), None)
             if same is not None:
-                raise TacitError(f"{given.name} with {label} is the same as with {same}; leave one out")
-            cells.append(Cell(game, given.name, label, runs))
-    return cells
+                raise TacitError(f"{given.name} with {first.label} is the same as with {same}; leave one out")
+            runs += [replace(first, seed=experiment.first_seed + k) for k in range(experiment.seeds)]
+    return runs
 
 
 def game_of(spec: RunSpec) -> TabularGame:
@@ -117,18 +106,9 @@ def game_of(spec: RunSpec) -> TabularGame:
     game = game_named(spec.game.name, **spec.game.params)
     if not isinstance(game, TabularGame):
         raise TacitError(f"{spec.game.name} has no tables, so the policy cannot be evaluated exactly")
-    if tables_digest(game) != spec.tables:
+    if game.digest != spec.tables:
         raise TacitError(f"the game {spec.game.name} is not what it was when the run was made")
     return game
-
-
-def tables_digest(game: TabularGame) -> str:
-    """Return a digest of all that a game is to its players."""
-    summed = hashlib.sha256()
-    for name, part in tables(game)._asdict().items():
-        array = np.ascontiguousarray(part)
-        summed.update(f"{name} {array.dtype.str} {array.shape};".encode() + array.tobytes())
-    return summed.hexdigest()
 
 
 def _game_params(given: GameSpec) -> dict[str, Any]:

@@ -1,64 +1,47 @@
-"""The same learning over many seeds, on threads."""
+"""The same learning over many seeds, on threads, for those who have a game in hand rather than an experiment."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from tacit.core.errors import TacitError
-from tacit.experiments.pool import Note, together
-from tacit.games.tabular import TabularGame
-from tacit.learners import Learner
-from tacit.play import Run, learn
-
-#: Called with (runs done, episodes done in all, episodes in all).
-Progress = Callable[[int, int, int], None]
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Runs over seeds.
-
-    Attributes
-    ----------
-    runs : list of Run, in the order of the seeds; interrupted, those that had begun
-    seconds : float
-        Wall time of learning, compilation left out.
-    interrupted : bool
-    """
-
-    runs: list[Run]
-    seconds: float
-    interrupted: bool
+from tacit.engine import Run, Watcher
+from tacit.experiments.executors import Failure, run_all
+from tacit.learning import Options, run_learner
 
 
 def learn_seeds(
-    game: TabularGame,
-    learner: str | Learner,
+    game: Any,
+    learner: Any,
     *,
     episodes: int,
     seeds: Sequence[int],
     workers: int | None = None,
-    progress: Progress | None = None,
-    **options: Any,
-) -> Batch:
-    """Learn with each seed; `options` go to `tacit.learn`. Ctrl-C keeps what was done."""
+    certify: bool | None = None,
+    keep: bool = True,
+    points: int = 100,
+    **params: Any,
+) -> list[Run]:
+    """Learn with each seed, as `tacit.learn` does; Ctrl-C keeps what was done of the runs that had begun.
+
+    >>> import tacit
+    >>> [run.seed for run in learn_seeds(tacit.make("chicken"), "npg", episodes=10, seeds=[3, 5])]
+    [3, 5]
+    """
     if not len(seeds):
         raise TacitError("seeds is empty; there must be at least one")
-    learn(game, learner, episodes=1, seed=seeds[0], **options)  # compile; also checks the options before any thread
+    items = [Options(episodes, seed, certify, keep, points) for seed in seeds]
+    found = run_all(partial(_learn, game, learner, params), items, workers=workers).results
+    for one in found:
+        if isinstance(one, Failure):
+            raise TacitError(one.sentence)
+    runs = [one for one in found if isinstance(one, Run)]
+    if not runs:
+        raise KeyboardInterrupt
+    return runs
 
-    def task(seed: int) -> Callable[[Note], Run]:
-        def one(note: Note) -> Run:
-            return learn(game, learner, episodes=episodes, seed=seed, progress=lambda done, _: note(done), **options)
 
-        return one
-
-    def watch(done: int, told: int) -> None:
-        if progress is not None:
-            progress(done, told, episodes * len(seeds))
-
-    began = time.perf_counter()
-    runs, interrupted = together([task(seed) for seed in seeds], workers=workers, watch=watch)
-    return Batch(runs, time.perf_counter() - began, interrupted)
+def _learn(game: Any, learner: Any, params: dict[str, Any], options: Options, watch: Watcher | None) -> Run:
+    return run_learner(game, learner, params, options, watch=watch)

@@ -18,14 +18,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
-from tacit.core import archive, check
+from tacit.core import check
 from tacit.core.errors import TacitError, brief
-from tacit.experiments import toml
-from tacit.games import is_file
+
+if TYPE_CHECKING:
+    from tacit.experiments.results import Results
 
 
 @dataclass(frozen=True)
@@ -74,12 +74,15 @@ class Experiment:
         As for `tacit.learn`.
     keep : bool
         Store the policies, where results are stored.
+    scripts : tuple of str
+        Python files that make games, learners or bandits of the user's own known. A file that lists them is not enough
+        for them to be run: see `tacit.experiments.scripts`.
 
     Examples
     --------
     >>> small = Experiment("small", 100, (GameSpec("chicken"),), (LearnerSpec("npg", {"eta": 0.1}),), seeds=3)
-    >>> toml.build(Experiment, toml.tomllib.loads(toml.dumps(small))) == small
-    True
+    >>> small.seeds
+    3
     """
 
     name: str
@@ -91,6 +94,7 @@ class Experiment:
     points: int = 100
     certify: bool | None = None
     keep: bool = True
+    scripts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _text("name", self.name)
@@ -101,30 +105,30 @@ class Experiment:
         if self.certify is not None:
             check.flag("certify", self.certify)
         check.flag("keep", self.keep)
+        for script in self.scripts:
+            _text("scripts", script)
         for what, given in (("games", self.games), ("learners", self.learners)):
             if not given:
                 raise TacitError(f"{what} is empty; there must be at least one")
 
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Experiment:
+        """Read an experiment from a TOML file; game files and scripts in it are looked for beside it."""
+        from tacit.experiments.loading import load  # it builds on this file
 
-def load(path: str | os.PathLike[str]) -> Experiment:
-    """Read an experiment from a TOML file; a game file in it is looked for beside it."""
-    place = archive.path(path)
-    experiment = toml.load(place, Experiment)
-    games = tuple(replace(game, name=_beside(place, game.name)) for game in experiment.games)
-    return replace(experiment, games=games)
+        return load(path)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the experiment as a TOML file."""
+        from tacit.experiments.loading import save
 
-def save(experiment: Experiment, path: str | os.PathLike[str]) -> None:
-    """Write an experiment as a TOML file."""
-    place = archive.path(path)
-    try:
-        place.write_text(toml.dumps(experiment), encoding="utf-8")
-    except OSError as error:
-        raise TacitError(f"cannot write {place}: {error.strerror or error}") from None
+        save(self, path)
 
+    def run(self, **options: Any) -> Results:
+        """Run it; `options` are those of `tacit.experiments.run_experiment`."""
+        from tacit.experiments.runner import run_experiment  # it builds on this file
 
-def _beside(place: Path, game: str) -> str:
-    return str(place.parent / game) if is_file(game) else game
+        return run_experiment(self, **options)
 
 
 def _text(name: str, value: object) -> None:

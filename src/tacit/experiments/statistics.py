@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy import stats
 
 from tacit.core.errors import TacitError
 
@@ -33,6 +34,6 @@ def summarize(values: npt.ArrayLike) -> Summary:
         raise TacitError(f"values has shape {x.shape}; it must be one number for each seed")
     if len(x) == 1:
         return Summary(float(x[0]), 0.0, (float(x[0]), float(x[0])), 1)
-    draws = np.random.default_rng(0).integers(len(x), size=(RESAMPLES, len(x)))
-    low, high = np.quantile(x[draws].mean(axis=1), [0.025, 0.975])
+    found = stats.bootstrap((x,), np.mean, n_resamples=RESAMPLES, method="percentile", rng=np.random.default_rng(0))
+    low, high = found.confidence_interval
     return Summary(float(x.mean()), float(x.std(ddof=1)), (float(low), float(high)), len(x))

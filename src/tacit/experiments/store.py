@@ -1,36 +1,42 @@
 """Runs on disk: a directory for each, named by the hash of its content.
 
     spec.toml        what was run, the hash, the versions
-    curve.parquet    the curve
+    curve.jsonl      the curve, one line for each measurement, written as it happens
     policy.npz       the policy, where it is kept
     states.json      of an environment, what each agent observed in each state that the policy numbers
     summary.json     the numbers, and the digests of the files above; written last: a run that has one is finished
     checkpoint.npz   while the run is not finished
 
-Every file is whole or not there. One that was cut short or altered is reported by name and never used.
+Every file but the growing curve is written atomically. One that was cut short or altered is reported by name and never
+used.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 
+from tacit import policies
 from tacit.core.errors import TacitError
-from tacit.experiments import files, parquet, toml
-from tacit.experiments.outcome import Bounds, Outcome
+from tacit.engine import Event, Measured, Run, Started
+from tacit.engine.curve import table
+from tacit.environments.game import EnvironmentGame
+from tacit.experiments import files, toml
+from tacit.experiments.outcome import GapOutcome, Outcome
 from tacit.experiments.plan import RunSpec
-from tacit.play import Run
-from tacit.play.environment_game import EnvironmentGame
-from tacit.policies import CertifiedPolicy, MarkovPolicy
 
-SPEC, CURVE, POLICY, SUMMARY, CHECKPOINT = "spec.toml", "curve.parquet", "policy.npz", "summary.json", "checkpoint.npz"
+SPEC, CURVE, POLICY, SUMMARY, CHECKPOINT = "spec.toml", "curve.jsonl", "policy.npz", "summary.json", "checkpoint.npz"
 STATES = "states.json"
+
+#: What of an outcome stands in the summary: all but what the other files have, and what is known only just now.
+_ELSEWHERE = ("spec", "curve", "interrupted", "learned", "span")
 
 
 @dataclass(frozen=True)
@@ -47,28 +53,59 @@ class StoredSpec:
     """The content of `spec.toml`."""
 
     hash: str
-    label: str
     run: RunSpec
     versions: Versions
 
 
-def begin(place: Path, spec: RunSpec, label: str) -> None:
+def begin(place: Path, spec: RunSpec) -> None:
     """Write what is going to be run."""
     import numba
 
     made = Versions(platform.python_version(), np.__version__, numba.__version__)
-    content = toml.dumps(StoredSpec(spec.hash, label, spec, made))
+    content = toml.dumps(StoredSpec(spec.hash, spec, made))
     try:
         files.write(place / SPEC, content.encode())
     except UnicodeEncodeError:
         raise TacitError(f"cannot write {place / SPEC}: a name in it is no text") from None
 
 
+class CurveFile:
+    """Writes the curve as it grows: a watcher of the run's events."""
+
+    def __init__(self, place: Path) -> None:
+        self._path = place / CURVE
+        self._stream: TextIO | None = None
+
+    def __call__(self, event: Event) -> None:
+        """Begin with the rows that a checkpoint had, then add a line for each measurement."""
+        if isinstance(event, Started):
+            self.close()
+            files.write(self._path, "".join(_line(row) for row in event.rows).encode())
+            self._stream = open(self._path, "a", encoding="utf-8")  # noqa: SIM115
+        elif isinstance(event, Measured) and self._stream is not None:
+            self._stream.write(_line(event.row))
+            self._stream.flush()
+
+    def close(self) -> None:
+        """End writing."""
+        if self._stream is not None:
+            self._stream.close()
+
+
+def _line(row: Any) -> str:
+    """Write a row as JSON; what was not measured is null."""
+    numbers = {name: number if math.isfinite(number) else None for name, number in row.items()}
+    return json.dumps({**numbers, "episode": int(row["episode"])}) + "\n"
+
+
+def _rows(content: bytes) -> list[dict[str, float]]:
+    lines = [json.loads(line) for line in content.splitlines()]
+    return [{name: math.nan if number is None else number for name, number in line.items()} for line in lines]
+
+
 def finish(place: Path, outcome: Outcome, run: Run) -> None:
-    """Store a finished run; the summary makes it one."""
-    curve = parquet.dumps(outcome.curve)
-    files.write(place / CURVE, curve)
-    digests = {CURVE: files.digest(curve)}
+    """Store a finished run, whose curve is there already; the summary makes it one."""
+    digests = {CURVE: files.digest(files.read(place / CURVE))}
     if outcome.spec.keep:
         run.policy.save(place / POLICY)
         digests[POLICY] = files.digest(files.read(place / POLICY))
@@ -76,19 +113,8 @@ def finish(place: Path, outcome: Outcome, run: Run) -> None:
             states = json.dumps([[repr(key) for key in own.met] for own in run.game.observations]).encode()
             files.write(place / STATES, states)
             digests[STATES] = files.digest(states)
-    summary = {
-        "hash": outcome.spec.hash,
-        "horizon": outcome.horizon,
-        "agents": outcome.agents,
-        "episodes": outcome.episodes,
-        "reward": outcome.reward,
-        "value": outcome.value,
-        "gap": None if outcome.gap is None else asdict(outcome.gap),
-        "params": outcome.params,
-        "notes": list(outcome.notes),
-        "files": digests,
-        "seconds": outcome.seconds,
-    }
+    kept = {key: value for key, value in asdict(outcome).items() if key not in _ELSEWHERE}
+    summary = {"hash": outcome.spec.hash, **kept, "notes": list(outcome.notes), "files": digests}
     summary["digest"] = _digest(summary)
     files.write(place / SUMMARY, json.dumps(summary, indent=2).encode())
 
@@ -103,39 +129,26 @@ def load(place: Path) -> Outcome:
     if not place.is_dir():
         raise TacitError(f"no directory {place}")
     if not finished(place):
-        raise TacitError(f"{place} holds no finished run; the command that began it goes on with it")
+        raise TacitError(f"{place} holds no finished run; run the command that began it again to resume it")
     summary = _summary(place)
     stored = _spec(place)
     if summary["hash"] != stored.hash:
         raise TacitError(f"{place / SUMMARY} is of another run than {place / SPEC}{_AGAIN}")
     for name in summary["files"]:
         _whole(place, name, summary)
+    kept = {key: value for key, value in summary.items() if key not in ("hash", "files", "digest")}
     gap = summary["gap"]
-    return Outcome(
-        spec=stored.run,
-        label=stored.label,
-        horizon=summary["horizon"],
-        agents=summary["agents"],
-        episodes=summary["episodes"],
-        reward=summary["reward"],
-        value=summary["value"],
-        gap=None if gap is None else Bounds(**gap),
-        params=summary["params"],
-        curve=parquet.loads(files.read(place / CURVE)),
-        interrupted=False,
-        seconds=summary["seconds"],
-        notes=tuple(summary.get("notes", ())),
-    )
+    kept |= {"gap": None if gap is None else GapOutcome(**gap), "notes": tuple(summary["notes"])}
+    return Outcome(spec=stored.run, curve=table(_rows(files.read(place / CURVE))), **kept)
 
 
-def load_policy(place: Path) -> CertifiedPolicy | MarkovPolicy:
+def load_policy(place: Path) -> Any:
     """Read the policy of a finished run."""
     summary = _summary(place)
     if POLICY not in summary["files"]:
         raise TacitError(f"{place} holds no policy; run with keep = true to store it")
     _whole(place, POLICY, summary)
-    certified = summary["gap"] is not None and summary["gap"]["kind"] != "nash"
-    return CertifiedPolicy.load(place / POLICY) if certified else MarkovPolicy.load(place / POLICY)
+    return policies.load(place / POLICY)
 
 
 def directories(place: Path) -> list[Path]:

@@ -1,27 +1,22 @@
 """TOML files that are the literal image of frozen dataclasses, both ways.
 
 A field is a key, a field that is a dataclass a table, and a field that is a tuple of dataclasses an array of tables.
-TOML has no None: the word "none" stands for it.
+TOML has no None: a field of None is left out, and among parameters the word "none" stands for it.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import json
-import re
-import sys
 import typing
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+import tomli_w
+import tomllib
+
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 T = TypeVar("T")
 _NONE = "none"
@@ -68,10 +63,12 @@ def _value(hint: Any, value: object, where: str) -> Any:
     if dataclasses.is_dataclass(hint):
         return build(typing.cast("type[Any]", hint), value, where)
     if typing.get_origin(hint) is tuple:
-        if not isinstance(value, list):
-            raise TacitError(f"{where} is {brief(value)}; it must be a list of tables")
         item = typing.get_args(hint)[0]
-        return tuple(build(item, part, f"{where}[{k}]") for k, part in enumerate(value))
+        if not isinstance(value, list):
+            raise TacitError(
+                f"{where} is {brief(value)}; it must be a list of {'tables' if item is not str else 'words'}"
+            )
+        return tuple(part if item is str else build(item, part, f"{where}[{k}]") for k, part in enumerate(value))
     if isinstance(value, dict):
         return {key: _none(part) for key, part in value.items()}
     return _none(value)
@@ -87,41 +84,26 @@ def dumps(spec: Any) -> str:
     >>> from tacit.experiments import LearnerSpec
     >>> print(dumps(LearnerSpec("npg", {"eta": 0.1})), end="")
     name = "npg"
-    params = {eta = 0.1}
+    <BLANKLINE>
+    [params]
+    eta = 0.1
     """
-    return "\n".join(_lines(spec, "")) + "\n"
+    try:
+        return tomli_w.dumps(_table(spec))
+    except TypeError as error:
+        raise TacitError(f"a parameter cannot be written to a TOML file: {error}") from None
 
 
-def _lines(spec: Any, where: str) -> list[str]:
-    plain: list[str] = []
-    tables: list[str] = []
-    for field in dataclasses.fields(spec):
-        value, path = getattr(spec, field.name), f"{where}{field.name}"
-        if dataclasses.is_dataclass(value):
-            tables += ["", f"[{path}]", *_lines(value, f"{path}.")]
-        elif isinstance(value, tuple):
-            for part in value:
-                tables += ["", f"[[{path}]]", *_lines(part, f"{path}.")]
-        elif value is not None and value != {}:
-            plain.append(f"{field.name} = {_text(value)}")
-    return plain + tables
+def _table(spec: Any) -> dict[str, Any]:
+    values = {field.name: getattr(spec, field.name) for field in dataclasses.fields(spec)}
+    return {name: _plain(value) for name, value in values.items() if value is not None and value not in ({}, ())}
 
 
-def _text(value: object) -> str:
-    if value is None:
-        return _text(_NONE)
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(float(value) if isinstance(value, float) else int(value))
-    if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(_text(part) for part in value)}]"
+def _plain(value: Any) -> Any:
+    if dataclasses.is_dataclass(value):
+        return _table(value)
     if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{_key(key)} = {_text(part)}' for key, part in value.items())}}}"
-    raise TacitError(f"{brief(value)} cannot be written to a TOML file")
-
-
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return _NONE if value is None else value

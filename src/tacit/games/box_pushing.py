@@ -92,10 +92,6 @@ def BoxPushing(*, horizon: int = 10, published_file: bool = False, reset: bool =
         state_names=GOALS + [f"s{p.cell}{'NESW'[p.facing]}{q.cell}{'NESW'[q.facing]}" for p, q in PLACES],
         action_names=[["turn left", "turn right", "move forward", "stay"]] * 2,
         picture=_picture,
-        paper={
-            "stage-v-cce": {"step": 0.05},
-            "pg-storm": {"eta": 5e-4, "momentum": 0.1},
-        },
     )
 
 

@@ -42,8 +42,4 @@ def GoodState(*, horizon: int = 10, slip: float = 0.1, start: str = "s0") -> Tab
         name="good-state",
         state_names=["s0", "s1"],
         action_names=[["a0", "a1"], ["b0", "b1"]],
-        paper={
-            "stage-v-cce": {"step": 0.2},
-            "pg-storm": {"eta": 1e-4, "momentum": 0.5},
-        },
     )

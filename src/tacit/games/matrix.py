@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,6 @@ def matrix_game(
     horizon: int = 1,
     name: str | None = None,
     action_names: Sequence[Sequence[str]] | None = None,
-    paper: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> TabularGame:
     """Make a one-state game from a payoff tensor [N, A_1, …, A_N], played `horizon` times.
 
@@ -41,5 +39,4 @@ def matrix_game(
         horizon,
         name=name,
         action_names=action_names,
-        paper=paper,
     )

@@ -20,5 +20,4 @@ def MatrixTeam(*, horizon: int = 1) -> TabularGame:
         horizon=horizon,
         name="matrix-team",
         action_names=[["a0", "a1", "a2"], ["b0", "b1", "b2"]],
-        paper={"pg-storm": {"eta": 1e-4, "momentum": 0.5}},
     )

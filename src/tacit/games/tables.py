@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -10,12 +10,9 @@ import numpy.typing as npt
 from tacit.core import generics, sampling
 from tacit.core.types import FloatArray, IntArray
 
-if TYPE_CHECKING:
-    from tacit.games.tabular import TabularGame
-
 
 class GameTables(NamedTuple):
-    """What `start`, `advance` and `reward` read."""
+    """What `start`, `place`, `advance` and `reward` read."""
 
     first: IntArray  # [rows + 1]  where the successors of a row begin
     state: npt.NDArray[np.int32]  # [entries]
@@ -25,33 +22,12 @@ class GameTables(NamedTuple):
     start_state: IntArray  # [states with positive initial probability]
     start_cumulative: FloatArray
     actions: IntArray  # [N]
+    strides: IntArray  # [N]  joint actions from one action of agent i to the next
     horizon: int
     states: int
     joint_actions: int
     transition_stride: int  # rows from one step to the next, 0 where all steps are the same
     reward_stride: int
-
-
-def tables(game: TabularGame) -> GameTables:
-    """Lay a game out for the kernels; large arrays are shared with it, not copied."""
-    block = game.states * game.joint_actions
-    support = np.flatnonzero(game.initial)
-    successors = game.successors
-    return GameTables(
-        first=successors.first,
-        state=successors.state,
-        prob=successors.prob,
-        cumulative=game.cumulative,
-        rewards=game.rewards.reshape(game.agents, -1),
-        start_state=support,
-        start_cumulative=sampling.cumulate_rows(game.initial[support], np.array([0, len(support)])),
-        actions=np.array(game.actions),
-        horizon=game.horizon,
-        states=game.states,
-        joint_actions=game.joint_actions,
-        transition_stride=block if game.transition_steps > 1 else 0,
-        reward_stride=block if game.rewards.shape[1] > 1 else 0,
-    )
 
 
 pick = generics.jitable(sampling.pick)
@@ -63,14 +39,25 @@ def start(game, u):
     return game.start_state[pick(game.start_cumulative, 0, len(game.start_state), u)]
 
 
+@generics.place.implement(GameTables)
+def place(game, h, s, actions):
+    """Return the step, and the joint action's place among those of all states."""
+    joint = 0
+    for i in range(len(game.actions)):
+        joint += actions[i] * game.strides[i]
+    return h, s * game.joint_actions + joint
+
+
 @generics.advance.implement(GameTables)
-def advance(game, h, s, joint, u):
+def advance(game, token, u):
     """Draw the next state."""
-    row = h * game.transition_stride + s * game.joint_actions + joint
+    h, joint = token
+    row = h * game.transition_stride + joint
     return np.int64(game.state[pick(game.cumulative, game.first[row], game.first[row + 1], u)])
 
 
 @generics.reward.implement(GameTables)
-def reward(game, i, h, s, joint):
+def reward(game, i, token):
     """Look up agent i's reward."""
-    return game.rewards[i, h * game.reward_stride + s * game.joint_actions + joint]
+    h, joint = token
+    return game.rewards[i, h * game.reward_stride + joint]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
 from tacit.games import successors as rows_of
 from tacit.games.successors import Successors
+from tacit.games.tables import GameTables
 
 #: Above this share of positive probabilities a matrix product beats the lists of successors
 #: (measured in benchmarks/evaluation.py).
@@ -44,8 +45,6 @@ class TabularGame:
         For people: a name, S names of states, and for each agent the names of its actions.
     observation_names : optional
         For people: for each agent the names of what it observes in a source that is not fully observed; never used.
-    paper : mapping, optional
-        For each learner, the settings that a publication used on this game (`preset=paper`).
     picture : callable, optional
         Draws a state: from its number to an image, a uint8 array [height, width, 3].
     notes : sequence of str, optional
@@ -73,7 +72,6 @@ class TabularGame:
         state_names: Sequence[str] | None = None,
         action_names: Sequence[Sequence[str]] | None = None,
         observation_names: Sequence[Sequence[str]] | None = None,
-        paper: Mapping[str, Mapping[str, Any]] | None = None,
         picture: Callable[[int], npt.NDArray[np.uint8]] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
@@ -94,19 +92,11 @@ class TabularGame:
         if name is not None and not isinstance(name, str):
             raise TacitError(f"name is {brief(name)}; it must be a string")
         self.name = name
-        if paper is not None and not isinstance(paper, Mapping):
-            raise TacitError(f"paper is {brief(paper)}; it must be a mapping")
         self.state_names = None if state_names is None else _checked_names("state_names", state_names, self.states)
         self.action_names = self._checked_action_names(action_names)
         self.observation_names = None if observation_names is None else tuple(tuple(own) for own in observation_names)
         self.picture = picture
         self.notes = tuple(notes)
-        self._paper = {key: dict(settings) for key, settings in (paper or {}).items()}
-
-    @property
-    def paper(self) -> Mapping[str, Mapping[str, Any]]:
-        """Settings that a publication used on this game, for each learner."""
-        return MappingProxyType(self._paper)
 
     @property
     def joint_actions(self) -> int:
@@ -193,6 +183,36 @@ class TabularGame:
         s_next = int(state[sampling.pick(self.cumulative, first[row], first[row + 1], u)])
         rewards: FloatArray = self.step_rewards(h).reshape(self.agents, self.states, -1)[:, s, joint]
         return s_next, rewards
+
+    def kernels(self) -> GameTables:
+        """Return the tables as the compiled loop reads them; large arrays are shared with the game."""
+        block = self.states * self.joint_actions
+        support, start = self._initial_cumulative
+        return GameTables(
+            first=self.successors.first,
+            state=self.successors.state,
+            prob=self.successors.prob,
+            cumulative=self.cumulative,
+            rewards=self.rewards.reshape(self.agents, -1),
+            start_state=support,
+            start_cumulative=start,
+            actions=np.array(self.actions),
+            strides=np.array([math.prod(self.actions[i + 1 :]) for i in range(self.agents)]),
+            horizon=self.horizon,
+            states=self.states,
+            joint_actions=self.joint_actions,
+            transition_stride=block if self.transition_steps > 1 else 0,
+            reward_stride=block if self.rewards.shape[1] > 1 else 0,
+        )
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of all that the game is to its players."""
+        summed = hashlib.sha256()
+        for name, part in self.kernels()._asdict().items():
+            array = np.ascontiguousarray(part)
+            summed.update(f"{name} {array.dtype.str} {array.shape};".encode() + array.tobytes())
+        return summed.hexdigest()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the game as `.npz`, `.dpomdp` (teams) or `.nfg` (one state), whole or not at all; see `tacit.load`."""

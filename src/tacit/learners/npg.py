@@ -15,19 +15,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tacit.core import check, generics
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.gradient import Gradient
-from tacit.learners.spec import Start, World, checked_start, starting_point
+from tacit.learners.spec import Learner, Start, World, checked_start, starting_point
 from tacit.policies.markov import MarkovPolicy
 
 
 @dataclass(frozen=True)
-class NPG:
+class NPG(Learner):
     """Independent natural policy gradient with softmax parameters.
 
     Parameters
@@ -40,10 +40,6 @@ class NPG:
         The policy of the first iteration.
     """
 
-    equilibrium: ClassVar[str] = "nash"
-    tolerance: ClassVar[float] = 0.0  # it runs for all its iterations
-    mapping_tolerance: ClassVar[float] = 0.0
-
     eta: float = 0.1
     gradient: str = "exact"
     start: Start = "uniform"
@@ -54,9 +50,9 @@ class NPG:
         checked_start(self.start)
 
     @property
-    def output(self) -> str:
-        """A Markov policy, with or without playing."""
-        return "exact" if self.gradient == "exact" else "markov"
+    def exact(self) -> bool:
+        """Whether it follows exact gradients instead of playing."""
+        return self.gradient == "exact"
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""

@@ -16,12 +16,12 @@ import numpy as np
 from tacit.core import check
 from tacit.core.simplex import projected
 from tacit.evaluation.gradient import Gradient
-from tacit.learners.spec import Start, World, checked_start
+from tacit.learners.spec import Learner, Start, World, checked_start
 from tacit.policies.markov import MarkovPolicy
 
 
 @dataclass(frozen=True)
-class PGExact:
+class PGExact(Learner):
     """Independent projected gradient ascent with exact gradients.
 
     Parameters
@@ -36,8 +36,7 @@ class PGExact:
         The policy of the first iteration.
     """
 
-    equilibrium: ClassVar[str] = "nash"
-    output: ClassVar[str] = "exact"  # without playing
+    exact: ClassVar[bool] = True
 
     eta: float | str = "theory"
     tolerance: float = 0.0

@@ -26,20 +26,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tacit.core import check, generics, simplex
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
-from tacit.learners.spec import Start, World, checked_start, starting_point, unit_rewards
+from tacit.learners.spec import Learner, Start, World, checked_start, starting_point, unit_rewards
 
 project = generics.jitable(simplex.project)
 
 
 @dataclass(frozen=True)
-class PGStorm:
+class PGStorm(Learner):
     """Independent policy gradient with recursive momentum.
 
     Parameters
@@ -57,9 +57,6 @@ class PGStorm:
     start : "uniform", "random" or MarkovPolicy
         The parameters θ of the first episode.
     """
-
-    equilibrium: ClassVar[str] = "nash"
-    output: ClassVar[str] = "markov"
 
     eta: float | str = 1e-4
     momentum: float | str = 0.5
@@ -322,3 +319,8 @@ def renew(learner, i, h, t, ratio):
         learner.theta[i, c, b] = now[b]
     learner.direction[i, c, a] += new - kept * old
     learner.since[i, c] = t
+
+
+def pg_sgd(*, eta: float = 1e-4, exploration: float = 0.0, start: Start = "uniform") -> PGStorm:
+    """Independent stochastic policy gradient without momentum: what STORM improves on."""
+    return PGStorm(eta=eta, momentum=1.0, exploration=exploration, start=start)

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tacit.core import check, generics
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners.greedy import best
-from tacit.learners.spec import World
+from tacit.learners.spec import Learner, World
 
 
 @dataclass(frozen=True)
-class QIndependent:
+class QIndependent(Learner):
     """Textbook independent Q-learning.
 
     Parameters
@@ -32,9 +32,6 @@ class QIndependent:
     optimism : float
         Initial Q in units of the largest return.
     """
-
-    equilibrium: ClassVar[str] = "nash"  # by which its policy is judged
-    output: ClassVar[str] = "markov"
 
     step: float = 0.1
     exploration: float = 0.1

@@ -4,18 +4,29 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tacit import bandits
 from tacit.bandits import Bandit, Swap
-from tacit.core import check
+from tacit.core import check, streams
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
+from tacit.games.protocol import Game
 from tacit.policies import MarkovPolicy
 
 Start = str | MarkovPolicy
+
+
+class Scale(NamedTuple):
+    """The size of a whole run, from which theorems compute their constants."""
+
+    agents: int  # N; an agent on its own counts itself only
+    states: int  # S, or a bound on it
+    actions: int  # A_max
+    horizon: int  # H
+    episodes: int  # K; 1 for an agent that does not know
 
 
 class World(NamedTuple):
@@ -25,8 +36,12 @@ class World(NamedTuple):
     actions: IntArray  # [N]  of the agents that this state serves; one entry for an agent on its own
     horizon: int
     reward_range: tuple[float, float]
-    iota: float  # the logarithmic factor of the theory
-    start: tuple[FloatArray, ...] = ()  # for learners with a starting point: [H or 1, S, A_i] for each agent
+    scale: Scale
+    start: tuple[FloatArray | None, ...] = ()  # [H or 1, S, A_i] for each agent with a starting point of its own
+
+    def seat(self, i: int) -> World:
+        """Return what agent i alone knows."""
+        return self._replace(actions=self.actions[i : i + 1], start=self.start[i : i + 1])
 
     @property
     def agents(self) -> int:
@@ -39,33 +54,107 @@ class World(NamedTuple):
         return self.horizon * self.states
 
 
-class Learner(Protocol):
-    """A learning algorithm with its parameters.
-
-    Those whose theory has a logarithmic factor also have `confidence`, the probability p with which the guarantee may
-    fail, and `iota`, the factor ι itself where it is given instead of computed. Those that start from a policy have
-    `start`.
-    """
+class Learner:
+    """A learning algorithm with its parameters: a frozen dataclass derives from this and overrides what differs."""
 
     @property
     def equilibrium(self) -> str:
-        """What it learns: "cce", "ce" or "nash"."""
+        """What it learns, and by which its policy is judged: "nash", "cce" or "ce"."""
+        return "nash"
 
     @property
     def output(self) -> str:
-        """What it returns: "stage" or "rate" (a certified policy of that kind), "markov", or "exact".
+        """What its runs yield, a name of `tacit.engine.outputs`: "markov" or "certified"."""
+        return "markov"
 
-        Those that play have `init(world)`, which returns the state of all agents as a NamedTuple of arrays, and
-        kernels; "exact" ones have `ascend(policy, gradient, eta)` instead.
-        """
+    @property
+    def rule(self) -> str:
+        """Of certified policies, how an earlier visit is drawn: evenly from a "stage", or by the "rate" α_t."""
+        return "stage"
+
+    @property
+    def exact(self) -> bool:
+        """Whether it follows exact gradients (`ascend`) instead of playing (`init` and kernels)."""
+        return False
+
+    @property
+    def interpreted(self) -> bool:
+        """Whether it has no kernels, and is played by agents on their own."""
+        return False
+
+    @property
+    def central(self) -> bool:
+        """Whether it controls all agents at once, so that none of them can run it alone."""
+        return False
+
+    @property
+    def guaranteed(self) -> bool:
+        """Whether a theorem covers its parameters, so that each agent's own bound holds."""
+        return False
+
+    @property
+    def tolerance(self) -> float:
+        """Of exact learners: the nash gap at which they end."""
+        return 0.0
+
+    @property
+    def mapping_tolerance(self) -> float:
+        """Of exact learners: the norm of the gradient mapping at which they end."""
+        return 0.0
+
+    @property
+    def start(self) -> Start:
+        """The policy of the first episode: "uniform", "random" or a MarkovPolicy."""
+        return "uniform"
+
+    def seat(self, i: int) -> Learner:
+        """Return agent i's learner: itself, but for a team of different ones."""
+        return self
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force, for people."""
+        raise NotImplementedError
+
+    def init(self, world: World) -> Any:
+        """Return the state of all agents, a NamedTuple of arrays for whose type the kernels are implemented."""
+        raise NotImplementedError
+
+    def ascend(self, policy: MarkovPolicy, gradient: Any, eta: float) -> tuple[MarkovPolicy, float]:
+        """Take one exact step of every agent; return the new policy and the norm of the gradient mapping."""
+        raise NotImplementedError
 
 
-def theorem_iota(*, agents: int, states: int, actions: int, episodes: int, horizon: int, confidence: float) -> float:
+def world_of(learner: Learner, game: Game, *, episodes: int, seed: int) -> World:
+    """Return what the agents of a game know, all of them together, in a run of so many episodes."""
+    scale = Scale(game.agents, game.states, max(game.actions), game.horizon, episodes)
+    sizes = [(game.horizon, game.states, actions) for actions in game.actions]
+    start = [starting_policy(learner.seat(i), size, seed, i) for i, size in enumerate(sizes)]
+    known = () if all(own is None for own in start) else tuple(start)
+    return World(game.states, np.array(game.actions), game.horizon, game.reward_range, scale, known)
+
+
+def starting_policy(learner: Learner, size: tuple[int, int, int], seed: int, i: int) -> FloatArray | None:
+    """Return where agent i of a game of this size (H, S, A) starts, [H or 1, S, A]; None for evenly."""
+    horizon, states, actions = size
+    if isinstance(learner.start, MarkovPolicy):
+        return _given_start(learner.start, i, size)
+    if learner.start == "random":
+        return streams.stream(seed, streams.START + i).dirichlet(np.ones(actions), (horizon, states))
+    return None
+
+
+def _given_start(policy: MarkovPolicy, i: int, shape: tuple[int, int, int]) -> FloatArray:
+    """Return agent i's part of a starting policy, if it has the game's sizes."""
+    horizon, states, actions = shape
+    fits = i < policy.agents and policy.states == states and policy.steps in (1, horizon)
+    if not fits or policy.actions[i] != actions:
+        raise TacitError(f"start does not fit agent {i}: {policy!r}")
+    return policy.probs[i]
+
+
+def theorem_iota(scale: Scale, confidence: float) -> float:
     """Return ι = log(2·N·S·A_max·K·H/p). [Mao2022, thm:cce, thm:ce]"""
-    return math.log(2 * agents * states * actions * episodes * horizon / confidence)
+    return math.log(2 * math.prod(scale) / confidence)
 
 
 def checked_bandit(value: Bandit | str, *, swap: bool) -> Bandit:
@@ -118,9 +207,10 @@ def starting_point(world: World) -> FloatArray:
     theta = np.zeros((world.agents, world.cells, int(world.actions.max())))
     for i, size in enumerate(world.actions):
         theta[i, :, :size] = 1.0 / size
-        if world.start:
+        own = world.start[i] if world.start else None
+        if own is not None:
             grid = (world.horizon, world.states, int(size))
-            theta[i, :, :size] = np.broadcast_to(world.start[i], grid).reshape(world.cells, size)
+            theta[i, :, :size] = np.broadcast_to(own, grid).reshape(world.cells, size)
     return theta
 
 

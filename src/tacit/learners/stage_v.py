@@ -24,10 +24,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tacit.bandits import Exp3IX, Swap
+from tacit.bandits import Bandit, Exp3IX, Swap
 from tacit.core import generics
 from tacit.core.types import FloatArray, IntArray
-from tacit.learners import v_base
+from tacit.learners import spec, v_base
 from tacit.learners.spec import World
 
 
@@ -35,7 +35,7 @@ from tacit.learners.spec import World
 class StageV(v_base.VLearner):
     """Stage-based V-learning; with a bandit of swap regret it learns a ce, otherwise a cce."""
 
-    output: ClassVar[str] = "stage"
+    rule: ClassVar[str] = "stage"
 
     @property
     def guaranteed(self) -> bool:
@@ -104,3 +104,33 @@ def learn(learner, i, h, s, a, r, s_next):
         learner.visits[i, c] = 0
         learner.length[i, c] = n + n // learner.horizon
         generics.restart(learner.bandit, i, c, learner.length[i, c])
+
+
+def stage_v_cce(
+    *,
+    bonus: float = 6.0,
+    step: float | str = "theory",
+    loss: str = "normalized",
+    confidence: float = 0.01,
+    bandit: Bandit | str = "exp3-ix",
+    iota: float | None = None,
+) -> StageV:
+    """Stage-based V-learning for a coarse correlated equilibrium. [Mao2022, Alg. 1]"""
+    return StageV(bandit=bandit, bonus=bonus, step=step, loss=loss, confidence=confidence, iota=iota)
+
+
+def stage_v_ce(
+    *,
+    bonus: float = 11.0,
+    step: float | str = "theory",
+    loss: str = "normalized",
+    confidence: float = 0.01,
+    bandit: Bandit | str = "swap",
+    iota: float | None = None,
+) -> StageV:
+    """Stage-based V-learning for a correlated equilibrium; a bandit of external regret is made one of swap regret.
+
+    [Mao2022, Alg. 6]
+    """
+    made = spec.checked_bandit(bandit, swap=True)
+    return StageV(bandit=made, bonus=bonus, step=step, loss=loss, confidence=confidence, iota=iota)

@@ -20,18 +20,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tacit.core import check, generics, memory
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners.greedy import best
-from tacit.learners.spec import World, checked_common, unit_rewards
+from tacit.learners.spec import Learner, World, checked_common, unit_rewards
 
 
 @dataclass(frozen=True)
-class UCB:
+class UCB(Learner):
     """Optimistic stage-based Q-learning.
 
     Parameters
@@ -47,9 +47,6 @@ class UCB:
     iota : float, optional
         ι itself.
     """
-
-    equilibrium: ClassVar[str] = "nash"  # by which its greedy policy is judged
-    output: ClassVar[str] = "markov"
 
     central: bool = False
     bonus: float = 1.0
@@ -250,3 +247,17 @@ def learn_central(learner, i, h, s, a, r, s_next):
     last = len(learner.actions) - 1
     if i == last:
         generics.learn(learner.inner, 0, h, s, learner.joint[0], learner.total[0] / (last + 1), s_next)
+
+
+def ucb_central(
+    *, bonus: float = 1.0, reference: int | None = 1000, confidence: float = 0.01, iota: float | None = None
+) -> UCB:
+    """The paper's "Centralized" benchmark: optimistic Q-learning on the joint action."""
+    return UCB(central=True, bonus=bonus, reference=reference, confidence=confidence, iota=iota)
+
+
+def ucb_independent(
+    *, bonus: float = 1.0, reference: int | None = 1000, confidence: float = 0.01, iota: float | None = None
+) -> UCB:
+    """The paper's "Independent" benchmark: optimistic Q-learning by each agent as if it were alone."""
+    return UCB(bonus=bonus, reference=reference, confidence=confidence, iota=iota)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -18,7 +18,7 @@ BONUS = {"cce": 6.0, "ce": 11.0}
 
 
 @dataclass(frozen=True, kw_only=True)
-class VLearner:
+class VLearner(spec.Learner):
     """Agents that keep bounds on their values, and play a bandit on them.
 
     Parameters
@@ -37,6 +37,8 @@ class VLearner:
         What plays at every (h, s).
     """
 
+    output: ClassVar[str] = "certified"
+
     bonus: float | None = None
     step: float | str = "theory"
     loss: str = "normalized"
@@ -51,6 +53,10 @@ class VLearner:
         spec.checked_step(self.step)
         check.choice("loss", self.loss, ["normalized", "raw"])
         spec.checked_common(self.confidence, self.iota)
+
+    def log_factor(self, world: World) -> float:
+        """Return ι as given, or as the theorem has it for the run."""
+        return spec.theorem_iota(world.scale, self.confidence) if self.iota is None else float(self.iota)
 
     @property
     def equilibrium(self) -> str:
@@ -74,13 +80,14 @@ class VLearner:
             "step": self.step,
             "loss": self.loss,
             "confidence": self.confidence,
-            "iota": world.iota,
+            "iota": self.log_factor(world),
         }
 
     def common(self, world: World, horizon_power: int) -> dict[str, Any]:
         """Return the fields that the states of both learners have; the bonus grows with √(H^horizon_power)."""
         N, H, S = world.agents, world.horizon, world.states
-        cells = Cells(world.actions, world.cells, H, H, world.iota, spec.checked_step(self.step))
+        iota = self.log_factor(world)
+        cells = Cells(world.actions, world.cells, H, H, iota, spec.checked_step(self.step))
         low, scale = spec.unit_rewards(world)
         actions_power = 2 if self.equilibrium == "ce" else 1
         return {
@@ -89,7 +96,7 @@ class VLearner:
             "lower": np.zeros((N, H + 1, S)),
             "visits": np.zeros((N, world.cells), dtype=np.int64),
             "bound_sum": np.zeros(N),
-            "bonus": self._bonus * np.sqrt(H**horizon_power * world.actions**actions_power * world.iota),
+            "bonus": self._bonus * np.sqrt(H**horizon_power * world.actions**actions_power * iota),
             "loss_scale": (spec.raw_scale(world) if self.loss == "raw" else 1.0) / H,
             "reward_low": low,
             "reward_scale": scale,

@@ -8,7 +8,7 @@ At the t-th visit of (h, s) [Mao2022, eqn:jin]
 and a bandit for the weighted regret plays on the losses of the stage-based learner.
 
 Deviations: the constant of β_t is "some absolute constant" in the source; here it is `bonus`, with the defaults of the
-stage-based learner. V̲ is kept as there.
+stage-based learner, so no parameters are known to be covered by the theorem. V̲ is kept as there.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class VLearning(v_base.VLearner):
         What is learnt; for a ce, a bandit of external regret is made one of swap regret.
     """
 
-    output: ClassVar[str] = "rate"
+    rule: ClassVar[str] = "rate"
 
     equilibrium: str = "cce"
     bandit: Bandit | str = field(default_factory=WeightedFTRL, kw_only=True)
@@ -46,11 +46,6 @@ class VLearning(v_base.VLearner):
         super().__post_init__()
         check.choice("equilibrium", self.equilibrium, ["cce", "ce"])
         object.__setattr__(self, "bandit", spec.checked_bandit(self._bandit, swap=self.equilibrium == "ce"))
-
-    @property
-    def guaranteed(self) -> bool:
-        """The source leaves the constant of the bonus open, so no parameters are known to be covered."""
-        return False
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""

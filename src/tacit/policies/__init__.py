@@ -2,8 +2,25 @@
 
 from __future__ import annotations
 
+import os
+from typing import Any
+
+from tacit.core import archive, check
+from tacit.policies import document
 from tacit.policies.certified import CertifiedPart, CertifiedPolicy
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.thinned import ThinnedPart, ThinnedPolicy
 
-__all__ = ["CertifiedPart", "CertifiedPolicy", "MarkovPolicy", "ThinnedPart", "ThinnedPolicy"]
+#: Which class reads which kind of policy; a policy's file states its kind.
+KINDS: dict[str, Any] = {"markov": MarkovPolicy, "certified": CertifiedPolicy, "thinned": ThinnedPolicy}
+
+
+def load(path: str | os.PathLike[str]) -> MarkovPolicy | CertifiedPolicy | ThinnedPolicy:
+    """Read a policy of any kind that its `save` wrote, as `.npz` or `.json`."""
+    kind = document.kind(path) if document.named(path) else archive.word(path, "kind")
+    policy: MarkovPolicy | CertifiedPolicy | ThinnedPolicy
+    policy = KINDS[check.choice(f"the kind of {path}", kind, list(KINDS))].load(path)
+    return policy
+
+
+__all__ = ["CertifiedPart", "CertifiedPolicy", "MarkovPolicy", "ThinnedPart", "ThinnedPolicy", "load"]

@@ -183,6 +183,7 @@ class CertifiedPolicy:
         archive.write(
             path,
             {
+                "kind": np.array("certified"),
                 "visited": self.visited.astype(small),
                 "stored": self.stored.astype(np.float32),
                 "actions": np.array(self.actions),

@@ -44,6 +44,13 @@ def write(path: str | os.PathLike[str], kind: str, content: Mapping[str, Any], *
     text.write(path, [json.dumps({**header, **content}, separators=(",", ":"), allow_nan=False), "\n"])
 
 
+def kind(path: str | os.PathLike[str]) -> str:
+    """Return the kind of policy that a document holds."""
+    document = _parsed(archive.path(path))
+    stated = document.get("kind") if isinstance(document, dict) else None
+    return "thinned" if stated == "thinned" else "markov"
+
+
 def read(path: str | os.PathLike[str], reader: str) -> dict[str, Any]:
     """Read the document of a whole policy of a kind that the class `reader` takes."""
     place = archive.path(path)

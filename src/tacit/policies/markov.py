@@ -145,7 +145,7 @@ class MarkovPolicy:
             document.write(path, kind, self._content(agent), play=_PLAY[kind])
             return
         keys = [f"probs_{i}" for i in range(self.agents)] if self.product else ["probs"]
-        archive.write(path, dict(zip(keys, self.probs, strict=True)))
+        archive.write(path, {"kind": np.array("markov"), **dict(zip(keys, self.probs, strict=True))})
 
     def _content(self, agent: int | None) -> dict[str, Any]:
         if agent is not None and not self.product:
@@ -178,8 +178,8 @@ class MarkovPolicy:
     def _from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> MarkovPolicy:
         if "probs" in arrays:
             return cls(arrays["probs"])
-        keys = [f"probs_{i}" for i in range(len(arrays))]
-        if not keys or set(keys) != set(arrays):
+        keys = [f"probs_{i}" for i in range(len(set(arrays) - {"kind"}))]
+        if not keys or set(keys) != set(arrays) - {"kind"}:
             found = ", ".join(sorted(arrays)) or "nothing"
             raise TacitError(f"it has no probs and no probs_0 (it has {found})")
         return cls([arrays[key] for key in keys])

@@ -102,7 +102,7 @@ class ThinnedPolicy:
             document.write(path, "thinned", self._content(agent), play=thinned_document.PLAY)
             return
         keys = ("row", "following", "stored", "first", "actions", "states", "horizon")
-        archive.write(path, {key: getattr(self, key) for key in keys})
+        archive.write(path, {"kind": np.array("thinned"), **{key: getattr(self, key) for key in keys}})
 
     def _content(self, agent: int | None) -> dict[str, Any]:
         shown = range(self.agents) if agent is None else [agent]

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
-from tacit.experiments.groups import Group
+from tacit.experiments.results import Group
 from tacit.report.bands import plot_band
 from tacit.report.style import COLORS, styled
 
@@ -34,9 +34,9 @@ def results_figure(groups: Sequence[Group], *, band: str = "sd") -> Figure:
             held = [group for group in groups if group.game == game]
             for group in held:
                 look = looks[group.learner]
-                line = plot_band(group.runs, "reward", ax=row[0], band=band, **look)
+                line = plot_band(group.outcomes, "reward", ax=row[0], band=band, **look)
                 entries.setdefault(f"{group.learner} ({_seeds(group)})", line)
-                plot_band(group.runs, "gap", ax=row[1], band=band, **look)
+                plot_band(group.outcomes, "gap", ax=row[1], band=band, **look)
             _dress(row, game, held)
         figure.legend(
             entries.values(),
@@ -54,11 +54,11 @@ def _look(k: int) -> dict[str, str]:
 
 
 def _seeds(group: Group) -> str:
-    return "1 seed" if len(group.runs) == 1 else f"{len(group.runs)} seeds"
+    return "1 seed" if len(group.outcomes) == 1 else f"{len(group.outcomes)} seeds"
 
 
 def _dress(row: Any, game: str, groups: Sequence[Group]) -> None:
-    bounds = [one.gap for group in groups for one in group.runs if one.gap is not None]
+    bounds = [one.gap for group in groups for one in group.outcomes if one.gap is not None]
     sure = {"exact": "", "estimate": " (estimate)"}
     kinds = " and ".join(sorted({gap.kind + sure.get(gap.source, " (bound)") for gap in bounds}))
     row[0].set(xlabel="episode", ylabel="reward in an episode, agent 0", title=f"{game}: reward while learning")

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from tacit.core import check
+from tacit.core import check, streams
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.games.gymnasium import PLAIN_WRAPPERS, layers
+from tacit.games.tabular import TabularGame
 
 
 class Moved(NamedTuple):
@@ -40,7 +41,7 @@ class Environment(Protocol):
         """Take a joint action; those of agents that are out do not matter."""
 
 
-class ParallelWorld:
+class ParallelAdapter:
     """A PettingZoo `ParallelEnv`."""
 
     def __init__(self, env: Any) -> None:
@@ -91,7 +92,7 @@ class ParallelWorld:
         return Moved(self._last, paid, self._over)
 
 
-class SingleWorld:
+class SingleAdapter:
     """A Gymnasium environment: one agent."""
 
     def __init__(self, env: Any) -> None:
@@ -113,6 +114,40 @@ class SingleWorld:
         parts = ["observation", "reward", "terminated", "truncated", "info"]
         observation, reward, terminated, truncated, _ = _tuple(self.source, "step", given, parts)
         return Moved([observation], [_reward("agent", reward)], [bool(terminated or truncated)])
+
+
+class Discrete(NamedTuple):
+    """The space of the numbers 0 to n − 1, as Gymnasium's."""
+
+    n: int
+    start: int = 0
+
+
+class TableAdapter:
+    """A tabular game for agents on their own: all of them observe the state, drawn from the environment's stream."""
+
+    def __init__(self, game: TabularGame) -> None:
+        self.source = game
+        self.names = [f"agent {i}" for i in range(game.agents)]
+        self.spaces: list[Any] = [Discrete(game.states)] * game.agents
+        self.actions = game.actions
+        self._stream = streams.stream(0, streams.ENVIRONMENT)
+        self._h = self._s = 0
+
+    def reset(self, seed: int | None) -> list[Any]:
+        """Begin an episode."""
+        if seed is not None:
+            self._stream = streams.stream(seed, streams.ENVIRONMENT)
+        self._h, self._s = 0, self.source.start(self._stream.random())
+        return [self._s] * len(self.names)
+
+    def step(self, actions: list[int]) -> Moved:
+        """Take a joint action; the last step draws nothing, as in the compiled loop."""
+        last = self._h == self.source.horizon - 1
+        u = 0.0 if last else self._stream.random()
+        self._s, rewards = self.source.step(self._h, self._s, actions, u)
+        self._h += 1
+        return Moved([self._s] * len(self.names), rewards.tolist(), [last] * len(self.names))
 
 
 def is_environment(value: object) -> bool:
@@ -138,9 +173,9 @@ def environment(env: Any) -> Environment:
             f"pettingzoo.utils.aec_to_parallel"
         )
     if hasattr(env, "possible_agents") or callable(getattr(env, "observation_space", None)):
-        return ParallelWorld(env)
+        return ParallelAdapter(env)
     if hasattr(env, "observation_space") and hasattr(env, "action_space"):
-        return SingleWorld(env)
+        return SingleAdapter(env)
     raise TacitError(f"{brief(env)} is neither a TabularGame nor an environment of PettingZoo or Gymnasium")
 
 

@@ -1,4 +1,4 @@
-"""What may watch the fused loop: nothing, the record for the certified policy, or the certificate."""
+"""The record that the certified policy is made of, written by the loop; and nothing, where nobody watches."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from tacit.core import generics, memory
 from tacit.core.types import FloatArray, IntArray
-from tacit.games.tabular import TabularGame
-from tacit.play.environment_game import EnvironmentGame
+from tacit.games.protocol import Game
 from tacit.policies.certified import CertifiedPolicy
 
 
@@ -34,7 +33,7 @@ class Record(NamedTuple):
     room: FloatArray  # [A]
 
 
-def record(game: TabularGame | EnvironmentGame, episodes: int) -> Record:
+def record(game: Game, episodes: int) -> Record:
     """Make room for the record of all episodes."""
     width = sum(game.actions) - game.agents
     size = 4 * episodes * game.horizon * (width + 1)
@@ -68,7 +67,7 @@ def so_far(kept: Record) -> Record:
     return kept._replace(visited=kept.visited[:begun], stored=kept.stored[:begun])
 
 
-def certified_policy(game: TabularGame | EnvironmentGame, kept: Record, rule: str) -> CertifiedPolicy:
+def certified_policy(game: Game, kept: Record, rule: str) -> CertifiedPolicy:
     """Turn a record into the policy that it describes."""
     written = so_far(kept)
     return CertifiedPolicy(written.visited, written.stored, actions=game.actions, states=game.states, rule=rule)

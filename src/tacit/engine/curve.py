@@ -1,4 +1,4 @@
-"""The curve of a run: what happened in each window of episodes."""
+"""The curve of a run: what was earned in each window of episodes, and what was reached at its end."""
 
 from __future__ import annotations
 
@@ -9,25 +9,34 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core.types import FloatArray
-from tacit.play.checkpoint import Arrays
+from tacit.engine.checkpoint import Arrays
 
 #: Named measures; those with one number for each agent become a column for each.
 Measures = Mapping[str, FloatArray | float]
 
 
-class Windows:
-    """Collects returns, and closes a row of the curve at the end of each window."""
+class Curve:
+    """Collects returns, and closes a row at the end of each window.
+
+    Attributes
+    ----------
+    episodes : int
+        How many there are to be.
+    done : int
+        How many there were.
+    rows : list of dict
+        The rows so far.
+    """
 
     def __init__(self, episodes: int, points: int, agents: int) -> None:
-        self.done = 0
-        self.agents = agents
+        self.episodes, self.done = episodes, 0
+        self.rows: list[dict[str, float]] = []
+        self._agents = agents
         edges = np.linspace(0, episodes, min(points, episodes) + 1).round().astype(int)
         self._edges: list[int] = np.unique(edges)[1:].tolist()
-        self.last_edge = episodes
         self._tail_from = episodes - max(1, episodes // 10)
         self._tail, self._tail_count = np.zeros(agents), 0
         self._sum, self._count = np.zeros(agents), 0
-        self._rows: list[dict[str, float]] = []
 
     @property
     def open(self) -> bool:
@@ -39,38 +48,40 @@ class Windows:
         """Whether the current window has all its episodes."""
         return self.done == self._edges[0]
 
-    def next_chunk(self, most: int) -> int:
-        """Return how many episodes to play next: at most `most`, and not beyond the window."""
-        return min(most, self._edges[0] - self.done)
+    def next_chunk(self, most: int, until: int | None) -> int:
+        """Return how many episodes to play next: at most `most`, not beyond the window, nor beyond episode `until`."""
+        edge = self._edges[0] if until is None else min(self._edges[0], until)
+        return min(most, edge - self.done)
 
     def add(self, returns: FloatArray) -> None:
         """Take in the returns [episodes, N] of the next episodes."""
         last = returns[max(0, self._tail_from - self.done) :]
-        self._tail += last.sum(axis=0)
+        self._tail = _added(self._tail, last)
         self._tail_count += len(last)
-        self._sum += returns.sum(axis=0)
+        self._sum = _added(self._sum, returns)
         self._count += len(returns)
         self.done += len(returns)
 
-    def close(self, measures: Measures) -> None:
-        """End the window with what was reached: `value` [N], `gap` [N], and more."""
+    def close(self, measures: Measures) -> dict[str, float]:
+        """End the window with what was reached: `value` [N], `gap` [N], and more. Return the new row."""
         reward = self._sum / self._count
         value, gap = np.asarray(measures["value"]), np.asarray(measures["gap"])
-        row = {"episode": float(self.done), "reward": reward[0], "value": value[0], "gap": gap.max()}
+        row = {"episode": self.done, "reward": reward[0], "value": value[0], "gap": gap.max()}
         for name, measure in {"reward": reward, **measures}.items():
             if isinstance(measure, np.ndarray):
-                row |= {f"{name}_{i}": measure[i] for i in range(self.agents)}
+                row |= {f"{name}_{i}": measure[i] for i in range(self._agents)}
             else:
                 row[name] = measure
-        self._rows.append(row)
+        self.rows.append({name: float(number) for name, number in row.items()})
         self._edges = [edge for edge in self._edges if edge > self.done]
-        self._sum, self._count = np.zeros(self.agents), 0
+        self._sum, self._count = np.zeros(self._agents), 0
+        return self.rows[-1]
 
     def last_tenth(self) -> FloatArray:
         """Return the mean returns [N] over the last tenth of the episodes; of the last window if it was not reached."""
         if self._tail_count:
             return self._tail / self._tail_count
-        return np.array([self._rows[-1][f"reward_{i}"] for i in range(self.agents)])
+        return np.array([self.rows[-1][f"reward_{i}"] for i in range(self._agents)])
 
     def snapshot(self) -> Arrays:
         """Return the rows and the sums of the open window."""
@@ -80,8 +91,8 @@ class Windows:
             "tail_count": np.array(self._tail_count),
             "sum": self._sum,
             "count": np.array(self._count),
-            "columns": np.array(list(self._rows[0]) if self._rows else [], dtype=str),
-            "rows": np.array([list(row.values()) for row in self._rows]),
+            "columns": np.array(list(self.rows[0]) if self.rows else [], dtype=str),
+            "rows": np.array([list(row.values()) for row in self.rows]),
         }
 
     def restore(self, arrays: Arrays) -> None:
@@ -91,9 +102,24 @@ class Windows:
         self._tail, self._tail_count = arrays["tail"], int(arrays["tail_count"])
         self._sum, self._count = arrays["sum"], int(arrays["count"])
         columns = arrays["columns"].tolist()
-        self._rows = [dict(zip(columns, row, strict=True)) for row in arrays["rows"].tolist()]
+        self.rows = [dict(zip(columns, row, strict=True)) for row in arrays["rows"].tolist()]
 
     def table(self) -> npt.NDArray[Any]:
         """Return the curve as a structured array."""
-        kinds = [(name, "i8" if name == "episode" else "f8") for name in self._rows[0]]
-        return np.array([tuple(row.values()) for row in self._rows], dtype=kinds)
+        return table(self.rows)
+
+
+def _added(total: FloatArray, returns: FloatArray) -> FloatArray:
+    """Add returns one after the other, so that the sum does not depend on how episodes are cut into chunks."""
+    sums: FloatArray = np.cumsum(np.concatenate([total[None], returns]), axis=0)
+    return sums[-1]
+
+
+def table(rows: list[dict[str, float]]) -> npt.NDArray[Any]:
+    """Return rows with the same columns as a structured array.
+
+    >>> table([{"episode": 10.0, "reward": 0.5}])["episode"]
+    array([10])
+    """
+    kinds = [(name, "i8" if name == "episode" else "f8") for name in rows[0]]
+    return np.array([tuple(row.values()) for row in rows], dtype=kinds)

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.evaluation import evaluate
+from tacit.games.protocol import Game
 from tacit.games.tabular import TabularGame
-from tacit.play.environment_game import EnvironmentGame
 from tacit.policies import CertifiedPolicy, MarkovPolicy
 
 
@@ -46,6 +46,40 @@ class Gaps:
             return self.upper
         return np.zeros_like(self.upper) if self._replay is None else np.maximum(self._replay(), 0.0)
 
+    @property
+    def gap(self) -> float:
+        """The largest upper bound."""
+        return float(self.upper.max())
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A policy that a run can answer with.
+
+    Attributes
+    ----------
+    gaps : Gaps
+        What each agent can gain by leaving it.
+    values : array [N] or None
+        Its exact values, where they are known.
+    """
+
+    gaps: Gaps
+    values: FloatArray | None
+    _policy: CertifiedPolicy | MarkovPolicy | None
+
+    @property
+    def gap(self) -> float:
+        """The largest upper bound of all agents."""
+        return self.gaps.gap
+
+    @property
+    def policy(self) -> CertifiedPolicy | MarkovPolicy:
+        """The policy itself."""
+        if self._policy is None:
+            raise TacitError("this run kept no record (keep=False), so it has no certified policy")
+        return self._policy
+
 
 @dataclass(frozen=True, eq=False)
 class Run:
@@ -58,45 +92,62 @@ class Run:
         The last iterate, a product policy.
     sampled : MarkovPolicy or None
         For policy gradients, an iterate drawn evenly from all: what their theorem is about.
-    gaps : Gaps
-        Upper and lower bounds on the equilibrium gap of `policy`, for each agent.
-    values : array [N] or None
-        Exact value of `policy` for each agent, where a certificate was kept.
+    candidates : dict of Candidate
+        What the run can answer with, by name.
+    chosen : str
+        The candidate that `policy`, `gaps` and `values` are of.
     reward : array [N]
         Mean return of each agent over the last tenth of the episodes.
     curve : structured array
         One row for each window of episodes: episode, reward, value, gap (of agent 0, agent 0, and the largest), and
         for each agent i reward_i, value_i, gap_i. It opens in pandas and polars.
     params : mapping
-        The parameters in force.
+        The learner's parameters in force.
+    seconds : float
+        Learning time, compilation left out.
+    interrupted : bool
+        Whether Ctrl-C ended it early.
+    notes : tuple of str
+        What was found or decided on the way.
+    warnings : tuple of str
+        What `tacit.learn` has warned of.
     """
 
-    game: TabularGame | EnvironmentGame
+    game: Game
     learner: str
     episodes: int
     seed: int
     last: MarkovPolicy
-    gaps: Gaps
-    values: FloatArray | None
+    candidates: Mapping[str, Candidate]
+    chosen: str
     reward: FloatArray
     curve: npt.NDArray[Any]
     params: Mapping[str, Any]
     seconds: float
     interrupted: bool
-    sampled: MarkovPolicy | None
-    _policy: CertifiedPolicy | MarkovPolicy | None = field(repr=False)
+    sampled: MarkovPolicy | None = None
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     @property
-    def policy(self) -> Any:
-        """What to play: V-learning's certified policy, a policy gradient's last iterate, or the best of exact ones."""
-        if self._policy is None:
-            raise TacitError("this run kept no record, so it has no certified policy; learn with keep=True")
-        return self._policy
+    def policy(self) -> CertifiedPolicy | MarkovPolicy:
+        """What to play."""
+        return self.candidates[self.chosen].policy
+
+    @property
+    def gaps(self) -> Gaps:
+        """Upper and lower bounds on the equilibrium gap of `policy`, for each agent."""
+        return self.candidates[self.chosen].gaps
+
+    @property
+    def values(self) -> FloatArray | None:
+        """Exact values of `policy` [N], where they are known."""
+        return self.candidates[self.chosen].values
 
     @property
     def gap(self) -> float:
-        """Upper bound on the equilibrium gap of `policy`, the largest of all agents."""
-        return float(self.gaps.upper.max())
+        """Upper bound on the gap of `policy`, the largest of all agents."""
+        return self.gaps.gap
 
     @property
     def steps_per_second(self) -> float:

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.core import extras
 from tacit.core.errors import TacitError, brief, one_line
+from tacit.environments.adapters import is_environment
 from tacit.games import from_name_or_file
 from tacit.games.tabular import TabularGame, check_game
-from tacit.play.environments import is_environment
 
 if TYPE_CHECKING:
-    from tacit.play.exported import GameEnv
+    from tacit.environments.exported import GameEnv
 
 PREFIX = "pettingzoo:"
 
@@ -46,7 +46,7 @@ def to_pettingzoo(game: TabularGame, *, render_mode: str | None = "ansi") -> Gam
     """
     check_game(game)
     extras.require("pettingzoo", "pettingzoo")
-    from tacit.play.exported import GameEnv  # imports PettingZoo
+    from tacit.environments.exported import GameEnv  # imports PettingZoo
 
     return GameEnv(game, render_mode=render_mode)
 
@@ -69,7 +69,7 @@ class NamedEnvironment:
     code: str = ""  # digest of the file that defines the environment
 
     @property
-    def frame(self) -> dict[str, Any]:
+    def bounds(self) -> dict[str, Any]:
         """What `tacit.learn` is told besides the environment."""
         return {key: self.params[key] for key in ("horizon", "reward_range") if key in self.params}
 
@@ -85,7 +85,7 @@ class NamedEnvironment:
 
     def _make(self) -> Any:
         extras.require("pettingzoo", "pettingzoo")
-        params = {key: value for key, value in self.params.items() if key not in self.frame}
+        params = {key: value for key, value in self.params.items() if key not in self.bounds}
         factory = _factory(self.name.removeprefix(PREFIX))
         try:
             with warnings.catch_warnings():

@@ -48,8 +48,8 @@ class Checkpoint:
         Names the run: a checkpoint of another key is not used.
     every : float
         Seconds between two writings, longer where writing is slow.
-    tell : callable, optional
-        Told in one sentence why a file that is there cannot be used; otherwise that is a warning.
+    note : callable, optional
+        Called with a sentence that says why a file that is there cannot be used; by default that is a warning.
 
     Attributes
     ----------
@@ -58,10 +58,10 @@ class Checkpoint:
     """
 
     def __init__(
-        self, path: Path, *, key: str, every: float = 30.0, tell: Callable[[str], None] = warnings.warn
+        self, path: Path, *, key: str, every: float = 30.0, note: Callable[[str], None] = warnings.warn
     ) -> None:
         self.path, self.every, self.resumed = path, every, 0
-        self._key, self._tell = key, tell
+        self._key, self._note = key, note
         self._parts: Mapping[str, Part] = {}
         self._wait, self._last = every, time.perf_counter()
 
@@ -77,7 +77,7 @@ class Checkpoint:
         for name, arrays in found.items():
             parts[name].restore(arrays)
         if found:
-            self.resumed = int(found["windows"]["done"])
+            self.resumed = int(found["curve"]["done"])
 
     def offer(self) -> None:
         """Write a checkpoint if it is time."""
@@ -104,7 +104,7 @@ class Checkpoint:
             if key != self._key:
                 raise TacitError(f"{self.path} was written by another version of the code")
         except TacitError as error:
-            self._tell(f"{error}; the run starts over")
+            self._note(f"{error}; the run starts over")
             return {}
         found: dict[str, Arrays] = {part: {} for part in self._parts}
         for name, array in arrays.items():

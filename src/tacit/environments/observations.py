@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core.errors import TacitError, brief, one_line
-from tacit.play.environments import Environment
+from tacit.environments.adapters import Environment
 
 Encode = Callable[[Any], Hashable]
 
@@ -99,7 +99,7 @@ class Observations:
         return self._numbers.get(self.key(observation))
 
 
-def observers(environment: Environment, encode: Encode | None, *, early: bool) -> list[Observations]:
+def numberings(environment: Environment, encode: Encode | None, *, early: bool) -> list[Observations]:
     """Return each agent's observations; those who see the same give it the same number."""
     small = [_kind(space) == "Discrete" and int(space.n) <= LARGEST_SPACE for space in environment.spaces]
     numbered = encode is None and all(small)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
+from tacit.environments.adapters import Environment, name_of
+from tacit.environments.bounds import Bounds
+from tacit.environments.observations import Observations
 from tacit.games.tabular import count, times
-from tacit.play.environments import Environment, name_of
-from tacit.play.observations import Observations
-from tacit.play.scouting import Frame
 
 
 class EnvironmentGame:
@@ -24,19 +24,16 @@ class EnvironmentGame:
     reward_range : (float, float)
     observations : list of N Observations
         Each agent's own numbering of what it has met.
-    shared : bool
-        Whether all agents saw the same at every step, which the guarantees ask for.
     notes : tuple of str
         What was found or decided while learning.
     """
 
-    def __init__(self, environment: Environment, frame: Frame, observations: list[Observations]) -> None:
+    def __init__(self, environment: Environment, bounds: Bounds, observations: list[Observations]) -> None:
         self.name = name_of(environment.source)
         self.agent_names = list(environment.names)
         self.actions = environment.actions
-        self.horizon, self.reward_range = frame.horizon, frame.reward_range
+        self.horizon, self.reward_range = bounds.horizon, bounds.reward_range
         self.observations = observations
-        self.shared = True
         self.notes: tuple[str, ...] = ()
 
     @property
@@ -48,6 +45,10 @@ class EnvironmentGame:
     def states(self) -> int:
         """Number of states that were met, or that the space has; the most of any agent."""
         return max(len(own.met) for own in self.observations)
+
+    def kernels(self) -> NoReturn:
+        """Raise: an environment is played by agents on their own, outside the compiled loop."""
+        raise TacitError(f"{self!r} has no kernels; it can only be played")
 
     def state(self, observation: Any, *, agent: int = 0) -> int:
         """Return the number of the state that an agent takes an observation for, as policies count states."""

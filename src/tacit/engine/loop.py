@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from tacit.core.generics import act, advance, learn, observe, reward, start, weigh
+from tacit.core.generics import act, advance, learn, observe, place, reward, start, weigh
 
 
-def episodes(game, learner, certificate, record, seats, world_u, agent_u, joint_strides, chosen, returns):
+def episodes(game, learner, certificate, record, seats, game_u, agent_u, chosen, returns):
     """Play as many episodes as `returns` [episodes, N] has rows, and let all agents learn.
 
-    `seats` is a tuple with one entry for each agent, so that their number is known to the compiler. The uniform numbers
-    `world_u` [episodes, H] and `agent_u` [N, episodes, H] are drawn ahead: the first of `world_u` for the first state,
-    the others for the transitions, of which the last step has none. `chosen` [N] is room for a joint action.
+    `seats` has one entry for each agent: a tuple, whose length the compiler knows, or an array where agents are many.
+    The uniform numbers `game_u` [episodes, H] and `agent_u` [N, episodes, H] are drawn ahead: the first of `game_u` for
+    the first state, the others for the transitions, of which the last step has none. `chosen` [N] holds the actions.
     """
     for k in range(len(returns)):
-        s = start(game, world_u[k, 0])
+        s = start(game, game_u[k, 0])
         for h in range(game.horizon):
             observe(record, learner, game, seats, h, s)
             observe(certificate, learner, game, seats, h, s)
-            joint = 0
             for i in range(len(seats)):
                 chosen[i] = act(learner, i, h, s, agent_u[i, k, h])
-                joint += chosen[i] * joint_strides[i]
+            token = place(game, h, s, chosen)
             s_next = s
             if h + 1 < game.horizon:
-                s_next = advance(game, h, s, joint, world_u[k, h + 1])
+                s_next = advance(game, token, game_u[k, h + 1])
             for i in range(len(seats)):
-                r = reward(game, i, h, s, joint)
+                r = reward(game, i, token)
                 learn(learner, i, h, s, chosen[i], r, s_next)
                 returns[k, i] += r
             s = s_next

@@ -15,16 +15,16 @@ import numpy as np
 
 from tacit.core import check, streams
 from tacit.core.errors import TacitError
+from tacit.environments.adapters import Environment, stated
 from tacit.games.gymnasium import time_limit
 from tacit.games.tabular import check_range
-from tacit.play.environments import Environment, stated
 
 EPISODES = 20
 STEPS = 10_000
 
 
 @dataclass(frozen=True)
-class Frame:
+class Bounds:
     """The horizon and the range of rewards; `guessed_…` where they come from playing."""
 
     horizon: int
@@ -35,18 +35,18 @@ class Frame:
     notes: tuple[str, ...] = ()  # for people: what was guessed, and how it turned out
 
 
-class Beyond(Exception):
-    """An episode or a reward that the frame has no room for; a frame that has."""
+class Exceeded(Exception):
+    """An episode or a reward beyond the bounds, and wider bounds to start over with."""
 
-    def __init__(self, wider: Frame) -> None:
+    def __init__(self, wider: Bounds) -> None:
         super().__init__(*wider.notes[-1:])
         self.wider = wider
 
 
-def framed(
+def episode_bounds(
     environment: Environment, *, horizon: int | None, reward_range: tuple[float, float] | None, seed: int
-) -> Frame:
-    """Return the frame: as given, as the environment states it, or as it is seen in a few episodes."""
+) -> Bounds:
+    """Return the bounds: as given, as the environment states it, or as it is seen in a few episodes."""
     if horizon is None:
         horizon = _stated_horizon(environment.source)
     stated_range = (
@@ -56,7 +56,7 @@ def framed(
         check.integer("horizon", horizon, least=1)
     if horizon is not None and stated_range is not None:
         check_range(stated_range, horizon)
-        return Frame(horizon, stated_range)
+        return Bounds(horizon, stated_range)
     longest, low, high, early = _scouted(environment, horizon, seed)
     if early:
         low, high = min(low, 0.0), max(high, 0.0)  # who is out gets nothing
@@ -68,37 +68,37 @@ def framed(
         notes.append(f"rewards are taken to lie in {seen}, as in a few episodes; the range can be given (reward_range)")
     found = stated_range or (low, high)
     check_range(found, horizon or longest)
-    return Frame(horizon or longest, found, horizon is None, stated_range is None, early, tuple(notes))
+    return Bounds(horizon or longest, found, horizon is None, stated_range is None, early, tuple(notes))
 
 
-def check_rewards(frame: Frame, rewards: list[float]) -> None:
+def check_rewards(bounds: Bounds, rewards: list[float]) -> None:
     """Raise where a reward lies outside the range: with a wider one where the range was a guess."""
-    low, high = frame.reward_range
+    low, high = bounds.reward_range
     for reward in rewards:
         if not low <= reward <= high:
-            if not (frame.guessed_range or reward == 0) or not math.isfinite(reward):
+            if not (bounds.guessed_range or reward == 0) or not math.isfinite(reward):
                 told = f"a reward of {reward:g} lies outside reward_range ({low:g}, {high:g}); give a wider one"
                 raise TacitError(told)
             span = max(high - low, abs(reward)) if reward else 0.0  # as much again on that side
             wider = (min(reward, low - span), high) if reward < low else (low, max(reward, high + span))
             told = f"rewards are taken to lie in [{wider[0]:g}, {wider[1]:g}]: the run met {reward:g} and started over"
-            raise Beyond(replace(frame, reward_range=wider, notes=(*frame.notes, told)))
+            raise Exceeded(replace(bounds, reward_range=wider, notes=(*bounds.notes, told)))
 
 
-def check_over(frame: Frame, over: list[bool]) -> None:
+def check_over(bounds: Bounds, over: list[bool]) -> None:
     """Raise with room for "over" where an agent is out before the horizon and nobody thought of that."""
-    if any(over) and not frame.early:
-        raise Beyond(replace(frame, early=True))
+    if any(over) and not bounds.early:
+        raise Exceeded(replace(bounds, early=True))
 
 
-def check_ended(frame: Frame, over: list[bool]) -> None:
+def check_ended(bounds: Bounds, over: list[bool]) -> None:
     """Raise with a longer horizon where an episode goes on and the horizon was a guess."""
-    if frame.guessed_horizon and not all(over):
-        longer = 2 * frame.horizon
+    if bounds.guessed_horizon and not all(over):
+        longer = 2 * bounds.horizon
         told = (
-            f"the horizon is {longer}: an episode had not ended after {frame.horizon} steps, and the run started over"
+            f"the horizon is {longer}: an episode had not ended after {bounds.horizon} steps, and the run started over"
         )
-        raise Beyond(replace(frame, horizon=longer, notes=(*frame.notes, told)))
+        raise Exceeded(replace(bounds, horizon=longer, notes=(*bounds.notes, told)))
 
 
 def _stated_horizon(env: Any) -> int | None:

@@ -13,13 +13,14 @@ import numpy.typing as npt
 
 from tacit.core import check, generics, memory, streams
 from tacit.core.compilation import compiled
-from tacit.core.errors import TacitError, brief
+from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
-from tacit.learners import REGISTRY, Learner, World, theorem_iota
-from tacit.play import loop
-from tacit.play.checkpoint import pack
-from tacit.play.session import random_start
-from tacit.policies import MarkovPolicy
+from tacit.engine import loop
+from tacit.engine.checkpoint import pack
+from tacit.learners import Learner, World
+from tacit.learners.plain import PlainAgent, PlainLearner
+from tacit.learners.spec import Scale, starting_policy
+from tacit.learners.teams import resolved
 
 Array = npt.NDArray[Any]
 
@@ -45,13 +46,23 @@ class Agent:
     def __init__(self, spec: Learner, world: World, *, seed: int, index: int) -> None:
         self.spec = spec
         self.world = world
-        self.state: Any = spec.init(world)  # type: ignore[attr-defined]
+        self.state: Any = spec.init(world)
         self.episodes = 0
         self._stream = streams.stream(seed, streams.agent_role(index))
         self._act = compiled(act_one, self.state)
         self._learn = compiled(learn_one, self.state)
         self._weigh = compiled(weigh_one, self.state)
         self._table = compiled(loop.distributions, self.state)
+
+    @property
+    def horizon(self) -> int:
+        """Steps in an episode, H."""
+        return self.world.horizon
+
+    @property
+    def states(self) -> int:
+        """States it has room for."""
+        return self.world.states
 
     def act(self, h: int, s: int) -> int:
         """Return an action for step h (from 0) in state s."""
@@ -108,7 +119,7 @@ class Agent:
             raise TacitError("an agent with a starting policy cannot meet new states; start from 'uniform'")
         _check_memory(self.world.horizon, states, int(self.world.actions[0]))
         self.world = self.world._replace(states=states)
-        learned, self.state = self.state, self.spec.init(self.world)  # type: ignore[attr-defined]
+        learned, self.state = self.state, self.spec.init(self.world)
         kept = pack(learned)
         for name, room in pack(self.state).items():
             _copy(kept[name], room, before, self.world.horizon)
@@ -163,59 +174,46 @@ def agent(
     >>> me.policy[0, 0].round(3)
     array([0.333, 0.333, 0.333])
     """
-    spec = REGISTRY.make(learner, **params) if isinstance(learner, str) else learner
-    if isinstance(spec, type) or not all(hasattr(spec, key) for key in ("equilibrium", "output", "params")):
-        raise TacitError(f"learner is {brief(learner)}; it must be a name ({', '.join(REGISTRY)}) or a learner object")
-    if not isinstance(learner, str) and params:
-        raise TacitError(f"a learner object has its parameters already; leave out {', '.join(params)}")
+    name, spec = resolved(learner, params)
+    check_alone(spec, name)
     states = check.integer("states", states, least=1)
     actions = check.integer("actions", actions, least=1)
     horizon = check.integer("horizon", horizon, least=1)
     seed, index = check.integer("seed", seed, least=0), check.integer("index", index, least=0)
-    check_alone(spec, brief(learner))
-    iota = getattr(spec, "iota", 0.0)
-    if iota is None:
-        p = spec.confidence  # type: ignore[attr-defined]
-        iota = theorem_iota(agents=1, states=states, actions=actions, episodes=1, horizon=horizon, confidence=p)
     span = check.interval("reward_range", reward_range)
-    world = own_world(spec, (horizon, states, actions), span, iota, seed=seed, index=index)
-    return Agent(spec, world, seed=seed, index=index)
+    scale = Scale(agents=1, states=states, actions=actions, horizon=horizon, episodes=1)
+    made = make_agent(spec, (horizon, states, actions), span, scale, seed=seed, index=index)
+    assert isinstance(made, Agent)  # registered learners have kernels
+    return made
 
 
-def check_alone(spec: Learner, name: str) -> None:
-    """Raise unless an agent can run this learner on its own."""
-    if getattr(spec, "central", False):
-        raise TacitError(f"{name} is a central learner, which controls all agents; none of them runs it alone")
-    if spec.output == "exact":
-        raise TacitError(f"{name} needs exact gradients, which no agent has on its own; see `tacit learners`")
-
-
-def own_world(
-    spec: Learner,
+def make_agent(
+    learner: Learner,
     size: tuple[int, int, int],
     reward_range: tuple[float, float],
-    iota: float,
+    scale: Scale,
     *,
     seed: int,
     index: int,
-) -> World:
-    """Return what agent `index` knows of a game of this size (H, S, A), if there is memory for it."""
+) -> Agent | PlainAgent:
+    """Return agent `index` of a game of this size (H, S, A), if there is memory for it."""
     horizon, states, actions = size
+    if isinstance(learner, PlainLearner):
+        return learner.agent(size, reward_range, seed=seed, index=index)
     _check_memory(*size)
-    start = _start(spec, horizon, states, actions, seed, index)
-    return World(states, np.array([actions]), horizon, reward_range, iota, start)
+    start = starting_policy(learner, size, seed, index)
+    known = () if start is None else (start,)
+    world = World(states, np.array([actions]), horizon, reward_range, scale, known)
+    return Agent(learner, world, seed=seed, index=index)
+
+
+def check_alone(learner: Learner, name: str) -> None:
+    """Raise unless an agent can run this learner on its own."""
+    if learner.central:
+        raise TacitError(f"{name} is a central learner, which controls all agents; none of them runs it alone")
+    if learner.exact:
+        raise TacitError(f"{name} needs exact gradients, which no agent has on its own; see `tacit learners`")
 
 
 def _check_memory(horizon: int, states: int, actions: int) -> None:
     memory.require(memory.floats(12, horizon, states, actions), "this agent")
-
-
-def _start(spec: Learner, horizon: int, states: int, actions: int, seed: int, index: int) -> tuple[FloatArray, ...]:
-    """Return the agent's own starting point, the one it would have in the loop."""
-    start = getattr(spec, "start", "uniform")
-    if isinstance(start, MarkovPolicy):
-        fits = index < start.agents and start.states == states and start.steps in (1, horizon)
-        if not fits or start.actions[index] != actions:
-            raise TacitError(f"start does not fit agent {index}: {start!r}")
-        return (start.probs[index],)
-    return (random_start(horizon, states, actions, seed, index),) if start == "random" else ()

@@ -1,0 +1,81 @@
+"""What happens during a run, as a stream of events; whoever shows or stores something watches it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tacit.core.errors import TacitError, brief
+
+#: One row of a curve: episode, reward, value, gap and more, by name.
+Row = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Started:
+    """A run begins, or goes on from a checkpoint with the rows it had."""
+
+    game: str
+    learner: str
+    seed: int
+    episodes: int  # to be played in all
+    done: int = 0  # by an earlier process
+    rows: Sequence[Row] = ()  # of the curve so far
+
+
+@dataclass(frozen=True)
+class Advanced:
+    """Episodes were played."""
+
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A window of episodes ended with these rewards, values and gaps."""
+
+    row: Row
+
+
+@dataclass(frozen=True)
+class Noted:
+    """Something that people should know."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The run ended after `done` episodes."""
+
+    done: int
+    interrupted: bool
+
+
+Event = Started | Advanced | Measured | Noted | Finished
+
+#: Called with every event; raising KeyboardInterrupt ends the run as Ctrl-C does, with what was done.
+Watcher = Callable[[Event], None]
+
+log = logging.getLogger("tacit")
+
+
+def logged(event: Event) -> None:
+    """Write an event to the logger "tacit": measurements and progress as debug, the rest as info."""
+    log.log(logging.DEBUG if isinstance(event, Advanced | Measured) else logging.INFO, "%s", event)
+
+
+def to_all(watchers: Sequence[Watcher]) -> Watcher:
+    """Return one watcher that hands every event to the logger and to all of these."""
+    for watcher in watchers:
+        if not callable(watcher):
+            raise TacitError(f"a watcher is {brief(watcher)}; it must be a function of an event")
+
+    def watch(event: Event) -> None:
+        logged(event)
+        for watcher in watchers:
+            watcher(event)
+
+    return watch

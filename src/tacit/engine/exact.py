@@ -1,0 +1,69 @@
+"""The exact engine: learners that follow exact gradients instead of playing. An episode is an iteration."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Any
+
+import numpy as np
+
+from tacit.core.types import FloatArray
+from tacit.engine.checkpoint import Arrays
+from tacit.engine.protocols import Engine
+from tacit.engine.run import Gaps
+from tacit.evaluation import evaluate
+from tacit.evaluation.gradient import policy_gradient
+from tacit.games.tabular import TabularGame
+from tacit.learners import Learner
+from tacit.learners.spec import world_of
+from tacit.policies import MarkovPolicy
+
+
+class ExactEngine(Engine):
+    """All agents of a tabular game, from its tables; the reward of an iteration is the exact value."""
+
+    chunk = 1
+
+    def __init__(self, game: TabularGame, learner: Learner, *, episodes: int, seed: int) -> None:
+        self.game: TabularGame = game
+        self.learner, self.world = learner, world_of(learner, game, episodes=episodes, seed=seed)
+        first: list[Any] = list(self.world.start)
+        self.iterate = MarkovPolicy(first) if first else MarkovPolicy.uniform(game)
+        self.seconds, self.finished, self.gap = 0.0, False, math.inf
+        self._step = learner.params(self.world)["eta"]
+
+    def advance(self, episodes: int) -> FloatArray:
+        """Take steps until one meets the learner's tolerances; return the values [iterations, N] before each."""
+        began = time.perf_counter()
+        values: list[FloatArray] = []
+        while len(values) < episodes and not self.finished:
+            found = policy_gradient(self.game, self.iterate)
+            values.append(found.V[:, 0] @ self.game.initial)
+            self.iterate, mapping = self.learner.ascend(self.iterate, found, self._step)
+            self.gap = evaluate(self.game, self.iterate).gap if self.learner.tolerance > 0 else math.inf
+            self.finished = self.gap <= self.learner.tolerance or mapping <= self.learner.mapping_tolerance
+        self.seconds += time.perf_counter() - began
+        return np.array(values)
+
+    def distributions(self) -> list[FloatArray]:
+        """Return the current policy's distributions."""
+        return list(self.iterate.probs)
+
+    def policy(self, distributions: list[FloatArray]) -> MarkovPolicy:
+        """Return distributions as a policy."""
+        return MarkovPolicy(distributions)
+
+    def own_bounds(self, kind: str, done: int) -> Gaps:
+        """Return nothing: these agents keep no bounds."""
+        return Gaps(kind, np.full(self.game.agents, np.nan), "none")
+
+    def snapshot(self) -> Arrays:
+        """Return the current policy."""
+        probs = {str(i): own for i, own in enumerate(self.iterate.probs)}
+        return {**probs, "numbers": np.array([self.gap, self.seconds])}
+
+    def restore(self, arrays: Arrays) -> None:
+        """Go on from a snapshot."""
+        self.iterate = MarkovPolicy([arrays[str(i)] for i in range(self.game.agents)])
+        self.gap, self.seconds = arrays["numbers"].tolist()

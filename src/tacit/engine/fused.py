@@ -1,0 +1,115 @@
+"""The fused engine: all agents in the compiled loop, in chunks, with their random streams."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import numpy as np
+
+from tacit.core import memory, streams
+from tacit.core.compilation import compiled
+from tacit.core.errors import TacitError
+from tacit.core.types import FloatArray
+from tacit.engine import loop
+from tacit.engine.checkpoint import Arrays, pack, unpack
+from tacit.engine.protocols import Engine
+from tacit.engine.record import Nothing, Record, so_far
+from tacit.engine.run import Gaps
+from tacit.evaluation.certificate import Certificate
+from tacit.games.protocol import Game
+from tacit.learners import Learner
+from tacit.learners.spec import world_of
+from tacit.policies import MarkovPolicy
+
+#: Steps in a chunk: its uniform numbers stay within a core's cache.
+CHUNK_STEPS = 16_384
+
+#: Up to this many agents the compiler knows their number; more are a loop, which compiles in the same time for any N.
+UNROLLED_AGENTS = 8
+
+
+class FusedEngine(Engine):
+    """All agents of a game with kernels, in a run of `episodes` episodes."""
+
+    def __init__(
+        self,
+        game: Game,
+        learner: Learner,
+        *,
+        episodes: int,
+        seed: int,
+        certificate: Certificate | Nothing = Nothing(),  # noqa: B008
+        record: Record | Nothing = Nothing(),  # noqa: B008
+    ) -> None:
+        self.game, self.learner = game, learner
+        self.world = world = world_of(learner, game, episodes=episodes, seed=seed)
+        self.chunk = max(1, CHUNK_STEPS // game.horizon)
+        size = memory.floats(12, world.agents, world.cells, int(world.actions.max()))
+        memory.require(size, "the state of the learners")
+        self.state: Any = learner.init(world)
+        self.certificate, self.record = certificate, record
+        self.structs = (self.state,)
+        self.seconds = 0.0
+        self._kernels = game.kernels()
+        self._streams = [streams.stream(seed, role) for role in range(1 + game.agents)]
+        self._seats = (0,) * game.agents if game.agents <= UNROLLED_AGENTS else np.zeros(game.agents, dtype=np.int64)
+        self._chosen = np.zeros(game.agents, dtype=np.int64)
+        self._loop = compiled(loop.episodes, self._kernels, self.state, self.certificate, self.record)
+        self._run(0)  # compile, or load what was compiled before
+
+    def advance(self, episodes: int) -> FloatArray:
+        """Play episodes; return the agents' returns [episodes, N]."""
+        sizes = [min(self.chunk, episodes - begin) for begin in range(0, episodes, self.chunk)]
+        return np.concatenate([self._run(size) for size in sizes])
+
+    def distributions(self) -> list[FloatArray]:
+        """Return each agent's current distributions, [H, S, A_i]."""
+        game = self.game
+        table = memory.zeros((game.agents, game.horizon, game.states, max(game.actions)), "the last iterate")
+        compiled(loop.distributions, self.state)(self.state, game.horizon, game.states, table)
+        if not np.isfinite(table).all():
+            raise TacitError("the policies are no longer numbers; learn with a smaller step (eta)")
+        return [own[:, :, :size] for own, size in zip(table, game.actions, strict=True)]
+
+    def policy(self, distributions: list[FloatArray]) -> MarkovPolicy:
+        """Return distributions as a policy."""
+        return MarkovPolicy(distributions)
+
+    def own_bounds(self, kind: str, done: int) -> Gaps:
+        """Return each agent's own bound on its gap, (1/K)·Σ_k (V̄_1 − V̲_1)(s_1^k), in the game's units."""
+        low, high = self.game.reward_range
+        upper: FloatArray = self.state.bound_sum / done * (high - low)
+        return Gaps(kind, upper, "model-free" if self.learner.guaranteed else "estimate")
+
+    def snapshot(self) -> Arrays:
+        """Return the states of learners, certificate, record and generators."""
+        kept = so_far(self.record) if isinstance(self.record, Record) else None
+        return {
+            **pack((self.state, self.certificate, kept)),
+            "streams": np.array(json.dumps([stream.bit_generator.state for stream in self._streams])),
+            "seconds": np.array(self.seconds),
+        }
+
+    def restore(self, arrays: Arrays) -> None:
+        """Go on from a snapshot."""
+        unpack((self.state, self.certificate), arrays)
+        if isinstance(self.record, Record):
+            self.record.clock[...] = arrays[".2.clock"]
+            unpack((None, None, so_far(self.record)), arrays)
+        for stream, state in zip(self._streams, json.loads(str(arrays["streams"])), strict=True):
+            stream.bit_generator.state = state
+        self.seconds = float(arrays["seconds"])
+
+    def _run(self, episodes: int) -> FloatArray:
+        began = time.perf_counter()
+        draws = np.empty((1 + self.game.agents, episodes, self.game.horizon))
+        for stream, room in zip(self._streams, draws, strict=True):
+            stream.random(out=room)
+        returns = np.zeros((episodes, self.game.agents))
+        watched = (self.certificate, self.record)
+        self._loop(self._kernels, self.state, *watched, self._seats, draws[0], draws[1:], self._chosen, returns)
+        if episodes:
+            self.seconds += time.perf_counter() - began
+        return returns

@@ -1,0 +1,110 @@
+"""The two parts of a run that vary: the engine, which plays, and the output, which measures and answers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from tacit.core.types import FloatArray
+from tacit.engine.checkpoint import Arrays
+from tacit.engine.curve import Measures
+from tacit.engine.record import Nothing
+from tacit.engine.run import Candidate, Gaps
+from tacit.games.protocol import Game
+from tacit.learners import Learner, World
+from tacit.policies import MarkovPolicy
+
+
+class Engine(Protocol):
+    """Plays episodes, or takes exact steps, and lets agents learn.
+
+    Attributes
+    ----------
+    game : Game
+    learner : Learner
+    world : World
+        What the agents know.
+    seconds : float
+        Time spent learning, compilation left out.
+    chunk : int
+        Episodes that are best played at once.
+    finished : bool
+        Whether the learner has nothing left to do.
+    gap : float
+        The exact gap of the current policies where the engine computes it anyway.
+    common_state : bool
+        Whether all agents saw the same state at every step, which certified policies ask for.
+    structs : tuple
+        The states that kernels work on; the code that defines them takes part in the run.
+    notes, warnings : tuple of str
+        What was found on the way, and what of it asks for attention.
+    """
+
+    game: Game
+    learner: Learner
+    world: World
+    seconds: float
+    chunk: int
+    finished: bool = False
+    gap: float = math.inf
+    common_state: bool = True
+    structs: tuple[object, ...] = ()
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def advance(self, episodes: int) -> FloatArray:
+        """Play at most so many episodes, and as many as a fraction of a second has room for; return [episodes, N]."""
+
+    def distributions(self) -> list[FloatArray]:
+        """Return each agent's current distributions, [H, S, A_i]."""
+
+    def policy(self, distributions: list[FloatArray]) -> MarkovPolicy:
+        """Return what `distributions` returned, now or earlier, as a policy of the game."""
+
+    def own_bounds(self, kind: str, done: int) -> Gaps:
+        """Return what the agents themselves know of their gaps after `done` episodes."""
+
+    def snapshot(self) -> Arrays:
+        """Return everything that has changed since the engine was made."""
+
+    def restore(self, arrays: Arrays) -> None:
+        """Go on from a snapshot."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run answers with: the last iterate, the candidates, the one chosen, and an iterate drawn evenly."""
+
+    last: MarkovPolicy
+    candidates: dict[str, Candidate]
+    chosen: str
+    sampled: MarkovPolicy | None = None
+
+
+class Output(Protocol):
+    """What a run yields besides rewards, and how good that is.
+
+    Attributes
+    ----------
+    record, certificate : NamedTuple
+        What watches the loop through `observe` of `tacit.kernels`; `Nothing` by default.
+    """
+
+    record: Any = Nothing()
+    certificate: Any = Nothing()
+
+    def look(self, engine: Engine, done: int) -> int | None:
+        """See the engine between chunks; return the episode before which it must be seen again, if there is one."""
+
+    def measure(self, engine: Engine, done: int) -> Measures:
+        """Return `value` [N], `gap` [N] and whatever else the curve is to have."""
+
+    def result(self, engine: Engine, done: int) -> Result:
+        """Return the candidates."""
+
+    def snapshot(self) -> Arrays:
+        """Return everything that has changed since the output was made, engine and curve left out."""
+
+    def restore(self, arrays: Arrays) -> None:
+        """Go on from a snapshot."""

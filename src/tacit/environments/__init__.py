@@ -1,0 +1,1 @@
+"""Other people's environments: adapters, observations, episode bounds, and PettingZoo in and out."""

@@ -1,0 +1,113 @@
+"""A team of different learners, one for each agent, in the compiled loop.
+
+The state is a chain: each link holds one agent's own state and the links of those after it. The compiler follows it by
+type, so every agent runs its own kernels at full speed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from tacit.core import generics
+from tacit.core.errors import TacitError
+from tacit.learners.spec import Learner, World
+
+
+@dataclass(frozen=True)
+class Mixed(Learner):
+    """Agents that learn differently; judged as a product of their policies.
+
+    Parameters
+    ----------
+    members : tuple of N learners
+    names : tuple of N str
+    """
+
+    members: tuple[Learner, ...]
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        for name, member in zip(self.names, self.members, strict=True):
+            if member.central or member.exact:
+                raise TacitError(f"{name} does not learn from one agent's own play, so it cannot be one of several")
+
+    @property
+    def interpreted(self) -> bool:
+        """Whether any of them has no kernels."""
+        return any(member.interpreted for member in self.members)
+
+    def seat(self, i: int) -> Learner:
+        """Return agent i's learner."""
+        return self.members[i]
+
+    def params(self, world: World) -> Mapping[str, Any]:
+        """Return the parameters in force, by agent."""
+        return {f"agent {i}": dict(own.params(world)) | {"learner": n} for i, (n, own) in enumerate(self._named)}
+
+    @property
+    def _named(self) -> list[tuple[str, Learner]]:
+        return list(zip(self.names, self.members, strict=True))
+
+    def init(self, world: World) -> Any:
+        """Make the chain of states, the first agent's at its head."""
+        chain: Any = End()
+        for i, member in reversed(list(enumerate(self.members))):
+            chain = Link(member.init(world.seat(i)), chain)
+        return chain
+
+
+class End(NamedTuple):
+    """Where a chain ends."""
+
+    empty: int = 0
+
+
+class Link(NamedTuple):
+    """One agent's state, of which it is the only agent, and the chain of those after it."""
+
+    own: Any
+    others: Any
+
+
+@generics.act.implement(End)
+def act_end(learner, i, h, s, u):
+    """Never reached."""
+    return 0
+
+
+@generics.learn.implement(End)
+def learn_end(learner, i, h, s, a, r, s_next):
+    """Never reached."""
+
+
+@generics.weigh.implement(End)
+def weigh_end(learner, i, h, s, out):
+    """Never reached."""
+
+
+@generics.act.implement(Link)
+def act(learner, i, h, s, u):
+    """Let agent i act, or look further along the chain."""
+    if i == 0:
+        return generics.act(learner.own, 0, h, s, u)
+    return generics.act(learner.others, i - 1, h, s, u)
+
+
+@generics.learn.implement(Link)
+def learn(learner, i, h, s, a, r, s_next):
+    """Let agent i learn, or look further along the chain."""
+    if i == 0:
+        generics.learn(learner.own, 0, h, s, a, r, s_next)
+    else:
+        generics.learn(learner.others, i - 1, h, s, a, r, s_next)
+
+
+@generics.weigh.implement(Link)
+def weigh(learner, i, h, s, out):
+    """Write agent i's distribution, or look further along the chain."""
+    if i == 0:
+        generics.weigh(learner.own, 0, h, s, out)
+    else:
+        generics.weigh(learner.others, i - 1, h, s, out)

@@ -1,0 +1,233 @@
+"""`tacit.learn`: agents that learn together, each alone."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tacit.core import check
+from tacit.core.errors import TacitError, brief
+from tacit.engine import outputs
+from tacit.engine.agents import check_alone
+from tacit.engine.checkpoint import Checkpoint
+from tacit.engine.curve import Curve
+from tacit.engine.drive import drive
+from tacit.engine.events import Finished, Noted, Started, Watcher, to_all
+from tacit.engine.exact import ExactEngine
+from tacit.engine.fused import FusedEngine
+from tacit.engine.protocols import Engine, Output
+from tacit.engine.run import Run
+from tacit.environments.adapters import TableAdapter, environment, is_environment, name_of
+from tacit.environments.bounds import Bounds, Exceeded, episode_bounds
+from tacit.environments.engine import EnvironmentEngine
+from tacit.environments.observations import Encode
+from tacit.games.gymnasium import from_gymnasium, has_table
+from tacit.games.protocol import Game
+from tacit.games.tabular import TabularGame, check_game
+from tacit.learners import Learner
+from tacit.learners.teams import team
+
+
+def learn(
+    game: TabularGame | Any,
+    learner: str | Learner | Sequence[Any] | Callable[..., Any],
+    *,
+    episodes: int,
+    seed: int = 0,
+    certify: bool | None = None,
+    keep: bool = True,
+    points: int = 100,
+    progress: Watcher | None = None,
+    checkpoint: Checkpoint | None = None,
+    horizon: int | None = None,
+    reward_range: tuple[float, float] | None = None,
+    encode: Encode | None = None,
+    **params: Any,
+) -> Run:
+    """Let all agents of a game learn, and certify the result.
+
+    Parameters
+    ----------
+    game : TabularGame, or a PettingZoo `ParallelEnv`, or a Gymnasium environment
+        With tables, agents learn in the compiled loop and the result is certified exactly. Without, each agent learns
+        on its own from its own observations and rewards, and its own bound stands in for the certificate. Gymnasium
+        environments that carry their transition table (FrozenLake, Taxi, CliffWalking) are games with tables.
+    learner : str, learner object, Python class, or a list of those, one for each agent
+        A name from `tacit learners` with its keyword parameters in `params`, or e.g.
+        `tacit.StageV(bandit="tsallis-inf")`. A class of your own is called with `states`, `actions`, `horizon`,
+        `reward_range`, `seed` and `index`, and has `act(h, s)` and `learn(h, s, a, reward, next_state)`; it is played
+        by agents on their own instead of in the compiled loop, some hundred times slower.
+        `preset="paper"` takes the settings that the paper used on this game; others given beside it override them.
+    episodes : int
+        Episodes to play; for learners with exact gradients, iterations.
+    seed : int
+        Everything random comes from it.
+    certify : bool, optional
+        Keep the exact certificate, or measure exact gaps while learning. If not given, that is done for games of at
+        most 1024 joint actions. It never changes a draw.
+    keep : bool
+        Keep the record that the certified policy is made of.
+    points : int
+        Rows of the curve.
+    progress : callable, optional
+        Called with every event of the run: `Started`, `Advanced(done, total)`, `Measured(row)` with the reward and
+        the gap, `Noted(text)` and `Finished`, all of `tacit.engine.events`.
+    checkpoint : Checkpoint, optional
+        Where to keep the state of the run, and to resume from if it is there. It never changes a result.
+    horizon : int, optional
+        For environments: steps in an episode. If not given, what the environment states or what a few episodes show.
+    reward_range : (low, high), optional
+        For environments: where rewards lie. If not given, likewise; the bounds are then estimates.
+    encode : callable, optional
+        For environments: from an observation to something hashable, which is then the state that the agent sees.
+
+    Returns
+    -------
+    Run
+        Interrupted by Ctrl-C, the run holds what was done until then, and says so.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> run = tacit.learn(tacit.make("matching-pennies"), "stage-v-cce", episodes=2000, bonus=0.1)
+    >>> run.gaps.kind, bool(run.gap < 0.2)
+    ('cce', True)
+    """
+    options = Options(episodes, seed, certify, keep, points)
+    given = {"horizon": horizon, "reward_range": reward_range, "encode": encode}
+    run = run_learner(game, learner, params, options, watch=progress, checkpoint=checkpoint, **given)
+    for note in run.warnings:
+        warnings.warn(note, stacklevel=2)
+    return run
+
+
+@dataclass(frozen=True)
+class Options:
+    """How long to learn, from which seed, and what to keep; see `learn`."""
+
+    episodes: int
+    seed: int = 0
+    certify: bool | None = None
+    keep: bool = True
+    points: int = 100
+
+    def __post_init__(self) -> None:
+        check.integer("episodes", self.episodes, least=1)
+        check.integer("seed", self.seed, least=0)
+        check.integer("points", self.points, least=1)
+        if self.certify is not None:
+            check.flag("certify", self.certify)
+        check.flag("keep", self.keep)
+
+
+def run_learner(
+    game: TabularGame | Any,
+    learner: str | Learner | Sequence[Any] | Callable[..., Any],
+    params: Mapping[str, Any],
+    options: Options,
+    *,
+    watch: Watcher | None = None,
+    checkpoint: Checkpoint | None = None,
+    **bounds: Any,
+) -> Run:
+    """Do what `learn` does, without warnings: they are in `run.warnings`."""
+    watch = to_all([] if watch is None else [watch])
+    if not isinstance(game, TabularGame) and is_environment(game):
+        if bounds.get("encode") is not None or not has_table(game):
+            return _in_environment(game, learner, params, options, watch, checkpoint, **bounds)
+        game, bounds = from_gymnasium(game, horizon=bounds.get("horizon")), {**bounds, "horizon": None}
+    check_game(game)
+    for option in (key for key, value in bounds.items() if value is not None):
+        raise TacitError(f"{option} is for environments without tables; {game!r} has its own")
+    name, chosen = team(learner, params, game.name, game.agents)
+    output = _output(game, chosen, options)
+    K, seed = options.episodes, options.seed
+    engine: Engine
+    if chosen.exact:
+        engine = ExactEngine(game, chosen, episodes=K, seed=seed)
+    elif chosen.interpreted:
+        inside = Bounds(game.horizon, game.reward_range)
+        engine = EnvironmentEngine(TableAdapter(game), chosen, inside, episodes=K, seed=seed, game=game)
+        checkpoint = None
+    else:
+        watched = {"certificate": output.certificate, "record": output.record}
+        engine = FusedEngine(game, chosen, episodes=K, seed=seed, **watched)
+    return _conduct(engine, output, name, options, watch, checkpoint)
+
+
+def _in_environment(
+    env: Any,
+    learner: Any,
+    params: Mapping[str, Any],
+    options: Options,
+    watch: Watcher,
+    checkpoint: Checkpoint | None,
+    *,
+    horizon: int | None = None,
+    reward_range: tuple[float, float] | None = None,
+    encode: Encode | None = None,
+) -> Run:
+    """Let agents on their own learn; start over with wider bounds where an environment exceeds those it was given."""
+    if options.certify:
+        raise TacitError(f"{name_of(env)} has no tables, which the certificate needs; leave the certificate out")
+    if checkpoint is not None:
+        raise TacitError(f"runs in an environment are not checkpointed; leave the checkpoint of {name_of(env)} out")
+    if encode is not None and not callable(encode):
+        raise TacitError(f"encode is {brief(encode)}; it must be a function from an observation to something hashable")
+    adapter = environment(env)
+    name, chosen = team(learner, params, name_of(env), len(adapter.names))
+    check_alone(chosen, name)
+    bounds = episode_bounds(adapter, horizon=horizon, reward_range=reward_range, seed=options.seed)
+    while True:
+        engine = EnvironmentEngine(adapter, chosen, bounds, episodes=options.episodes, seed=options.seed, encode=encode)
+        output = _output(engine.game, chosen, options)
+        engine.record = output.record
+        try:
+            return _conduct(engine, output, name, options, watch, None)
+        except Exceeded as exceeded:
+            bounds = exceeded.wider
+
+
+def _output(game: Game, learner: Learner, options: Options) -> Output:
+    made = {"episodes": options.episodes, "seed": options.seed, "certify": options.certify, "keep": options.keep}
+    return outputs.REGISTRY.make(learner.output, game=game, learner=learner, **made)
+
+
+def _conduct(
+    engine: Engine, output: Output, name: str, options: Options, watch: Watcher, checkpoint: Checkpoint | None
+) -> Run:
+    """Drive a run from its start, or from where its checkpoint left it, to its end."""
+    curve = Curve(options.episodes, options.points, engine.game.agents)
+    if checkpoint is not None:
+        checkpoint.resume({"engine": engine, "curve": curve, "output": output}, *engine.structs)
+    game = engine.game.name or type(engine.game).__name__
+    watch(Started(game, name, options.seed, options.episodes, curve.done, tuple(curve.rows)))
+    drive(engine, output, curve, watch=watch, checkpoint=checkpoint)
+    result = output.result(engine, curve.done)
+    interrupted = curve.done < options.episodes and not engine.finished
+    found = list(engine.warnings)
+    if interrupted:
+        found.append(f"interrupted: the run holds {curve.done} of {options.episodes} episodes")
+    run = Run(
+        game=engine.game,
+        learner=name,
+        episodes=curve.done,
+        seed=options.seed,
+        last=result.last,
+        candidates=result.candidates,
+        chosen=result.chosen,
+        reward=curve.last_tenth(),
+        curve=curve.table(),
+        params=dict(engine.learner.params(engine.world)),
+        seconds=engine.seconds,
+        interrupted=interrupted,
+        sampled=result.sampled,
+        notes=(*engine.game.notes, *engine.notes),
+        warnings=tuple(found),
+    )
+    for note in (*run.notes, *run.warnings):
+        watch(Noted(note))
+    watch(Finished(curve.done, interrupted))
+    return run
