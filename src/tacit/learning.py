@@ -39,6 +39,8 @@ def learn(
     certify: bool | None = None,
     keep: bool = True,
     points: int = 100,
+    gap: float | None = None,
+    seconds: float | None = None,
     progress: Watcher | None = None,
     checkpoint: Checkpoint | None = None,
     horizon: int | None = None,
@@ -71,6 +73,11 @@ def learn(
         Keep the record that the certified policy is made of.
     points : int
         Rows of the curve.
+    gap : float, optional
+        Stop when the measured gap of the best policy, the largest of all agents, is at most this. It is measured at
+        every row of the curve.
+    seconds : float, optional
+        Stop after so much time of learning; where that is depends on the machine.
     progress : callable, optional
         Called with every event of the run: `Started`, `Advanced(done, total)`, `Measured(row)` with the reward and
         the gap, `Noted(text)` and `Finished`, all of `tacit.engine.events`.
@@ -95,7 +102,7 @@ def learn(
     >>> run.gaps.kind, bool(run.gap < 0.2)
     ('cce', True)
     """
-    options = Options(episodes, seed, certify, keep, points)
+    options = Options(episodes, seed, certify, keep, points, gap, seconds)
     given = {"horizon": horizon, "reward_range": reward_range, "encode": encode}
     run = run_learner(game, learner, params, options, watch=progress, checkpoint=checkpoint, **given)
     for note in run.warnings:
@@ -112,6 +119,8 @@ class Options:
     certify: bool | None = None
     keep: bool = True
     points: int = 100
+    gap: float | None = None
+    seconds: float | None = None
 
     def __post_init__(self) -> None:
         check.integer("episodes", self.episodes, least=1)
@@ -120,6 +129,9 @@ class Options:
         if self.certify is not None:
             check.flag("certify", self.certify)
         check.flag("keep", self.keep)
+        for name in ("gap", "seconds"):
+            if getattr(self, name) is not None:
+                check.real(name, getattr(self, name), least=0)
 
 
 def run_learner(
@@ -204,11 +216,11 @@ def _conduct(
         checkpoint.resume({"engine": engine, "curve": curve, "output": output}, *engine.structs)
     game = engine.game.name or type(engine.game).__name__
     watch(Started(game, name, options.seed, options.episodes, curve.done, tuple(curve.rows)))
-    drive(engine, output, curve, watch=watch, checkpoint=checkpoint)
+    limits = {"gap": options.gap, "seconds": options.seconds}
+    ended = drive(engine, output, curve, watch=watch, checkpoint=checkpoint, **limits)
     result = output.result(engine, curve.done)
-    interrupted = curve.done < options.episodes and not engine.finished
     found = list(engine.warnings)
-    if interrupted:
+    if ended == "interrupted":
         found.append(f"interrupted: the run holds {curve.done} of {options.episodes} episodes")
     run = Run(
         game=engine.game,
@@ -222,12 +234,12 @@ def _conduct(
         curve=curve.table(),
         params=dict(engine.learner.params(engine.world)),
         seconds=engine.seconds,
-        interrupted=interrupted,
+        ended=ended,
         sampled=result.sampled,
         notes=(*engine.game.notes, *engine.notes),
         warnings=tuple(found),
     )
     for note in (*run.notes, *run.warnings):
         watch(Noted(note))
-    watch(Finished(curve.done, interrupted))
+    watch(Finished(curve.done, ended))
     return run

@@ -17,9 +17,21 @@ from tacit.engine.protocols import Engine, Output
 
 
 def drive(
-    engine: Engine, output: Output, curve: Curve, *, watch: Watcher, checkpoint: Checkpoint | None = None
-) -> None:
-    """Play until the curve is complete, the learner has finished, or Ctrl-C; all that was done is in the arguments."""
+    engine: Engine,
+    output: Output,
+    curve: Curve,
+    *,
+    watch: Watcher,
+    checkpoint: Checkpoint | None = None,
+    gap: float | None = None,
+    seconds: float | None = None,
+) -> str:
+    """Play until the run is over; all that was done is in the arguments. Return what ended it.
+
+    That is "episodes" when the curve is complete, "gap" or "seconds" when the measured gap or the time spent learning
+    has reached its limit, "tolerance" when the learner itself has finished, or "interrupted".
+    """
+    ended = ""
     with Interrupts() as interrupts:
 
         def emit(event: Event) -> None:
@@ -28,21 +40,30 @@ def drive(
             except KeyboardInterrupt:
                 interrupts.pending = True
 
-        while curve.done < curve.episodes and not engine.finished and not interrupts.pending:
+        while not ended:
             until = output.look(engine, curve.done)
             curve.add(engine.advance(curve.next_chunk(engine.chunk, until)))
             if curve.full or engine.finished:
-                emit(Measured(curve.close(output.measure(engine, curve.done))))
+                row = curve.close(output.measure(engine, curve.done))
+                emit(Measured(row))
+                ended = "gap" if gap is not None and row["gap"] <= gap else ""
             emit(Advanced(curve.done, curve.episodes))
-            if checkpoint is not None and not engine.finished:
+            if engine.finished:
+                ended = "tolerance"
+            elif curve.done == curve.episodes:
+                ended = "episodes"
+            elif not ended and interrupts.pending:
+                ended = "interrupted"
+            elif not ended and seconds is not None and engine.seconds >= seconds:
+                ended = "seconds"
+            if checkpoint is not None and not ended:
                 checkpoint.offer()
-    if curve.done == 0:
-        raise KeyboardInterrupt
     output.look(engine, curve.done)
-    if checkpoint is not None and curve.done < curve.episodes and not engine.finished:
+    if checkpoint is not None and ended == "interrupted":
         checkpoint.save()
     if curve.open:
         emit(Measured(curve.close(output.measure(engine, curve.done))))
+    return ended
 
 
 class Interrupts:

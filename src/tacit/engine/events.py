@@ -48,10 +48,10 @@ class Noted:
 
 @dataclass(frozen=True)
 class Finished:
-    """The run ended after `done` episodes."""
+    """The run ended after `done` episodes, for the reason in `ended` (see `Run.ended`)."""
 
     done: int
-    interrupted: bool
+    ended: str
 
 
 Event = Started | Advanced | Measured | Noted | Finished

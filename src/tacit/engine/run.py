@@ -105,8 +105,9 @@ class Run:
         The learner's parameters in force.
     seconds : float
         Learning time, compilation left out.
-    interrupted : bool
-        Whether Ctrl-C ended it early.
+    ended : {"episodes", "gap", "seconds", "tolerance", "interrupted"}
+        What ended it: all episodes were played, a limit given to `tacit.learn` or the learner's own was reached, or
+        Ctrl-C.
     notes : tuple of str
         What was found or decided on the way.
     warnings : tuple of str
@@ -124,10 +125,15 @@ class Run:
     curve: npt.NDArray[Any]
     params: Mapping[str, Any]
     seconds: float
-    interrupted: bool
+    ended: str
     sampled: MarkovPolicy | None = None
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended it early."""
+        return self.ended == "interrupted"
 
     @property
     def policy(self) -> CertifiedPolicy | MarkovPolicy:
