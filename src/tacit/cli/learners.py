@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, get_type_hints
 
+import docstring_parser
 from rich.table import Table
 from rich.text import Text
 
@@ -98,15 +99,9 @@ def _section(doc: str) -> dict[str, str]:
     ... ''')
     {'x': 'How far, in metres.', 'y': 'How far, in metres.'}
     """
-    section = inspect.cleandoc(doc).partition("Parameters\n----------\n")[2].partition("\n\n")[0]
-    found: dict[str, str] = {}
-    names: list[str] = []
-    for line in section.splitlines():
-        if line.startswith(" "):
-            found |= {name: f"{found.get(name, '')} {line.strip()}".strip() for name in names}
-        else:
-            names = [name.strip() for name in line.partition(":")[0].split(",")]
-    return found
+    found = docstring_parser.parse(doc, docstring_parser.DocstringStyle.NUMPYDOC).params
+    words = {param.arg_name: " ".join((param.description or "").split()) for param in found}
+    return {name.strip(): text for names, text in words.items() for name in names.split(",")}
 
 
 def _plain(default: Any) -> Any:

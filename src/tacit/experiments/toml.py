@@ -7,13 +7,13 @@ TOML has no None: a field of None is left out, and among parameters the word "no
 from __future__ import annotations
 
 import dataclasses
+import tomllib
 import typing
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 import tomli_w
-import tomllib
 
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
