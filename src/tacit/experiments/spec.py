@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tacit.core import archive, check
+from tacit.core import archive, check, whole
 from tacit.core.errors import TacitError, brief
 from tacit.experiments import toml
 from tacit.games import is_file
@@ -118,9 +118,10 @@ def save(experiment: Experiment, path: str | os.PathLike[str]) -> None:
     """Write an experiment as a TOML file."""
     place = archive.path(path)
     try:
-        place.write_text(toml.dumps(experiment), encoding="utf-8")
-    except OSError as error:
-        raise TacitError(f"cannot write {place}: {error.strerror or error}") from None
+        content = toml.dumps(experiment).encode()
+    except UnicodeEncodeError:
+        raise TacitError(f"cannot write {place}: a name in it is no text") from None
+    whole.write(place, content)
 
 
 def _beside(place: Path, game: str) -> str:
