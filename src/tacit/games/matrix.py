@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tacit.core import check
 from tacit.core.errors import TacitError
+from tacit.core.ownership import Owned
 from tacit.games.tabular import TabularGame
 
 
@@ -35,8 +36,8 @@ def matrix_game(
     flat = tensor.reshape(agents, -1)
     check.finite("payoffs", flat, ["i", ("joint", tuple(actions))])
     return TabularGame(
-        np.ones((1, 1, *actions, 1)),
-        tensor.reshape(agents, 1, 1, *actions),
+        Owned(np.ones((1, 1, *actions, 1))),
+        Owned(tensor.reshape(agents, 1, 1, *actions)),
         [1.0],
         horizon,
         name=name,

@@ -40,7 +40,7 @@ def ascend(
     output = MarkovOutput(game, episodes=episodes, certify=True if certify is None else certify, seed=seed)
     params = dict(spec.params(world))
     policy = MarkovPolicy(world.start) if world.start else MarkovPolicy.uniform(game)
-    kept, met = Iterates(policy, policy, policy), False
+    kept, met = Iterates(game, policy, policy, policy), False
     sampled_at = output.pause(0)
     if checkpoint is not None:
         checkpoint.resume({"iterates": kept, "windows": windows, "output": output})

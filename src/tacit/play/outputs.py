@@ -10,16 +10,17 @@ import numpy as np
 from tacit.core import memory, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
+from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray
 from tacit.evaluation import evaluate, l2_gap
 from tacit.evaluation.certificate import Certificate, bound, certificate, fixed_deviation
 from tacit.games.tabular import TabularGame
 from tacit.learners import Learner, World
 from tacit.play import loop
-from tacit.play.checkpoint import Arrays
 from tacit.play.observers import Record, certified_policy, record
 from tacit.play.run import Gaps
 from tacit.play.session import Session
+from tacit.play.validation import Arrays, check_names, checked
 from tacit.play.windows import Measures
 from tacit.policies import CertifiedPolicy, MarkovPolicy
 
@@ -57,6 +58,10 @@ class CertifiedOutput:
     def snapshot(self) -> Arrays:
         """Nothing: certificate and record belong to the session."""
         return {}
+
+    def check(self, arrays: Arrays, done: int) -> None:
+        """Raise unless there is nothing."""
+        check_names(arrays, set())
 
     def restore(self, arrays: Arrays) -> None:
         """Nothing to take back."""
@@ -125,8 +130,19 @@ class MarkovOutput:
         """Return the sampled iterate, where there is one yet, and the measures so far."""
         return {"points": np.array(self._points), **_named("sampled", self._sampled)}
 
+    def check(self, arrays: Arrays, done: int) -> None:
+        """Raise unless a snapshot can be of this output after that many episodes."""
+        sampled = _policy("sampled", arrays)
+        if sampled is not None:
+            sampled.check_fits(self.game)
+        check_names(arrays, {"points", *_named("sampled", sampled)})
+        points = arrays["points"]
+        shape = (min(len(points), done), 3) if len(points) else (0,)
+        if not np.isfinite(checked(arrays, "points", np.float64, shape)).all():
+            raise TacitError("its measures are no finite numbers")
+
     def restore(self, arrays: Arrays) -> None:
-        """Go on from a snapshot."""
+        """Go on from a snapshot that was checked."""
         self._points = list(arrays["points"])
         self._sampled = _policy("sampled", arrays)
 
@@ -160,8 +176,9 @@ class MarkovOutput:
 
 @dataclass
 class Iterates:
-    """The iterates that exact ascent holds on to: the current one, the best and the sampled one."""
+    """The iterates that exact ascent on a game holds on to: the current one, the best and the sampled one."""
 
+    game: TabularGame
     policy: MarkovPolicy
     best: MarkovPolicy
     sampled: MarkovPolicy
@@ -173,8 +190,22 @@ class Iterates:
         iterates = {**_named("policy", self.policy), **_named("best", self.best), **_named("sampled", self.sampled)}
         return {**iterates, "numbers": np.array([self.best_gap, self.seconds])}
 
+    def check(self, arrays: Arrays, done: int) -> None:
+        """Raise unless a snapshot can be of iterates on this game."""
+        names = {"numbers"}
+        for name in ("policy", "best", "sampled"):
+            found = _policy(name, arrays)
+            if found is None:
+                raise TacitError(f"it has no {name} iterate")
+            found.check_fits(self.game)
+            names |= set(_named(name, found))
+        check_names(arrays, names)
+        best_gap, seconds = checked(arrays, "numbers", np.float64, (2,)).tolist()
+        if np.isnan(best_gap) or not 0 <= seconds < np.inf:
+            raise TacitError("its gap and time are no numbers")
+
     def restore(self, arrays: Arrays) -> None:
-        """Go on from a snapshot."""
+        """Go on from a snapshot that was checked."""
         self.policy = _policy("policy", arrays) or self.policy
         self.best = _policy("best", arrays) or self.best
         self.sampled = _policy("sampled", arrays) or self.sampled
@@ -202,7 +233,7 @@ def last_iterate(game: TabularGame, state: Any) -> MarkovPolicy:
     """Return the agents' current distributions at every step and state."""
     table = memory.zeros((game.agents, game.horizon, game.states, max(game.actions)), "the last iterate")
     compiled(loop.distributions, state)(state, game.horizon, game.states, table)
-    probs = [own[:, :, :size] for own, size in zip(table, game.actions, strict=True)]
+    probs = [Owned(own[:, :, :size]) for own, size in zip(table, game.actions, strict=True)]
     if not np.isfinite(table).all():
         raise TacitError("the policies are no longer numbers; learn with a smaller step (eta)")
     return MarkovPolicy(probs)

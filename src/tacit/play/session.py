@@ -10,15 +10,19 @@ import numpy as np
 
 from tacit.core import memory, streams
 from tacit.core.compilation import compiled
+from tacit.core.errors import TacitError
+from tacit.core.ownership import locked
 from tacit.core.types import FloatArray
 from tacit.evaluation.certificate import Certificate
 from tacit.games.tables import GameTables, tables
 from tacit.games.tabular import TabularGame
 from tacit.learners import Learner, World, theorem_iota
 from tacit.play import loop
-from tacit.play.checkpoint import Arrays, pack, unpack
-from tacit.play.observers import Nothing, Record, so_far
+from tacit.play.checkpoint import pack, unpack
+from tacit.play.observers import Nothing, Record, so_far, up_to
+from tacit.play.validation import Arrays, check_alike, check_equal, check_names, check_seconds
 from tacit.policies import MarkovPolicy
+from tacit.policies.certified import check_stored
 
 #: Steps in a chunk: its uniform numbers stay within a core's cache.
 CHUNK_STEPS = 16_384
@@ -28,7 +32,7 @@ def world_of(game: TabularGame, learner: Learner, *, episodes: int, seed: int) -
     """Return what the agents of a run know: the sizes, ι as given or as the theorem has it, and where they start."""
     return World(
         game.states,
-        np.array(game.actions),
+        locked(np.array(game.actions)),
         game.horizon,
         game.reward_range,
         _iota(game, learner, episodes),
@@ -115,8 +119,26 @@ class Session:
             "seconds": np.array(self.seconds),
         }
 
+    def check(self, arrays: Arrays, done: int) -> None:
+        """Raise unless a snapshot can be of this session after that many episodes."""
+        kept = up_to(self.record, done) if isinstance(self.record, Record) else None
+        fresh = pack((self.state, self.certificate, kept))
+        check_names(arrays, {*fresh, "streams", "seconds"})
+        sizes = (self.game.horizon * self.game.states * max(self.game.actions), self.game.joint_actions)
+        check_alike(arrays, fresh, most=max(2 * (done + 1) * self.game.horizon + 2, *sizes))
+        if isinstance(self.certificate, Certificate):
+            check_equal(arrays, ".1.clock", done, (1,))
+        if kept is not None:
+            check_equal(arrays, ".2.clock", done, (1,))
+            if arrays[".2.visited"].max(initial=0) >= self.game.states:
+                raise TacitError("its record has a state that the game does not have")
+            check_stored(arrays[".2.stored"], self.game.actions)
+        for stream, state in zip(self._streams, json.loads(str(arrays["streams"])), strict=True):
+            streams.check_state(stream, state)
+        check_seconds(arrays, "seconds")
+
     def restore(self, arrays: Arrays) -> None:
-        """Go on from a snapshot."""
+        """Go on from a snapshot that was checked."""
         unpack((self.state, self.certificate), arrays)
         if isinstance(self.record, Record):
             self.record.clock[...] = arrays[".2.clock"]

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from tacit.core import check, generics, memory, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError, brief
+from tacit.core.ownership import locked
 from tacit.core.types import FloatArray
 from tacit.learners import REGISTRY, Learner, World, theorem_iota
 from tacit.play import loop
@@ -203,7 +204,7 @@ def own_world(
     horizon, states, actions = size
     _check_memory(*size)
     start = _start(spec, horizon, states, actions, seed, index)
-    return World(states, np.array([actions]), horizon, reward_range, iota, start)
+    return World(states, locked(np.array([actions])), horizon, reward_range, iota, start)
 
 
 def _check_memory(horizon: int, states: int, actions: int) -> None:
