@@ -29,7 +29,7 @@ from tacit.engine.fused import FusedEngine
 from tacit.evaluation import policy_gradient
 from tacit.learners import PGStorm
 from tacit.learners.spec import world_of
-from tacit.report import COLORS, styled
+from tacit.report import COLORS, save_figure, styled
 
 OUT = Console(width=150, highlight=False)
 
@@ -477,7 +477,7 @@ def storm(game: tacit.TabularGame, episodes: int, eta: float, start: str, seed: 
 
 def save(figure: Figure, out: Path, name: str) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    figure.savefig(out / name)
+    save_figure(figure, out / name)
 
 
 def machine() -> str:

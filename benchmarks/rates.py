@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 import tacit
 from tacit.experiments import learn_seeds
-from tacit.report import COLORS, styled
+from tacit.report import COLORS, save_figure, styled
 
 CASES = [
     ("stage-v-cce", "cce", "blue", "-"),
@@ -68,7 +68,7 @@ def main() -> None:
         ax.title.set_size(9)
         ax.legend(fontsize=8, loc="lower left")
         args.out.mkdir(parents=True, exist_ok=True)
-        figure.savefig(args.out / "rates.png")
+        save_figure(figure, args.out / "rates.png")
 
 
 if __name__ == "__main__":

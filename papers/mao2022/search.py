@@ -19,6 +19,7 @@ import json
 from pathlib import Path
 
 import tacit
+from tacit.core import whole
 from tacit.experiments import learn_seeds, summarize
 
 HORIZONS = (3, 5, 10, 20)
@@ -84,7 +85,7 @@ def main() -> None:
         print(f"H={horizon} {after} K={episodes} optimum {task['optimum']:.1f}: {told}", flush=True)
         print(f"    holds: {', '.join(key for key in holds if holds[key]) or 'nothing'}", flush=True)
         args.out.mkdir(parents=True, exist_ok=True)
-        (args.out / "search.json").write_text(json.dumps(outcome, indent=1), encoding="utf-8")
+        whole.write(args.out / "search.json", json.dumps(outcome, indent=1).encode())
 
 
 if __name__ == "__main__":

@@ -47,14 +47,6 @@ def test_a_read_only_view_of_a_writable_array_does_not_leak_either():
     assert (game.rewards == arrays()["rewards"]).all()
 
 
-def test_a_read_only_array_of_the_callers_own_is_not_copied():
-    given = arrays()
-    given["rewards"] = given["rewards"].copy()  # not a view of anything
-    given["rewards"].flags.writeable = False
-    game = tacit.TabularGame(**given, horizon=2)
-    assert np.shares_memory(game.rewards, given["rewards"])
-
-
 def test_successors_are_isolated_and_read_only_too():
     lists = Successors(np.arange(5), np.zeros(4, np.int32), np.ones(4))
     game = tacit.TabularGame(lists, np.zeros((1, 1, 2, 2)), [1, 0], 2)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import json
 from typing import Any
 
 from rich.table import Table
 
 from tacit.cli import options
+from tacit.core.errors import brief
+from tacit.core.registry import told
 from tacit.games import REGISTRY
-from tacit.games.tabular import times
+from tacit.games.tabular import check_game, times
 
 
 def add(commands: Any) -> None:
@@ -21,7 +24,7 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the table."""
-    rows = [_row(name) for name in REGISTRY]
+    rows = [row for name in list(REGISTRY) if (row := _row(name)) is not None]
     if args.json:
         options.print_json({"games": rows})
         return 0
@@ -38,8 +41,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _row(name: str) -> dict[str, Any]:
-    game = REGISTRY.make(name)
+def _row(name: str) -> dict[str, Any] | None:
+    """Return what there is to say of a game; None for a plugin that does not make one."""
+    try:
+        game = REGISTRY.make(name)
+        check_game(game)
+    except Exception as error:
+        REGISTRY.leave_out(name, told(error))
+        return None
     return {
         "name": name,
         "agents": game.agents,
@@ -47,6 +56,15 @@ def _row(name: str) -> dict[str, Any]:
         "actions": list(game.actions),
         "horizon": game.horizon,
         "reward_range": list(game.reward_range),
-        "parameters": REGISTRY.parameters(name),
+        "parameters": {key: _shown(default) for key, default in REGISTRY.parameters(name).items()},
         "summary": REGISTRY.summary(name),
     }
+
+
+def _shown(default: Any) -> Any:
+    """Return a default as JSON has it, or shown in words."""
+    try:
+        json.dumps(default, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return brief(default)
+    return default

@@ -81,7 +81,7 @@ def _made(factory: Callable[..., Any]) -> type:
     """Return the class that a function says it makes, or `object`."""
     try:
         hint = get_type_hints(factory).get("return")
-    except (NameError, TypeError):  # hints of another package that name what is not there
+    except Exception:  # hints of another package that name what is not there
         return object
     return hint if isinstance(hint, type) else object
 

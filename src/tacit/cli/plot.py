@@ -45,15 +45,13 @@ def run(args: argparse.Namespace) -> int:
 
     from tacit.experiments import store  # imports the compiler
     from tacit.experiments.results import grouped
+    from tacit.report import save_figure
     from tacit.report.results import results_figure
 
     found: dict[str, Path] = {}
     for given in args.runs:
         found |= {str(run.resolve()): run for run in store.directories(archive.path(given))}
     figure = results_figure(grouped([store.load(run) for run in found.values()]), band=args.band)
-    try:
-        figure.savefig(place)
-    except OSError as error:
-        raise TacitError(f"cannot write {place}: {error.strerror or error}") from None
+    save_figure(figure, place)
     options.console().print(f"figure: {place}", soft_wrap=True)
     return 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
 from tacit.cli.progress import progress_on_stderr
-from tacit.core import check
+from tacit.core import atomic, check
 from tacit.core.errors import TacitError
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     from tacit.report.claims import table
 
     text = table(claims, settings, experiment.seeds)
-    (directory / "claims.md").write_text(text, encoding="utf-8")
+    atomic.write(directory / "claims.md", text.encode())
     for claim in claims:
         out.print(f"{claim.verdict:>22}: {claim.says} ({claim.task}): {claim.measured}", soft_wrap=True)
     out.print(f"claims: {directory / 'claims.md'}", soft_wrap=True)
@@ -103,7 +103,7 @@ def _drawn_and_judged(name: str, variants: Variants, game: TabularGame, place: P
     from matplotlib.figure import Figure
 
     from tacit.evaluation import solve
-    from tacit.report import claims, styled
+    from tacit.report import claims, save_figure, styled
     from tacit.report.mao2022 import plot_gaps, plot_matrix_team, plot_rewards
 
     shown: Mapping[str, Sequence[Any]] = {label: next(iter(held.values())) for label, held in variants.items()}
@@ -120,7 +120,7 @@ def _drawn_and_judged(name: str, variants: Variants, game: TabularGame, place: P
             plot_gaps(shown, ax=right, title=f"{title}: how far from an equilibrium")
             judged = claims.task_claims(title, variants, game)
             judged += claims.good_state_claims(variants, game) if name == "good-state" else []
-        figure.savefig(place)
+        save_figure(figure, place)
     return judged
 
 

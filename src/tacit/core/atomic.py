@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -14,30 +15,48 @@ from tacit.core.errors import TacitError
 #: How temporary names end; what a killed process has left can be told by it.
 PART = ".part"
 
+_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+
 
 @contextmanager
-def written(place: Path) -> Iterator[BinaryIO]:
-    """Open a file to write to; it takes its place when the block ends without an error."""
+def written(place: Path, *, mode: int = 0o666) -> Iterator[BinaryIO]:
+    """Open a file to write to; it takes its place when the block ends without an error.
+
+    The system takes the umask off `mode`, as it does for every new file; nothing here reads or sets the umask, which
+    all threads share.
+    """
     try:
-        handle, name = tempfile.mkstemp(dir=place.parent, prefix=f".{place.name}.", suffix=PART)
-    except OSError as error:
-        raise TacitError(f"cannot write {place}: {error.strerror or error}") from None
+        _check_replaceable(place)
+        temporary = place.with_name(f".{place.name[:40]}.{secrets.token_hex(8)}{PART}")
+        handle = os.open(temporary, _FLAGS, mode)
+    except (OSError, ValueError) as error:
+        raise _cannot(place, error) from None
     try:
         with os.fdopen(handle, "wb") as stream:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, place)
-    except OSError as error:
-        Path(name).unlink(missing_ok=True)
-        raise TacitError(f"cannot write {place}: {error.strerror or error}") from None
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
+        os.replace(temporary, place)
+    except BaseException as error:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError):
+            raise _cannot(place, error) from None
         raise
 
 
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current
+def write(place: Path, content: bytes, *, mode: int = 0o666) -> None:
+    """Write a file, whole or not at all."""
+    with written(place, mode=mode) as stream:
+        stream.write(content)
+
+
+def _check_replaceable(place: Path) -> None:
+    """Refuse to put a file where a device, a pipe or a directory is."""
+    with suppress(FileNotFoundError):
+        if not stat.S_ISREG(place.stat().st_mode):
+            raise TacitError("it is there, and no regular file")
+
+
+def _cannot(place: Path, error: Exception) -> TacitError:
+    return TacitError(f"cannot write {place}: {getattr(error, 'strerror', None) or error}")

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core.errors import TacitError, brief
+from tacit.core.ownership import Owned, frozen, given, refuse_masked
 from tacit.core.types import FloatArray
 
 #: How far from 1 the sum of a distribution may be.
@@ -115,30 +116,21 @@ def uniform(u: float) -> None:
         raise TacitError(f"u is {brief(u)}; it must be from 0 to below 1")
 
 
-def frozen(given: npt.NDArray[Any], kind: npt.DTypeLike) -> npt.NDArray[Any]:
-    """Return an array that nobody can write to: `given` itself if it is one of this type already, otherwise a copy."""
-    owner: Any = given
-    while isinstance(owner, np.ndarray) and not owner.flags.writeable:
-        owner = owner.base
-    ready = owner is None and given.dtype == kind and given.flags.c_contiguous
-    result = given if ready else np.array(given, dtype=kind, order="C")
-    result.flags.writeable = False
-    return result
-
-
-def array(name: str, value: npt.ArrayLike) -> FloatArray:
+def array(name: str, value: npt.ArrayLike | Owned[Any]) -> FloatArray:
     """Return `value` as a C-contiguous float array that nobody can write to.
 
-    An array that is already so is taken as it is; anything else is copied, so that a later change by the caller
-    never reaches the game.
+    It is copied, so that a later change by the caller never reaches the game, unless it is `Owned`.
     """
+    inner, _ = given(value)
+    refuse_masked(name, inner)
     try:
-        given = np.asarray(value)
+        found = np.asarray(inner)
     except (ValueError, TypeError):
-        raise TacitError(f"{name} is not a rectangular array of numbers: {brief(value)}") from None
-    if given.dtype.kind not in "biuf":
-        raise TacitError(f"{name} holds {given.dtype} values ({brief(value)}); it must be an array of real numbers")
-    return frozen(given, np.float64)
+        raise TacitError(f"{name} is not a rectangular array of numbers: {brief(inner)}") from None
+    if found.dtype.kind not in "biuf":
+        raise TacitError(f"{name} holds {found.dtype} values ({brief(inner)}); it must be an array of real numbers")
+    made = isinstance(inner, list | tuple)  # other objects may have given an array that they keep
+    return frozen(name, Owned(found) if made or isinstance(value, Owned) else found, np.float64)
 
 
 Axis = str | tuple[str, tuple[int, ...]]  # a name, or a name and the shape that the axis flattens

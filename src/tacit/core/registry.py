@@ -1,16 +1,24 @@
-"""Names for games, learners and bandits: one line each here, or an entry point in another package."""
+"""Names for games, learners and bandits: one line each here, or an entry point in another package.
+
+A plugin that cannot be used is left out and named once, on stderr unless the program that uses tacit sets up the logger
+"tacit" otherwise. It is no warning: where warnings are errors, one broken plugin would disable all of tacit.
+"""
 
 from __future__ import annotations
 
 import inspect
+import logging
+import threading
 from collections.abc import Callable, Iterator
-from importlib.metadata import entry_points
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
 from tacit.core import check
-from tacit.core.errors import TacitError
+from tacit.core.errors import TacitError, brief, one_line
 
 T = TypeVar("T")
+
+_log = logging.getLogger("tacit")
 
 
 class Registry(Generic[T]):
@@ -31,6 +39,7 @@ class Registry(Generic[T]):
         self.kind = kind
         self._factories: dict[str, Callable[..., T]] = {}
         self._plugins_met = False
+        self._lock = threading.RLock()  # a plugin may use the registry while it is imported
 
     def add(self, name: str, factory: Callable[..., T]) -> None:
         """Register a factory; its docstring's first line is what listings show."""
@@ -65,10 +74,37 @@ class Registry(Generic[T]):
                 raise TacitError(f"{self.kind} {name!r} has no parameter {key!r}{near} its parameters: {takes}")
         return factory(**params)
 
+    def leave_out(self, name: str, error: object) -> None:
+        """Go on without a plugin, and say so."""
+        self._factories.pop(name, None)
+        _log.warning("tacit: the %s plugin %s cannot be used: %s", self.kind, brief(name), one_line(error, 300))
+
     def _meet_plugins(self) -> None:
-        if self._plugins_met:
-            return
-        self._plugins_met = True
-        for point in entry_points(group=f"tacit.{self.kind}s"):
-            if point.name not in self._factories:
-                self._factories[point.name] = point.load()
+        with self._lock:
+            if self._plugins_met:
+                return
+            self._plugins_met = True
+            try:
+                points = list(entry_points(group=f"tacit.{self.kind}s"))
+            except Exception as error:  # another package's metadata
+                _log.warning("tacit: no %s plugins can be found: %s", self.kind, told(error))
+                return
+            for point in points:
+                if point.name not in self._factories:
+                    self._meet(point)
+
+    def _meet(self, point: EntryPoint) -> None:
+        try:
+            factory = point.load()
+            if not callable(factory):
+                raise TypeError(f"{brief(factory)} cannot be called")
+            inspect.signature(factory)
+        except (Exception, SystemExit) as error:  # whatever another package does while it is imported
+            self.leave_out(point.name, f"{point.value}: {told(error)}")
+        else:
+            self._factories[point.name] = factory
+
+
+def told(error: BaseException) -> str:
+    """Return what another package's error says, with its kind."""
+    return one_line(f"{type(error).__name__}: {error}", 200)

@@ -6,6 +6,8 @@ agent never shifts another's draws, and drawing one number at a time gives the s
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 ENVIRONMENT = 0
@@ -23,6 +25,14 @@ def stream(seed: int, role: int) -> np.random.Generator:
     True
     """
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(role,))))
+
+
+def check_state(generator: np.random.Generator, state: Any) -> None:
+    """Raise ValueError, TypeError, KeyError or OverflowError unless `generator` can have come to this state."""
+    inner = generator.bit_generator
+    np.random.PCG64().state = state
+    if state["state"]["inc"] != inner.state["state"]["inc"]:
+        raise ValueError("a random stream is of another seed")
 
 
 def agent_role(i: int) -> int:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from tacit.core import check, generics, memory, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
+from tacit.core.ownership import locked
 from tacit.core.types import FloatArray
 from tacit.engine import loop
 from tacit.engine.checkpoint import pack
@@ -203,7 +204,7 @@ def make_agent(
     _check_memory(*size)
     start = starting_policy(learner, size, seed, index)
     known = () if start is None else (start,)
-    world = World(states, np.array([actions]), horizon, reward_range, scale, known)
+    world = World(states, locked(np.array([actions])), horizon, reward_range, scale, known)
     return Agent(learner, world, seed=seed, index=index)
 
 

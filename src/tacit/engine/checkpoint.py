@@ -2,7 +2,8 @@
 
 All that changes during a run are arrays and the states of generators. Each part of a run gives its own as a snapshot of
 named arrays and takes it back; the checkpoint writes them between two chunks, whole or not at all, with a digest. It is
-used only by the code that wrote it: what another version computed up to here is not what this one would have.
+used only by the code that wrote it: what another version computed up to here is not what this one would have. Before
+anything is taken back, each part checks that the arrays can be its own.
 """
 
 from __future__ import annotations
@@ -12,16 +13,17 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from tacit.core import archive
 from tacit.core.compilation import source_digest
-from tacit.core.errors import TacitError
+from tacit.core.errors import TacitError, brief, one_line
+from tacit.engine.validation import Arrays, check_names
 
-Arrays = dict[str, npt.NDArray[Any]]
+#: Types whose bytes can be compared.
+_KINDS = "biufcSU"
 
 #: At most this share of the time goes into writing.
 _SHARE = 0.05
@@ -33,8 +35,11 @@ class Part(Protocol):
     def snapshot(self) -> Arrays:
         """Return everything that has changed since the part was made."""
 
+    def check(self, arrays: Arrays, done: int) -> None:
+        """Raise TacitError unless a snapshot can be of this part after that many episodes; change nothing."""
+
     def restore(self, arrays: Arrays) -> None:
-        """Take a snapshot back."""
+        """Take a snapshot back that was checked."""
 
 
 class Checkpoint:
@@ -73,7 +78,7 @@ class Checkpoint:
         self._parts = parts
         self._key = f"{self._key} {source_digest(structs)}"
         self._last = time.perf_counter()
-        found = self._read()
+        found = self._checked(self._read())
         for name, arrays in found.items():
             parts[name].restore(arrays)
         if found:
@@ -92,6 +97,19 @@ class Checkpoint:
         self._last = time.perf_counter()
         self._wait = max(self.every, (self._last - began) / _SHARE)
 
+    def _checked(self, found: dict[str, Arrays]) -> dict[str, Arrays]:
+        """Return the snapshots if every part can take its own back, otherwise none."""
+        try:
+            if found:
+                done = int(found["curve"].get("done", np.array(-1)).item())
+                check_names(dict.fromkeys(found, np.zeros(0)), set(self._parts))
+                for name in ("curve", *self._parts):
+                    self._parts[name].check(found[name], done)
+        except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:  # TacitError is a ValueError
+            self._note(f"{self.path} is no checkpoint of this run: {one_line(error, 200)}; the run starts over")
+            return {}
+        return found
+
     def _read(self) -> dict[str, Arrays]:
         """Return the snapshots in the file; none where there is no file or it cannot be used."""
         if not self.path.exists():
@@ -109,7 +127,7 @@ class Checkpoint:
         found: dict[str, Arrays] = {part: {} for part in self._parts}
         for name, array in arrays.items():
             part, _, key = name.partition(":")
-            found[part][key] = array
+            found.setdefault(part, {})[key] = array
         return found
 
 
@@ -133,6 +151,8 @@ def unpack(value: object, arrays: Arrays, name: str = "") -> None:
 def _digest(arrays: Arrays) -> str:
     summed = hashlib.sha256()
     for name, array in arrays.items():
+        if array.dtype.kind not in _KINDS:
+            raise TacitError(f"its array {brief(name)} is of type {array.dtype}")
         summed.update(f"{name} {array.dtype.str} {array.shape};".encode())
         summed.update(np.ascontiguousarray(array).data if array.size else b"")
     return summed.hexdigest()

@@ -8,8 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
-from tacit.engine.checkpoint import Arrays
+from tacit.engine.validation import Arrays, check_equal, check_names, checked, whole_number
+
+#: What every row of a curve begins with.
+FIRST_COLUMNS = ["episode", "reward", "value", "gap"]
 
 #: Named measures; those with one number for each agent become a column for each.
 Measures = Mapping[str, FloatArray | float]
@@ -95,8 +99,25 @@ class Curve:
             "rows": np.array([list(row.values()) for row in self.rows]),
         }
 
+    def check(self, arrays: Arrays, done: int) -> None:
+        """Raise unless a snapshot can be of this curve after that many episodes."""
+        check_names(arrays, set(self.snapshot()))
+        whole_number(arrays, "done", most=self.episodes)
+        closed = [edge for edge in self._edges if edge <= done]
+        check_equal(arrays, "tail_count", max(0, done - self._tail_from))
+        check_equal(arrays, "count", done - (closed[-1] if closed else 0))
+        for name in ("tail", "sum"):
+            if not np.isfinite(checked(arrays, name, np.float64, (self._agents,))).all():
+                raise TacitError(f"its array {name!r} has entries that are no finite numbers")
+        columns = arrays["columns"].tolist()
+        shape = (len(closed), len(columns)) if closed else (0,)
+        rows = checked(arrays, "rows", np.float64, shape)
+        named = arrays["columns"].dtype.kind == "U" and len(set(columns)) == len(columns)
+        if closed and (not named or columns[:4] != FIRST_COLUMNS or rows[:, 0].tolist() != closed):
+            raise TacitError("its curve is not of these episodes")
+
     def restore(self, arrays: Arrays) -> None:
-        """Go on from a snapshot."""
+        """Go on from a snapshot that was checked."""
         self.done = int(arrays["done"])
         self._edges = [edge for edge in self._edges if edge > self.done]
         self._tail, self._tail_count = arrays["tail"], int(arrays["tail_count"])

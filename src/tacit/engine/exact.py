@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
-from tacit.engine.checkpoint import Arrays
 from tacit.engine.protocols import Engine
 from tacit.engine.run import Gaps
+from tacit.engine.validation import Arrays, check_names, checked
 from tacit.evaluation import evaluate
 from tacit.evaluation.gradient import policy_gradient
 from tacit.games.tabular import TabularGame
@@ -63,7 +64,18 @@ class ExactEngine(Engine):
         probs = {str(i): own for i, own in enumerate(self.iterate.probs)}
         return {**probs, "numbers": np.array([self.gap, self.seconds])}
 
+    def check(self, arrays: Arrays, done: int) -> None:
+        """Raise unless a snapshot can be of this engine."""
+        check_names(arrays, set(self.snapshot()))
+        self._restored(arrays).check_fits(self.game)
+        gap, seconds = checked(arrays, "numbers", np.float64, (2,)).tolist()
+        if math.isnan(gap) or not 0 <= seconds < math.inf:
+            raise TacitError("its gap and time are no numbers")
+
+    def _restored(self, arrays: Arrays) -> MarkovPolicy:
+        return MarkovPolicy([arrays[str(i)] for i in range(self.game.agents)])
+
     def restore(self, arrays: Arrays) -> None:
-        """Go on from a snapshot."""
-        self.iterate = MarkovPolicy([arrays[str(i)] for i in range(self.game.agents)])
+        """Go on from a snapshot that was checked."""
+        self.iterate = self._restored(arrays)
         self.gap, self.seconds = arrays["numbers"].tolist()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import time
 from typing import Any
 
@@ -13,15 +14,17 @@ from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.engine import loop
-from tacit.engine.checkpoint import Arrays, pack, unpack
+from tacit.engine.checkpoint import pack, unpack
 from tacit.engine.protocols import Engine
-from tacit.engine.record import Nothing, Record, so_far
+from tacit.engine.record import Nothing, Record, so_far, up_to
 from tacit.engine.run import Gaps
+from tacit.engine.validation import Arrays, check_alike, check_equal, check_names, check_seconds
 from tacit.evaluation.certificate import Certificate
 from tacit.games.protocol import Game
 from tacit.learners import Learner
 from tacit.learners.spec import world_of
 from tacit.policies import MarkovPolicy
+from tacit.policies.certified import check_stored
 
 #: Steps in a chunk: its uniform numbers stay within a core's cache.
 CHUNK_STEPS = 16_384
@@ -92,8 +95,28 @@ class FusedEngine(Engine):
             "seconds": np.array(self.seconds),
         }
 
+    def check(self, arrays: Arrays, done: int) -> None:
+        """Raise unless a snapshot can be of this engine after that many episodes."""
+        kept = up_to(self.record, done) if isinstance(self.record, Record) else None
+        fresh = pack((self.state, self.certificate, kept))
+        check_names(arrays, {*fresh, "streams", "seconds"})
+        game = self.game
+        cells = game.horizon * game.states * max(game.actions)
+        joint = math.prod(game.actions) if self.learner.central else 0
+        check_alike(arrays, fresh, most=max(2 * (done + 1) * game.horizon + 2, cells, joint))
+        if isinstance(self.certificate, Certificate):
+            check_equal(arrays, ".1.clock", done, (1,))
+        if kept is not None:
+            check_equal(arrays, ".2.clock", done, (1,))
+            if arrays[".2.visited"].max(initial=0) >= game.states:
+                raise TacitError("its record has a state that the game does not have")
+            check_stored(arrays[".2.stored"], game.actions)
+        for stream, state in zip(self._streams, json.loads(str(arrays["streams"])), strict=True):
+            streams.check_state(stream, state)
+        check_seconds(arrays, "seconds")
+
     def restore(self, arrays: Arrays) -> None:
-        """Go on from a snapshot."""
+        """Go on from a snapshot that was checked."""
         unpack((self.state, self.certificate), arrays)
         if isinstance(self.record, Record):
             self.record.clock[...] = arrays[".2.clock"]

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from tacit.core.types import FloatArray
-from tacit.engine.checkpoint import Arrays
 from tacit.engine.curve import Measures
 from tacit.engine.record import Nothing
 from tacit.engine.run import Candidate, Gaps
+from tacit.engine.validation import Arrays
 from tacit.games.protocol import Game
 from tacit.learners import Learner, World
 from tacit.policies import MarkovPolicy
@@ -68,8 +68,11 @@ class Engine(Protocol):
     def snapshot(self) -> Arrays:
         """Return everything that has changed since the engine was made."""
 
+    def check(self, arrays: Arrays, done: int) -> None:
+        """Raise unless a snapshot can be of this engine after that many episodes; change nothing."""
+
     def restore(self, arrays: Arrays) -> None:
-        """Go on from a snapshot."""
+        """Go on from a snapshot that was checked."""
 
 
 @dataclass(frozen=True)
@@ -106,5 +109,8 @@ class Output(Protocol):
     def snapshot(self) -> Arrays:
         """Return everything that has changed since the output was made, engine and curve left out."""
 
+    def check(self, arrays: Arrays, done: int) -> None:
+        """Raise unless a snapshot can be of this output after that many episodes; change nothing."""
+
     def restore(self, arrays: Arrays) -> None:
-        """Go on from a snapshot."""
+        """Go on from a snapshot that was checked."""

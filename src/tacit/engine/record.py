@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import generics, memory
+from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.protocol import Game
 from tacit.policies.certified import CertifiedPolicy
@@ -63,11 +64,16 @@ def observe_record(observer, learner, game, seats, h, s):
 
 def so_far(kept: Record) -> Record:
     """Return the part of a record that has been written."""
-    begun = int(kept.clock[0])
-    return kept._replace(visited=kept.visited[:begun], stored=kept.stored[:begun])
+    return up_to(kept, int(kept.clock[0]))
+
+
+def up_to(kept: Record, episodes: int) -> Record:
+    """Return the part of a record that so many episodes write."""
+    return kept._replace(visited=kept.visited[:episodes], stored=kept.stored[:episodes])
 
 
 def certified_policy(game: Game, kept: Record, rule: str) -> CertifiedPolicy:
     """Turn a record into the policy that it describes."""
     written = so_far(kept)
-    return CertifiedPolicy(written.visited, written.stored, actions=game.actions, states=game.states, rule=rule)
+    visited, stored = Owned(written.visited), Owned(written.stored)  # the run has ended: nobody writes to them any more
+    return CertifiedPolicy(visited, stored, actions=game.actions, states=game.states, rule=rule)

@@ -12,12 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from tacit.core.ownership import locked
 from tacit.core.types import FloatArray
 from tacit.engine.agents import Agent, make_agent
-from tacit.engine.checkpoint import Arrays
 from tacit.engine.protocols import Engine
 from tacit.engine.record import Nothing, Record
 from tacit.engine.run import Gaps
+from tacit.engine.validation import Arrays
 from tacit.environments.adapters import Environment, Moved
 from tacit.environments.bounds import Bounds, check_ended, check_over, check_rewards
 from tacit.environments.game import EnvironmentGame
@@ -67,7 +68,7 @@ class EnvironmentEngine(Engine):
         horizon, actions = self.bounds.horizon, self.game.actions
         states = max(own.at_most(episodes * horizon) for own in self.observations)
         scale = Scale(self.game.agents, states, max(actions), horizon, episodes)
-        return World(self.game.states, np.array(actions), horizon, self.bounds.reward_range, scale)
+        return World(self.game.states, locked(np.array(actions)), horizon, self.bounds.reward_range, scale)
 
     def _agents(self) -> list[Agent | PlainAgent]:
         """Make the agents; one that numbers states as it meets them has room for those of the first episode."""
@@ -161,6 +162,10 @@ class EnvironmentEngine(Engine):
         return Gaps(kind, bounds, "model-free" if self._proven else "estimate")
 
     def snapshot(self) -> Arrays:
+        """Raise: runs in an environment are not checkpointed."""
+        raise NotImplementedError
+
+    def check(self, arrays: Arrays, done: int) -> None:
         """Raise: runs in an environment are not checkpointed."""
         raise NotImplementedError
 

@@ -28,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.core import generics, memory
+from tacit.core.ownership import locked
 from tacit.core.storage import rounded
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.contraction import own_payoffs
@@ -74,7 +75,7 @@ def certificate(game: TabularGame, kind: str, *, choice: IntArray | None = None)
         first_v_sum=np.zeros((S, N)),
         since=np.zeros(S, dtype=np.int64),
         clock=np.zeros(1, dtype=np.int64),
-        choice=fixed,
+        choice=locked(fixed),  # it never changes
         mu=np.zeros((N, A)),
         gain=np.zeros((N, A)),
         value=np.zeros(N),

@@ -17,6 +17,7 @@ import numpy as np
 
 from tacit.core import check
 from tacit.core.errors import TacitError
+from tacit.core.ownership import Owned
 from tacit.evaluation.potential import potential
 from tacit.evaluation.values import policy_values
 from tacit.games.tabular import TabularGame, check_game
@@ -64,7 +65,7 @@ def smoothness(game: TabularGame, *, omega: float = 0.5) -> Smoothness:
     if not found.holds:
         raise TacitError("smoothness is defined for Markov potential games, and this game is not one")
     even = np.full(game.states, 1 / game.states)  # π* maximises Φ_s for every s, not only from the game's first states
-    shifted = TabularGame(game.successors, game.rewards - game.reward_range[0], even, game.horizon)
+    shifted = TabularGame(Owned(game.successors), Owned(game.rewards - game.reward_range[0]), even, game.horizon)
     if shifted.reward_range[1] == 0:
         raise TacitError("all rewards are the same: every policy is optimal, and there is no λ to speak of")
     everywhere = replace(found, game=shifted)
@@ -83,7 +84,7 @@ def _lambda(game: TabularGame, best: MarkovPolicy, phi: list[tuple[float, Markov
     for _, policy in phi:
         V = policy_values(game, policy).V[:, 0]
         for i in range(game.agents):
-            mixed = [best.probs[j] if j == i else policy.probs[j] for j in range(game.agents)]
+            mixed = [Owned(best.probs[j] if j == i else policy.probs[j]) for j in range(game.agents)]
             reached = policy_values(game, MarkovPolicy(mixed)).V[i, 0] + omega * V[i]
             positive = target[i] > 0
             if positive.any():

@@ -13,6 +13,7 @@ import numpy as np
 
 from tacit.core import check, memory
 from tacit.core.errors import TacitError, brief
+from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray
 from tacit.evaluation import stage
 from tacit.games.tabular import TabularGame, check_game
@@ -94,7 +95,7 @@ def _correlated(game: TabularGame, concept: str, weights: FloatArray) -> Solutio
         return np.tensordot(payoffs, probs[h, s], axes=game.agents)
 
     _backward(game, V, fill)
-    return _solution(game, concept, MarkovPolicy(probs), V)
+    return _solution(game, concept, MarkovPolicy(Owned(probs)), V)
 
 
 def _nash(game: TabularGame) -> Solution:
@@ -116,7 +117,7 @@ def _nash(game: TabularGame) -> Solution:
         return payoffs @ y @ x
 
     _backward(game, V, fill)
-    return _solution(game, "nash", MarkovPolicy(probs), V)
+    return _solution(game, "nash", MarkovPolicy([Owned(own) for own in probs]), V)
 
 
 def _backward(game: TabularGame, V: FloatArray, fill: Callable[[int, int, FloatArray], FloatArray]) -> None:

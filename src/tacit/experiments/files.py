@@ -9,16 +9,12 @@ from pathlib import Path
 
 import filelock
 
-from tacit.core.atomic import PART, written
+from tacit.core.atomic import PART, write
 from tacit.core.errors import TacitError
 
 LOCK = ".lock"
 
-
-def write(path: Path, content: bytes) -> None:
-    """Write a file atomically."""
-    with written(path) as stream:
-        stream.write(content)
+__all__ = ["LOCK", "digest", "directory", "locked", "read", "write"]
 
 
 def read(path: Path) -> bytes:

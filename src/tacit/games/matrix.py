@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from tacit.core import check
 from tacit.core.errors import TacitError
+from tacit.core.ownership import Owned
 from tacit.games.tabular import TabularGame
 
 
@@ -33,8 +34,8 @@ def matrix_game(
     flat = tensor.reshape(agents, -1)
     check.finite("payoffs", flat, ["i", ("joint", tuple(actions))])
     return TabularGame(
-        np.ones((1, 1, *actions, 1)),
-        tensor.reshape(agents, 1, 1, *actions),
+        Owned(np.ones((1, 1, *actions, 1))),
+        Owned(tensor.reshape(agents, 1, 1, *actions)),
         [1.0],
         horizon,
         name=name,

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from tacit.core import archive
 from tacit.core.errors import TacitError
+from tacit.core.ownership import Owned
 from tacit.games.successors import Successors
 from tacit.games.tabular import TabularGame
 
@@ -54,7 +55,7 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> Tabular
     try:
         return TabularGame(
             _transitions(arrays),
-            arrays["rewards"],
+            Owned(arrays["rewards"]),
             arrays["initial"],
             arrays["horizon"].item() if horizon is None else horizon,
             name=arrays["name"].item() if "name" in arrays else None,
@@ -68,12 +69,11 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> Tabular
         raise TacitError(f"{path} is not a game: {error}") from None
 
 
-def _transitions(arrays: dict[str, Any]) -> npt.ArrayLike | Successors:
+def _transitions(arrays: dict[str, Any]) -> Owned[Any]:
     if "transitions" in arrays:
-        dense: npt.ArrayLike = arrays["transitions"]
-        return dense
+        return Owned(arrays["transitions"])
     first, state, prob = (arrays[f"successor_{key}"] for key in Successors._fields)
-    return Successors(first.astype(np.int64), state.astype(np.int32), prob.astype(np.float64))
+    return Owned(Successors(first.astype(np.int64), state.astype(np.int32), prob.astype(np.float64)))
 
 
 def _names(array: npt.NDArray[Any] | None) -> list[str] | None:

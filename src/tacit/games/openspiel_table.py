@@ -11,6 +11,7 @@ import numpy as np
 
 from tacit.core import memory
 from tacit.core.errors import TacitError, one_line
+from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray, IntArray
 from tacit.games import successors
 from tacit.games.openspiel_states import Actions, Ambiguous, Place, Search, Stage
@@ -34,8 +35,8 @@ def table(game: Any, *, horizon: int | None, key: Callable[[Any], object], limit
     initial = np.zeros(len(index))
     initial[[index[place] for place in found.initial]] = list(found.initial.values())
     return TabularGame(
-        transitions,
-        rewards,
+        Owned(transitions),
+        Owned(rewards),
         initial,
         horizon,
         name=str(game),

@@ -13,6 +13,7 @@ import numpy as np
 
 from tacit.core import check, memory
 from tacit.core.errors import TacitError
+from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray
 from tacit.games.successors import Successors
 from tacit.games.tabular import TabularGame, check_axes
@@ -140,7 +141,7 @@ class _Shape:
     def game(self, rewards: FloatArray, transitions: FloatArray | Successors) -> TabularGame:
         """Put the game together; the first state is uniform."""
         initial = np.full(self.states, 1 / self.states)
-        return TabularGame(transitions, rewards, initial, self.horizon, name=self.name)
+        return TabularGame(Owned(transitions), Owned(rewards), Owned(initial), self.horizon, name=self.name)
 
 
 def _actions(actions: int | Sequence[int], agents: int) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from tacit.core import check, memory, sampling
 from tacit.core.errors import TacitError, brief
+from tacit.core.ownership import Owned, Sealed, frozen, given, locked
 from tacit.core.types import FloatArray, IntArray
 from tacit.games import successors as rows_of
 from tacit.games.successors import Successors
@@ -28,7 +29,7 @@ DENSE_SHARE = 0.15
 _ONE_THREAD = 250_000
 
 
-class TabularGame:
+class TabularGame(Sealed):
     """N agents, S states, H steps; each agent has its own actions and its own reward.
 
     Parameters
@@ -52,7 +53,7 @@ class TabularGame:
 
     Notes
     -----
-    Arrays are copied unless they are read-only, and read-only afterwards. Steps count from 0.
+    Arrays are copied and read-only, in copies of the game and unpickled ones too. Steps count from 0.
 
     Examples
     --------
@@ -63,9 +64,9 @@ class TabularGame:
 
     def __init__(
         self,
-        transitions: npt.ArrayLike | Successors,
-        rewards: npt.ArrayLike,
-        initial: npt.ArrayLike,
+        transitions: npt.ArrayLike | Successors | Owned[Any],
+        rewards: npt.ArrayLike | Owned[Any],
+        initial: npt.ArrayLike | Owned[Any],
         horizon: int,
         *,
         name: str | None = None,
@@ -81,8 +82,9 @@ class TabularGame:
         self.states: int = self.rewards.shape[2]
         self.actions: tuple[int, ...] = self.rewards.shape[3:]
         self.initial = self._checked_initial(initial)
-        if isinstance(transitions, Successors):
-            self.successors = self._checked_successors(transitions)
+        lists, own = given(transitions)
+        if isinstance(lists, Successors):
+            self.successors = self._checked_successors(lists, own)
             self.transition_steps = self.successors.rows // (self.states * self.joint_actions)
         else:
             self.transitions = self._checked_transitions(transitions)
@@ -108,23 +110,18 @@ class TabularGame:
         """Probabilities [H or 1, S, A_1, …, A_N, S]; made on first use where the game was given as successors."""
         shape = (self.transition_steps, self.states, *self.actions, self.states)
         memory.require(memory.floats(*shape), f"the dense transitions {shape}")
-        dense = rows_of.to_dense(self.successors, shape)
-        dense.flags.writeable = False
-        return dense
+        return locked(rows_of.to_dense(self.successors, shape))
 
     @cached_property
     def successors(self) -> Successors:
         """The next states with positive probability; made on first use where the game was given as an array."""
-        made = rows_of.from_dense(self.transitions)
-        for array in made:
-            array.flags.writeable = False
-        return made
+        return Successors(*(locked(array) for array in rows_of.from_dense(self.transitions)))
 
     @cached_property
     def cumulative(self) -> FloatArray:
         """Cumulative probabilities of the successors within each row, [entries], ending in exactly 1."""
         first, _, prob = self.successors
-        return sampling.cumulate_rows(prob, first)
+        return locked(sampling.cumulate_rows(prob, first))
 
     @cached_property
     def _initial_cumulative(self) -> tuple[npt.NDArray[np.intp], FloatArray]:
@@ -229,7 +226,7 @@ class TabularGame:
             f"rewards in [{low:g}, {high:g}])"
         )
 
-    def _checked_initial(self, initial: npt.ArrayLike) -> FloatArray:
+    def _checked_initial(self, initial: npt.ArrayLike | Owned[Any]) -> FloatArray:
         rho = check.array("initial", initial)
         if rho.shape != (self.states,):
             raise TacitError(
@@ -239,7 +236,7 @@ class TabularGame:
         check.distributions("initial", rho, ["s"], over="states")
         return rho
 
-    def _checked_transitions(self, transitions: npt.ArrayLike) -> FloatArray:
+    def _checked_transitions(self, transitions: npt.ArrayLike | Owned[Any]) -> FloatArray:
         dense = check.array("transitions", transitions)
         wanted = (self.states, *self.actions, self.states)
         if dense.ndim != len(wanted) + 1 or dense.shape[1:] != wanted or dense.shape[0] not in (1, self.horizon):
@@ -253,22 +250,24 @@ class TabularGame:
         check.distributions("transitions", flat, ["h", "s", ("joint", self.actions), "next"], over="next states")
         return dense
 
-    def _checked_successors(self, given: Successors) -> Successors:
-        for field, array in zip(Successors._fields, given, strict=True):
+    def _checked_successors(self, lists: Successors, own: bool) -> Successors:
+        for field, array in zip(Successors._fields, lists, strict=True):
             if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind not in "iuf":
                 raise TacitError(f"transitions.{field} is {brief(array)}; it must be an array of one axis")
         kinds = (np.int64, np.int32, np.float64)
-        parts: tuple[npt.NDArray[Any], ...] = given
-        first, state, prob = (check.frozen(array, kind) for array, kind in zip(parts, kinds, strict=True))
+        first, state, prob = (
+            frozen(f"transitions.{field}", Owned(array) if own else array, kind)
+            for field, array, kind in zip(Successors._fields, lists, kinds, strict=True)
+        )
         rows = self.states * self.joint_actions
-        if given.rows not in (rows, rows * self.horizon):
+        if lists.rows not in (rows, rows * self.horizon):
             raise TacitError(
-                f"transitions list successors for {given.rows} rows; S·ΠA_i = {rows} rows a step, "
+                f"transitions list successors for {lists.rows} rows; S·ΠA_i = {rows} rows a step, "
                 f"so there must be {rows} or {rows * self.horizon}"
             )
         if first[0] != 0 or first[-1] != len(state) or len(prob) != len(state) or np.diff(first).min() < 1:
             raise TacitError("transitions.first must begin with 0, ascend, and end with the number of successors")
-        row = np.repeat(np.arange(given.rows), np.diff(first))
+        row = np.repeat(np.arange(lists.rows), np.diff(first))
         outside = (state < 0) | (state >= self.states)
         self._check_rows(row, outside, state, f"has next state {{}}; states go from 0 to {self.states - 1}")
         self._check_rows(row, ~((prob > 0) & np.isfinite(prob)), prob, "has probability {}; list positive ones only")
@@ -280,7 +279,7 @@ class TabularGame:
         sums = np.add.reduceat(prob, first[:-1])
         wrong = np.abs(sums - 1) > check.SUM_TOLERANCE
         told = f"sums to {{:.12g}}; a distribution over next states must sum to 1 (±{check.SUM_TOLERANCE:g})"
-        self._check_rows(np.arange(given.rows), wrong, sums, told)
+        self._check_rows(np.arange(lists.rows), wrong, sums, told)
         return Successors(first, state, prob)
 
     def _check_rows(self, row: IntArray, wrong: npt.NDArray[np.bool_], values: npt.NDArray[Any], message: str) -> None:
@@ -337,7 +336,7 @@ def check_axes(agents: int) -> None:
         raise TacitError(f"{agents} agents are too many: an array has at most 64 axes, which makes 60 agents")
 
 
-def _checked_rewards(rewards: npt.ArrayLike, horizon: int) -> FloatArray:
+def _checked_rewards(rewards: npt.ArrayLike | Owned[Any], horizon: int) -> FloatArray:
     array = check.array("rewards", rewards)
     if array.ndim < 4 or array.shape[0] != array.ndim - 3:
         raise TacitError(

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.core import check, generics
+from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.gradient import Gradient
 from tacit.learners.spec import Learner, Start, World, checked_start, starting_point
@@ -66,7 +67,7 @@ class NPG(Learner):
             weight = own * np.exp(np.minimum(eta * (payoff - top), 0.0))
             moved.append(weight / weight.sum(axis=2, keepdims=True))
         change = sum(float(((new - old) ** 2).sum()) for new, old in zip(moved, policy.probs, strict=True))
-        return MarkovPolicy(moved), float(np.sqrt(change)) / eta if eta > 0 else 0.0
+        return MarkovPolicy([Owned(own) for own in moved]), float(np.sqrt(change)) / eta if eta > 0 else 0.0
 
     def init(self, world: World) -> NPGState:
         """Make the state of all agents."""

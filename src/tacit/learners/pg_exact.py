@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tacit.core import check
+from tacit.core.ownership import Owned
 from tacit.core.simplex import projected
 from tacit.evaluation.gradient import Gradient
 from tacit.learners.spec import Learner, Start, World, checked_start
@@ -64,7 +65,7 @@ class PGExact(Learner):
             for own, grad in zip(policy.probs, gradient.gradients, strict=True)
         ]
         change = sum(float(((new - old) ** 2).sum()) for new, old in zip(moved, policy.probs, strict=True))
-        return MarkovPolicy(moved), float(np.sqrt(change)) / eta if eta > 0 else 0.0
+        return MarkovPolicy([Owned(own) for own in moved]), float(np.sqrt(change)) / eta if eta > 0 else 0.0
 
 
 def theory_step(world: World) -> float:

@@ -12,6 +12,7 @@ from tacit import bandits
 from tacit.bandits import Bandit, Swap
 from tacit.core import check, streams
 from tacit.core.errors import TacitError, brief
+from tacit.core.ownership import locked
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.protocol import Game
 from tacit.policies import MarkovPolicy
@@ -130,7 +131,7 @@ def world_of(learner: Learner, game: Game, *, episodes: int, seed: int) -> World
     sizes = [(game.horizon, game.states, actions) for actions in game.actions]
     start = [starting_policy(learner.seat(i), size, seed, i) for i, size in enumerate(sizes)]
     known = () if all(own is None for own in start) else tuple(start)
-    return World(game.states, np.array(game.actions), game.horizon, game.reward_range, scale, known)
+    return World(game.states, locked(np.array(game.actions)), game.horizon, game.reward_range, scale, known)
 
 
 def starting_policy(learner: Learner, size: tuple[int, int, int], seed: int, i: int) -> FloatArray | None:

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.core import check, generics, memory
+from tacit.core.ownership import locked
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners.greedy import best
 from tacit.learners.spec import Learner, World, checked_common, unit_rewards
@@ -82,7 +83,7 @@ class UCB(Learner):
         joint = math.prod(int(a) for a in world.actions)
         memory.require(memory.floats(7, world.cells, joint), "the central learner's tables over joint actions")
         return CentralState(
-            inner=self._state(world, np.array([joint]), low, scale),
+            inner=self._state(world, locked(np.array([joint])), low, scale),
             digits=np.zeros(world.agents, dtype=np.int64),
             total=np.zeros(1),
             joint=np.zeros(1, dtype=np.int64),

@@ -28,6 +28,7 @@ import numpy.typing as npt
 
 from tacit.core import archive, check, sampling, streams
 from tacit.core.errors import TacitError, brief
+from tacit.core.ownership import Owned, Sealed, frozen
 from tacit.core.stages import stage_lengths
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.tabular import TabularGame, check_game, times
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 RULES = ("stage", "rate")
 
 
-class CertifiedPolicy:
+class CertifiedPolicy(Sealed):
     """The output policy π̄ of V-learning.
 
     Parameters
@@ -61,8 +62,8 @@ class CertifiedPolicy:
 
     def __init__(
         self,
-        visited: npt.NDArray[Any],
-        stored: npt.NDArray[Any],
+        visited: npt.NDArray[Any] | Owned[Any],
+        stored: npt.NDArray[Any] | Owned[Any],
         *,
         actions: Sequence[int],
         states: int,
@@ -74,7 +75,8 @@ class CertifiedPolicy:
         self.actions = tuple(check.integer(f"actions[{i}]", a, least=1) for i, a in enumerate(actions))
         self.states = check.integer("states", states, least=1)
         width = sum(self.actions) - len(self.actions)
-        visited, stored = np.asarray(visited), np.asarray(stored)
+        self.visited = visited = frozen("visited", visited)
+        self.stored = stored = frozen("stored", stored)
         if visited.ndim != 2 or 0 in visited.shape or visited.dtype.kind not in "iu":
             raise TacitError(f"visited has shape {visited.shape} of {visited.dtype}; it must be whole numbers [K, H]")
         if stored.shape != (*visited.shape, width) or stored.dtype.kind != "f":
@@ -86,8 +88,6 @@ class CertifiedPolicy:
             wrong = int(visited.min()) if int(visited.min()) < 0 else int(visited.max())
             raise TacitError(f"visited has a state {wrong}; states go from 0 to {self.states - 1}")
         check_stored(stored, self.actions)
-        self.visited = _read_only(visited)
-        self.stored = _read_only(stored)
         self.episodes: int = visited.shape[0]
         self.horizon: int = visited.shape[1]
 
@@ -201,8 +201,8 @@ class CertifiedPolicy:
             raise TacitError(f"{path} is not a certified policy: it has no {' and no '.join(missing)}")
         try:
             return cls(
-                arrays["visited"],
-                arrays["stored"],
+                Owned(arrays["visited"]),
+                Owned(arrays["stored"]),
                 actions=np.atleast_1d(arrays["actions"]).tolist(),
                 states=arrays["states"].item(),
                 rule=str(arrays["rule"]),
@@ -266,13 +266,6 @@ def in_order(h: int, expected: int, horizon: int) -> int:
         told = "begin(seed) comes next" if expected == horizon else f"step {expected} comes next"
         raise TacitError(f"h is {h}; a part plays the steps of an episode in order, once each, and {told}")
     return h + 1
-
-
-def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return a view that cannot be written to."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def columns(actions: Sequence[int]) -> list[slice]:

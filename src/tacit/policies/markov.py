@@ -12,7 +12,9 @@ import numpy.typing as npt
 
 from tacit.core import archive, check, memory
 from tacit.core.errors import TacitError, brief
+from tacit.core.ownership import Owned, Sealed, refuse_masked
 from tacit.core.types import FloatArray
+from tacit.games.protocol import Game
 from tacit.games.tabular import TabularGame, check_game, times
 from tacit.policies import document
 
@@ -24,7 +26,7 @@ _PLAY = {
 }
 
 
-class MarkovPolicy:
+class MarkovPolicy(Sealed):
     """A product policy (agents draw independently) or a correlated one (one joint draw).
 
     Parameters
@@ -39,9 +41,9 @@ class MarkovPolicy:
     MarkovPolicy(product, 2 agents, 1 state, 2×3 actions, the same at every step)
     """
 
-    def __init__(self, probs: Sequence[npt.ArrayLike] | npt.NDArray[np.float64]) -> None:
-        self.product = not isinstance(probs, np.ndarray)
-        if isinstance(probs, np.ndarray):
+    def __init__(self, probs: Sequence[npt.ArrayLike | Owned[Any]] | npt.NDArray[np.float64] | Owned[Any]) -> None:
+        self.product = not isinstance(probs, np.ndarray | Owned)
+        if isinstance(probs, np.ndarray | Owned):
             self.probs: tuple[FloatArray, ...] = (_checked_joint(probs),)
             self.actions: tuple[int, ...] = self.probs[0].shape[2:]
         else:
@@ -65,7 +67,7 @@ class MarkovPolicy:
     def uniform(cls, game: TabularGame) -> MarkovPolicy:
         """Every agent draws evenly from its actions, always."""
         check_game(game)
-        return cls([np.full((1, game.states, a), 1 / a) for a in game.actions])
+        return cls([Owned(np.full((1, game.states, a), 1 / a)) for a in game.actions])
 
     @classmethod
     def random(cls, game: TabularGame, *, seed: int = 0, correlated: bool = False) -> MarkovPolicy:
@@ -76,8 +78,8 @@ class MarkovPolicy:
         grid = (game.horizon, game.states)
         if correlated:
             memory.require(2 * memory.floats(*grid, game.joint_actions), "a correlated policy")
-            return cls(rng.dirichlet(np.ones(game.joint_actions), grid).reshape(*grid, *game.actions))
-        return cls([rng.dirichlet(np.ones(a), grid) for a in game.actions])
+            return cls(Owned(rng.dirichlet(np.ones(game.joint_actions), grid).reshape(*grid, *game.actions)))
+        return cls([Owned(rng.dirichlet(np.ones(a), grid)) for a in game.actions])
 
     @classmethod
     def deterministic(cls, choices: Sequence[npt.ArrayLike], actions: Sequence[int]) -> MarkovPolicy:
@@ -89,6 +91,7 @@ class MarkovPolicy:
         for what, given in (("choices", choices), ("actions", actions)):
             if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str | bytes):
                 raise TacitError(f"{what} is {brief(given)}; it must be a list with one entry for each agent")
+        refuse_masked("choices", list(choices))
         try:
             tables = [np.asarray(table) for table in choices]
         except ValueError:
@@ -99,7 +102,7 @@ class MarkovPolicy:
         for i, (table, a) in enumerate(zip(tables, actions, strict=True)):
             if table.ndim != 2 or table.dtype.kind not in "iu" or table.min() < 0 or table.max() >= a:
                 raise TacitError(f"choices[{i}] is {brief(table)}; it must be an array [H, S] of actions 0 to {a - 1}")
-        return cls([np.eye(a)[table] for table, a in zip(tables, actions, strict=True)])
+        return cls([Owned(np.eye(a)[table]) for table, a in zip(tables, actions, strict=True)])
 
     def at(self, h: int) -> tuple[FloatArray, ...]:
         """Return the distributions of step h: [S, A_i] for each agent, or one [S, A_1, …, A_N]."""
@@ -127,9 +130,8 @@ class MarkovPolicy:
         own: FloatArray = self.probs[0].sum(axis=others)
         return own
 
-    def check_fits(self, game: TabularGame) -> None:
+    def check_fits(self, game: Game) -> None:
         """Raise unless the policy has the game's agents, states, actions and horizon."""
-        check_game(game)
         mine = (self.agents, self.states, self.actions)
         if mine != (game.agents, game.states, game.actions) or self.steps not in (1, game.horizon):
             raise TacitError(f"the policy does not fit the game: {self!r} for {game!r}")
@@ -177,12 +179,12 @@ class MarkovPolicy:
     @classmethod
     def _from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> MarkovPolicy:
         if "probs" in arrays:
-            return cls(arrays["probs"])
+            return cls(Owned(arrays["probs"]))
         keys = [f"probs_{i}" for i in range(len(set(arrays) - {"kind"}))]
         if not keys or set(keys) != set(arrays) - {"kind"}:
             found = ", ".join(sorted(arrays)) or "nothing"
             raise TacitError(f"it has no probs and no probs_0 (it has {found})")
-        return cls([arrays[key] for key in keys])
+        return cls([Owned(arrays[key]) for key in keys])
 
     @classmethod
     def _from_document(cls, content: Mapping[str, Any]) -> MarkovPolicy:
@@ -194,7 +196,7 @@ class MarkovPolicy:
             flat = check.array("probs", probs)
             if flat.ndim != 3 or 0 in flat.shape or flat.shape[2] != math.prod(sizes):
                 raise TacitError(f"probs has shape {flat.shape}; it must be [H, S, {math.prod(sizes)} joint actions]")
-            policy = cls(flat.reshape(*flat.shape[:2], *sizes))
+            policy = cls(Owned(flat.reshape(*flat.shape[:2], *sizes)))
         stated = (content.get("states"), content.get("steps"), actions)
         if stated != (policy.states, policy.steps, list(policy.actions)):
             raise TacitError(f"its states, steps and actions are {brief(stated)}, and its probs make a {policy!r}")
@@ -214,7 +216,7 @@ def check_policy(policy: object) -> None:
         raise TacitError(f"policy is {brief(policy)}; it must be a policy, as from tacit.solve or tacit.learn")
 
 
-def _checked_own(i: int, given: npt.ArrayLike) -> FloatArray:
+def _checked_own(i: int, given: npt.ArrayLike | Owned[Any]) -> FloatArray:
     own = check.array(f"probs[{i}]", given)
     if own.ndim != 3 or 0 in own.shape:
         raise TacitError(f"probs[{i}] has shape {own.shape}; each agent's array must be [H, S, A_i]")
@@ -222,7 +224,7 @@ def _checked_own(i: int, given: npt.ArrayLike) -> FloatArray:
     return own
 
 
-def _checked_joint(given: npt.NDArray[np.float64]) -> FloatArray:
+def _checked_joint(given: npt.NDArray[np.float64] | Owned[Any]) -> FloatArray:
     joint = check.array("probs", given)
     if joint.ndim < 3 or 0 in joint.shape:
         raise TacitError(

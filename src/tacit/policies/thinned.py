@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from tacit.core import archive, check, memory, streams
 from tacit.core.errors import TacitError
+from tacit.core.ownership import Sealed, frozen
 from tacit.core.types import IntArray
 from tacit.policies import document, thinned_document
 from tacit.policies.certified import CertifiedPolicy, check_stored, columns, in_order, restored
@@ -30,7 +31,7 @@ from tacit.policies.certified import CertifiedPolicy, check_stored, columns, in_
 _FLOATS = 12
 
 
-class ThinnedPolicy:
+class ThinnedPolicy(Sealed):
     """M fixed runs of a certified policy.
 
     Parameters
@@ -59,10 +60,10 @@ class ThinnedPolicy:
         states: int,
         horizon: int,
     ) -> None:
-        self.row = np.asarray(row, dtype=np.int64)
-        self.following = np.asarray(following, dtype=np.int64)
-        self.stored = np.asarray(stored, dtype=np.float32)
-        self.first = np.asarray(first, dtype=np.int64)
+        self.row = frozen("row", row, np.int64)
+        self.following = frozen("following", following, np.int64)
+        self.stored = frozen("stored", stored, np.float32)
+        self.first = frozen("first", first, np.int64)
         self.actions = tuple(check.integer(f"actions[{i}]", a, least=1) for i, a in enumerate(actions))
         self.states = check.integer("states", states, least=1)
         self.horizon = check.integer("horizon", horizon, least=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tacit.report.saving import save_figure
 from tacit.report.style import COLORS, styled
 
-__all__ = ["COLORS", "styled"]
+__all__ = ["COLORS", "save_figure", "styled"]

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.core.types import FloatArray
-from tacit.engine.checkpoint import Arrays
 from tacit.engine.curve import Measures
 from tacit.engine.fused import FusedEngine
 from tacit.engine.outputs.markov import exact_candidate, tables_to_measure
 from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.record import Nothing, Record, certified_policy, record
 from tacit.engine.run import Candidate, Gaps
+from tacit.engine.validation import Arrays, check_names
 from tacit.evaluation.certificate import Certificate, bound, certificate, fixed_deviation
 from tacit.games.protocol import Game
 from tacit.games.tabular import TabularGame
@@ -61,6 +61,10 @@ class CertifiedOutput(Output):
     def snapshot(self) -> Arrays:
         """Nothing: certificate and record belong to the engine."""
         return {}
+
+    def check(self, arrays: Arrays, done: int) -> None:
+        """Raise unless there is nothing."""
+        check_names(arrays, set())
 
     def restore(self, arrays: Arrays) -> None:
         """Nothing to restore."""

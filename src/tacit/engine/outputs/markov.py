@@ -7,11 +7,12 @@ import math
 import numpy as np
 
 from tacit.core import streams
+from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
-from tacit.engine.checkpoint import Arrays
 from tacit.engine.curve import Measures
 from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.run import Candidate, Gaps
+from tacit.engine.validation import Arrays, check_names, checked
 from tacit.evaluation import evaluate, l2_gap
 from tacit.games.protocol import Game
 from tacit.games.tabular import TabularGame
@@ -81,14 +82,30 @@ class MarkovOutput(Output):
         kept = {f"{name}_{i}": own for name, table in iterates.items() for i, own in enumerate(table)}
         return {"points": np.array(self._points), "best_gap": np.array(self._best_gap), **kept}
 
+    def check(self, arrays: Arrays, done: int) -> None:
+        """Raise unless a snapshot can be of this output after that many episodes."""
+        names = {"points", "best_gap"}
+        for name in ("sampled", "best"):
+            table = self._kept(name, arrays)
+            names |= {f"{name}_{i}" for i in range(len(table or []))}
+            if table is not None:
+                MarkovPolicy(table).check_fits(self.game)
+        check_names(arrays, names)
+        points = arrays["points"]
+        shape = (min(len(points), done), 3) if len(points) else (0,)
+        if not np.isfinite(checked(arrays, "points", np.float64, shape)).all():
+            raise TacitError("its measures are no finite numbers")
+        if np.isnan(checked(arrays, "best_gap", np.float64, ())):
+            raise TacitError("its best gap is no number")
+
     def restore(self, arrays: Arrays) -> None:
-        """Go on from a snapshot."""
+        """Go on from a snapshot that was checked."""
         self._points, self._best_gap = list(arrays["points"]), float(arrays["best_gap"])
-        found = {
-            name: [arrays[f"{name}_{i}"] for i in range(self.game.agents) if f"{name}_{i}" in arrays]
-            for name in ("sampled", "best")
-        }
-        self._sampled, self._best = found["sampled"] or None, found["best"] or None
+        self._sampled, self._best = self._kept("sampled", arrays), self._kept("best", arrays)
+
+    def _kept(self, name: str, arrays: Arrays) -> list[FloatArray] | None:
+        keys = [f"{name}_{i}" for i in range(self.game.agents)]
+        return [arrays[key] for key in keys if key in arrays] or None
 
     def _consider(self, engine: Engine, gap: float) -> None:
         if self._keeps_best and gap < self._best_gap:

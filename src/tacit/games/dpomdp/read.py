@@ -8,6 +8,7 @@ import numpy as np
 
 from tacit.core import archive, check
 from tacit.core.errors import TacitError, brief
+from tacit.core.ownership import Owned
 from tacit.core.text import Lines
 from tacit.core.types import FloatArray
 from tacit.games.dpomdp import preamble, words
@@ -64,8 +65,8 @@ def load(path: str | os.PathLike[str], *, horizon: int | None) -> TabularGame:
         transitions, rewards = _body(head, lines)
     try:
         return TabularGame(
-            Successors(transitions.first, transitions.column.astype(np.int32), transitions.value),
-            _for_every_agent(-rewards if head.cost else rewards, head),
+            Owned(Successors(transitions.first, transitions.column.astype(np.int32), transitions.value)),
+            Owned(_for_every_agent(-rewards if head.cost else rewards, head)),
             head.initial,
             horizon,
             name=place.stem,

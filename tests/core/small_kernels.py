@@ -1,0 +1,62 @@
+"""Two small functions to compile, and their files in a cache: fast enough to compile a thousand times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacit.core.compilation import dispatcher
+from tacit.core.kernel_cache import KernelCache
+
+
+class Pair(NamedTuple):
+    left: np.ndarray
+    right: float
+
+
+def scaled(pair, k):
+    return pair.left[k] * pair.right
+
+
+def shifted(pair, k):
+    return pair.left[k] + pair.right
+
+
+FUNCTIONS: tuple[Callable[..., Any], ...] = (scaled, shifted)
+CALLS = (
+    (Pair(np.array([2.0, 3.0]), 5.0), 1),
+    (Pair(np.array([2, 3]), 5.0), 1),
+)
+RESULTS = {scaled: 15.0, shifted: 8.0}
+
+
+class Kernel:
+    """A function with arguments, and the file that its machine code is kept in."""
+
+    def __init__(self, function: Callable[..., Any], call: tuple[Any, ...], directory: Path) -> None:
+        self.function, self.call, self.directory = function, call, directory
+        before = set(directory.glob("*.kernel"))
+        assert self.result() == RESULTS[function]
+        (self.place,) = set(directory.glob("*.kernel")) - before
+        self.content = self.place.read_bytes()
+
+    def dispatcher(self) -> Any:
+        return dispatcher(self.function, self.directory)
+
+    def result(self) -> float:
+        return self.dispatcher()(*self.call)
+
+    def loads(self) -> bool:
+        """Return whether a new dispatcher finds machine code in the cache."""
+        loop: Any = self.dispatcher()
+        sig = tuple(loop.typeof_pyval(argument) for argument in self.call)
+        cache: KernelCache = loop._cache
+        return cache.load_overload(sig, loop.targetctx) is not None
+
+
+def kernels(directory: Path) -> list[Kernel]:
+    """Compile every function for every kind of argument."""
+    return [Kernel(function, call, directory) for function in FUNCTIONS for call in CALLS]
