@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,9 @@ def run(args: argparse.Namespace) -> int:
         found |= {str(run.resolve()): run for run in store.directories(archive.path(given))}
     figure = results_figure(grouped([store.load(run) for run in found.values()]), band=args.band)
     try:
-        figure.savefig(place)
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Glyph")  # of a name, which the font does not have
+            figure.savefig(place)
     except OSError as error:
         raise TacitError(f"cannot write {place}: {error.strerror or error}") from None
     options.console().print(f"figure: {place}", soft_wrap=True)

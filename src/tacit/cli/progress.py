@@ -10,8 +10,14 @@ from contextlib import contextmanager
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
+from rich.text import Text
+
+from tacit.cli import options
+from tacit.core.display import printable
+from tacit.core.errors import one_line
 
 _EVERY_SECONDS = 5.0
+_TITLE = 80  # characters
 _RATE_SECONDS = 10.0  # the rate is that of the last seconds
 
 
@@ -43,16 +49,19 @@ class Shown:
 def progress_on_stderr(title: str, runs: int) -> Iterator[Shown]:
     """Show how far runs are."""
     if not sys.stderr.isatty():
-        yield Shown(_plain(title), lambda line: print("tacit:", line, file=sys.stderr, flush=True), runs)
+        yield Shown(_plain(printable(title, _TITLE)), options.tell, runs)
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[told]}"))
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.fields[told]}"))
     with Progress(*columns, console=Console(file=sys.stderr, highlight=False), transient=True) as bar:
-        task = bar.add_task(title, total=None, told="compiling, once for each kind of learner")
+        task = bar.add_task(printable(title, _TITLE), total=None, told="compiling, once for each kind of learner")
 
         def show(told: str, episodes: int, total: int) -> None:
             bar.update(task, completed=episodes, total=total, told=told)
 
-        yield Shown(show, lambda line: bar.console.print("tacit:", line, markup=False, soft_wrap=True), runs)
+        def say(line: str) -> None:
+            bar.console.print("tacit:", Text(printable(one_line(line))), soft_wrap=True)
+
+        yield Shown(show, say, runs)
 
 
 def _plain(title: str) -> Callable[[str, int, int], None]:

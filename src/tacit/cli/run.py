@@ -39,6 +39,9 @@ EPILOG = """a file, say experiment.toml, runs every game with every learner and 
 with --out DIR every run has a directory of its own: spec.toml, curve.parquet, summary.json, policy.npz. Killed or
 interrupted, the same command goes on where it was and ends with the same bits; finished runs are not run again.
 
+an experiment that names Python code is code: `pettingzoo:module.path` imports that module, found where Python finds
+modules, in the working directory or beside the file. Read such a file before you run it.
+
 examples:
   tacit run good-state stage-v-cce --episodes 50000 --seeds 20 --set bonus=0.1 --out results/first
   tacit run experiment.toml --out results/first
@@ -110,7 +113,7 @@ def run(args: argparse.Namespace) -> int:
     several = len({result.cell.game_name for result in results.cells}) > 1
     told = [(result.cell.game_name, note) for result in results.cells for one in result.outcomes for note in one.notes]
     for game, note in dict.fromkeys(told):
-        print("tacit:", f"{game}: {note}" if several else note, file=sys.stderr)
+        options.tell(f"{game}: {note}" if several else note)
     document = documents(experiment.name, results)
     if args.json:
         options.print_json(document if file else document["runs"][0])
@@ -118,6 +121,9 @@ def run(args: argparse.Namespace) -> int:
         _print(results, document["runs"], args.out)
     return 130 if results.interrupted else 0
 
+
+#: How a game begins that is code.
+ENVIRONMENT = "pettingzoo:"
 
 _ONE_LINE = ("learner", "episodes", "seeds", "seed", "set", "game_set", "points", "certify", "no_keep")
 
@@ -129,8 +135,12 @@ def _from_file(args: argparse.Namespace) -> Experiment:
     if given:
         what = "a LEARNER" if given[0] == "learner" else f"--{given[0].replace('_', '-')}"
         raise TacitError(f"{what} is given beside {args.game}; an experiment's file says it itself")
-    sys.path.insert(0, str(Path(args.game).resolve().parent))  # for environments of one's own beside the file
-    return load(args.game)
+    experiment = load(args.game)
+    if any(game.name.startswith(ENVIRONMENT) for game in experiment.games):
+        from tacit.play.pettingzoo import search_also
+
+        search_also(str(Path(args.game).resolve().parent))  # for environments of one's own beside the file
+    return experiment
 
 
 def _from_line(args: argparse.Namespace) -> Experiment:

@@ -36,7 +36,7 @@ def integer(name: str, value: object, *, least: int, most: int | None = None) ->
     except TypeError:
         raise TacitError(f"{name} is {brief(value)}; it must be a whole number {bounds}") from None
     if number < least or (most is not None and number > most):
-        raise TacitError(f"{name} is {number}; it must be a whole number {bounds}")
+        raise TacitError(f"{name} is {brief(number)}; it must be a whole number {bounds}")
     return number
 
 
@@ -105,7 +105,7 @@ def choice(name: str, value: object, known: Iterable[str]) -> str:
 
 def suggestion(value: object, known: Iterable[str]) -> str:
     """Return "; did you mean …?" where a known word is near, and ";" where none is."""
-    near = difflib.get_close_matches(str(value), list(known), n=1, cutoff=0.6)
+    near = difflib.get_close_matches(str(value)[:100], list(known), n=1, cutoff=0.6)
     return f"; did you mean {near[0]!r}?" if near else ";"
 
 
@@ -134,7 +134,7 @@ def array(name: str, value: npt.ArrayLike) -> FloatArray:
     """
     try:
         given = np.asarray(value)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         raise TacitError(f"{name} is not a rectangular array of numbers: {brief(value)}") from None
     if given.dtype.kind not in "biuf":
         raise TacitError(f"{name} holds {given.dtype} values ({brief(value)}); it must be an array of real numbers")

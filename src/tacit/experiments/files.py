@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from tacit.core import reading
 from tacit.core.errors import TacitError
 from tacit.core.whole import PART, written
 
 LOCK = ".lock"
+
+#: A link in place of the lock is not followed, a pipe not waited for, and nothing is cut short.
+_LOCK_FLAGS = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_LOCK_FLAGS |= getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 def write(path: Path, content: bytes) -> None:
@@ -21,14 +28,9 @@ def write(path: Path, content: bytes) -> None:
         stream.write(content)
 
 
-def read(path: Path) -> bytes:
-    """Read a file whole."""
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise TacitError(f"no file {path}") from None
-    except OSError as error:
-        raise TacitError(f"cannot read {path}: {error.strerror or error}") from None
+def read(path: Path, *, limit: int | None = None, spread: int = 1) -> bytes:
+    """Read a file whole, within bounds; see `reading.content`."""
+    return reading.content(path, limit=limit, spread=spread)
 
 
 def digest(content: bytes) -> str:
@@ -51,7 +53,7 @@ def locked(path: Path) -> Iterator[None]:
     The system ends the lock with the process, however it dies.
     """
     try:
-        stream = open(path / LOCK, "wb")  # noqa: SIM115
+        stream = os.fdopen(os.open(path / LOCK, _LOCK_FLAGS, 0o666), "r+b")
     except OSError as error:
         raise TacitError(f"cannot write {path}: {error.strerror or error}") from None
     with stream:
@@ -62,7 +64,8 @@ def locked(path: Path) -> Iterator[None]:
                 f"another process is at work in {path}; wait until it has ended, or choose another --out"
             ) from None
         for left in path.glob(f".*{PART}"):
-            left.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # a directory of that name is not ours
+                left.unlink(missing_ok=True)
         yield
 
 

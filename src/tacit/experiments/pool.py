@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import TypeVar
 
-from tacit.core import check
+from tacit.core import limits
 
 T = TypeVar("T")
 
@@ -21,7 +21,7 @@ Watch = Callable[[int, int], None]
 
 def together(tasks: Sequence[Callable[[Note], T]], *, workers: int | None, watch: Watch) -> tuple[list[T], bool]:
     """Run tasks; return the results, in order, of those that have one, and whether Ctrl-C ended it early."""
-    size = check.integer("workers", os.cpu_count() or 1 if workers is None else workers, least=1)
+    size = limits.integer("workers", os.cpu_count() or 1 if workers is None else workers, least=1, most=limits.WORKERS)
     stop = threading.Event()
     told = [0] * len(tasks)
 

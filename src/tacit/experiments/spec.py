@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tacit.core import archive, check
+from tacit.core import archive, check, limits
 from tacit.core.errors import TacitError, brief
 from tacit.experiments import toml
 from tacit.games import is_file
@@ -94,10 +94,10 @@ class Experiment:
 
     def __post_init__(self) -> None:
         _text("name", self.name)
-        check.integer("episodes", self.episodes, least=1)
-        check.integer("seeds", self.seeds, least=1)
-        check.integer("first_seed", self.first_seed, least=0)
-        check.integer("points", self.points, least=1)
+        limits.integer("episodes", self.episodes, least=1, most=limits.EPISODES)
+        limits.integer("seeds", self.seeds, least=1, most=limits.SEEDS)
+        limits.integer("first_seed", self.first_seed, least=0, most=limits.SEED)
+        limits.integer("points", self.points, least=1, most=limits.POINTS)
         if self.certify is not None:
             check.flag("certify", self.certify)
         check.flag("keep", self.keep)

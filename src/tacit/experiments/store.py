@@ -20,17 +20,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from tacit.core.errors import TacitError
+from tacit.core.errors import TacitError, one_line
 from tacit.experiments import files, parquet, toml
 from tacit.experiments.outcome import Bounds, Outcome
 from tacit.experiments.plan import RunSpec
+from tacit.experiments.summary import checked
 from tacit.play import Run
 from tacit.play.environment_game import EnvironmentGame
 from tacit.policies import CertifiedPolicy, MarkovPolicy
 
 SPEC, CURVE, POLICY, SUMMARY, CHECKPOINT = "spec.toml", "curve.parquet", "policy.npz", "summary.json", "checkpoint.npz"
 STATES = "states.json"
+
+#: The largest summary that is read, and bytes of memory that one byte of it may become.
+_LIMIT, _SPREAD = 64_000_000, 24
 
 
 @dataclass(frozen=True)
@@ -104,8 +109,7 @@ def load(place: Path) -> Outcome:
         raise TacitError(f"no directory {place}")
     if not finished(place):
         raise TacitError(f"{place} holds no finished run; the command that began it goes on with it")
-    summary = _summary(place)
-    stored = _spec(place)
+    summary, stored = _summary(place), _spec(place)
     if summary["hash"] != stored.hash:
         raise TacitError(f"{place / SUMMARY} is of another run than {place / SPEC}{_AGAIN}")
     for name in summary["files"]:
@@ -121,10 +125,10 @@ def load(place: Path) -> Outcome:
         value=summary["value"],
         gap=None if gap is None else Bounds(**gap),
         params=summary["params"],
-        curve=parquet.loads(files.read(place / CURVE)),
+        curve=_curve(place, _whole(place, CURVE, summary)),
         interrupted=False,
         seconds=summary["seconds"],
-        notes=tuple(summary.get("notes", ())),
+        notes=tuple(summary["notes"]),
     )
 
 
@@ -155,27 +159,44 @@ _AGAIN = "; remove the directory to have it run again"
 
 def _summary(place: Path) -> dict[str, Any]:
     try:
-        summary: dict[str, Any] = json.loads(files.read(place / SUMMARY))
-        whole = summary["digest"] == _digest(summary)
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        if isinstance(error, TacitError):
-            raise
+        given = json.loads(files.read(place / SUMMARY, limit=_LIMIT, spread=_SPREAD))
+        whole = isinstance(given, dict) and given.get("digest") == _digest(given)
+    except TacitError:
+        raise
+    except (ValueError, TypeError, RecursionError, MemoryError):
         whole = False
     if not whole:
         raise TacitError(f"{place / SUMMARY} is cut short or altered{_AGAIN}")
-    return summary
+    try:
+        return checked(given, (CURVE, POLICY, STATES))
+    except (TacitError, RecursionError) as error:
+        raise TacitError(f"{place / SUMMARY} is altered: {one_line(error)}{_AGAIN}") from None
 
 
 def _spec(place: Path) -> StoredSpec:
     stored = toml.load(place / SPEC, StoredSpec)
-    if stored.run.hash != stored.hash:
+    try:
+        same = stored.run.hash == stored.hash
+    except (TacitError, RecursionError):  # a date, which no run has
+        same = False
+    if not same:
         raise TacitError(f"{place / SPEC} is altered: it is not of the hash that it states{_AGAIN}")
     return stored
 
 
-def _whole(place: Path, name: str, summary: dict[str, Any]) -> None:
-    if files.digest(files.read(place / name)) != summary["files"][name]:
+def _whole(place: Path, name: str, summary: dict[str, Any]) -> bytes:
+    """Return the content of a file that is as the summary says."""
+    content = files.read(place / name)
+    if files.digest(content) != summary["files"].get(name):
         raise TacitError(f"{place / name} is cut short or altered{_AGAIN}")
+    return content
+
+
+def _curve(place: Path, content: bytes) -> npt.NDArray[Any]:
+    try:
+        return parquet.loads(content)
+    except TacitError as error:
+        raise TacitError(f"{place / CURVE} is altered: {error}{_AGAIN}") from None
 
 
 def _digest(summary: dict[str, Any]) -> str:

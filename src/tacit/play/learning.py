@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tacit.core import check
+from tacit.core import check, limits
 from tacit.core.errors import TacitError, brief
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.tabular import TabularGame, check_game
@@ -86,9 +86,9 @@ def learn(
     >>> run.gaps.kind, bool(run.gap < 0.2)
     ('cce', True)
     """
-    episodes = check.integer("episodes", episodes, least=1)
-    seed = check.integer("seed", seed, least=0)
-    points = check.integer("points", points, least=1)
+    episodes = limits.integer("episodes", episodes, least=1, most=limits.EPISODES)
+    seed = limits.integer("seed", seed, least=0, most=limits.SEED + limits.SEEDS)
+    points = limits.integer("points", points, least=1, most=limits.POINTS)
     if progress is not None and not callable(progress):
         raise TacitError(f"progress is {brief(progress)}; it must be a function of (episodes done, episodes in all)")
     certify = None if certify is None else check.flag("certify", certify)

@@ -8,11 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.core import memory
 from tacit.core.types import FloatArray
 from tacit.play.checkpoint import Arrays
 
 #: Named measures; those with one number for each agent become a column for each.
 Measures = Mapping[str, FloatArray | float]
+
+
+#: Bytes that a row of the curve takes while the run goes on, and each of its columns.
+_PER_ROW, _PER_COLUMN = 300, 100
 
 
 class Windows:
@@ -21,8 +26,10 @@ class Windows:
     def __init__(self, episodes: int, points: int, agents: int) -> None:
         self.done = 0
         self.agents = agents
-        edges = np.linspace(0, episodes, min(points, episodes) + 1).round().astype(int)
-        self._edges: list[int] = np.unique(edges)[1:].tolist()
+        rows = min(points, episodes)
+        memory.require(rows * (_PER_ROW + _PER_COLUMN * (6 + 3 * agents)), f"a curve of {rows:,} points")
+        edges = np.linspace(0, episodes, rows + 1).round().astype(int)
+        self._edges: list[int] = np.unique(edges)[:0:-1].tolist()  # the next one last
         self.last_edge = episodes
         self._tail_from = episodes - max(1, episodes // 10)
         self._tail, self._tail_count = np.zeros(agents), 0
@@ -37,11 +44,11 @@ class Windows:
     @property
     def full(self) -> bool:
         """Whether the current window has all its episodes."""
-        return self.done == self._edges[0]
+        return self.done == self._edges[-1]
 
     def next_chunk(self, most: int) -> int:
         """Return how many episodes to play next: at most `most`, and not beyond the window."""
-        return min(most, self._edges[0] - self.done)
+        return min(most, self._edges[-1] - self.done)
 
     def add(self, returns: FloatArray) -> None:
         """Take in the returns [episodes, N] of the next episodes."""
@@ -63,8 +70,12 @@ class Windows:
             else:
                 row[name] = measure
         self._rows.append(row)
-        self._edges = [edge for edge in self._edges if edge > self.done]
+        self._drop_passed()
         self._sum, self._count = np.zeros(self.agents), 0
+
+    def _drop_passed(self) -> None:
+        while self._edges and self._edges[-1] <= self.done:
+            self._edges.pop()
 
     def last_tenth(self) -> FloatArray:
         """Return the mean returns [N] over the last tenth of the episodes; of the last window if it was not reached."""
@@ -87,7 +98,7 @@ class Windows:
     def restore(self, arrays: Arrays) -> None:
         """Go on from a snapshot."""
         self.done = int(arrays["done"])
-        self._edges = [edge for edge in self._edges if edge > self.done]
+        self._drop_passed()
         self._tail, self._tail_count = arrays["tail"], int(arrays["tail_count"])
         self._sum, self._count = arrays["sum"], int(arrays["count"])
         columns = arrays["columns"].tolist()
