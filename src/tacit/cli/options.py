@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tacit.core.display import printable, printable_json
-from tacit.core.errors import TacitError, brief, one_line
+from tacit.core.errors import TacitError, brief
 from tacit.games import TabularGame, from_name_or_file
 
 GAME_HELP = (
@@ -91,7 +91,7 @@ def _finite(value: Any) -> Any:
 
 def tell(sentence: object) -> None:
     """Print one sentence on stderr."""
-    print("tacit:", printable(one_line(sentence, _LONGEST)), file=sys.stderr, flush=True)
+    print("tacit:", printable(sentence, _LONGEST), file=sys.stderr, flush=True)
 
 
 def console() -> Console:
@@ -104,7 +104,7 @@ class _Console(Console):
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Turn a string into text, of cells too."""
-        return super().render_str("\n".join(printable(line) for line in text.split("\n")), **options)
+        return super().render_str(printable(text), **options)
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError  # the main program ends quietly; rich would exit with 1

@@ -14,7 +14,6 @@ from rich.text import Text
 
 from tacit.cli import options
 from tacit.core.display import printable
-from tacit.core.errors import one_line
 
 _EVERY_SECONDS = 5.0
 _TITLE = 80  # characters
@@ -59,7 +58,7 @@ def progress_on_stderr(title: str, runs: int) -> Iterator[Shown]:
             bar.update(task, completed=episodes, total=total, told=told)
 
         def say(line: str) -> None:
-            bar.console.print("tacit:", Text(printable(one_line(line))), soft_wrap=True)
+            bar.console.print("tacit:", Text(printable(line)), soft_wrap=True)
 
         yield Shown(show, say, runs)
 

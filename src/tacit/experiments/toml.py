@@ -27,13 +27,19 @@ T = TypeVar("T")
 _NONE = "none"
 
 #: The largest file that is read, and bytes of memory that one byte of it may become.
-LIMIT, _SPREAD = 4_000_000, 100
+LIMIT, _SPREAD = 1_000_000, 100
+
+#: Dots in a key; the time to read one grows with their square, to minutes.
+_DOTS = 100
 
 
 def load(path: Path, kind: type[T]) -> T:
     """Read a file into a dataclass; whatever is wrong is told with the file's name and the path of the key."""
     try:
-        table = tomllib.loads(reading.content(path, limit=LIMIT, spread=_SPREAD).decode())
+        text = reading.content(path, limit=LIMIT, spread=_SPREAD).decode()
+        if any(piece.count(".") > _DOTS for piece in re.split(r"[,=\n{}\[\]]", text)):
+            raise TacitError(f"{path} is no TOML file for us: it has a key of more than {_DOTS} parts")
+        table = tomllib.loads(text)
     except TacitError:
         raise
     except (ValueError, RecursionError, MemoryError) as error:  # no TOML, no UTF-8, or a number of 5000 digits

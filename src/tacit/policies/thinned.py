@@ -148,6 +148,8 @@ def _places(name: str, given: npt.NDArray[Any]) -> IntArray:
     array = np.asarray(given)
     if array.ndim != 1 or array.dtype.kind not in "iuf":
         raise TacitError(f"{name} has shape {array.shape} of {brief(str(array.dtype))}; it must be whole numbers [n]")
+    if array.dtype.kind == "f":
+        array = array.astype(np.float64)
     whole = array.dtype.kind != "f" or (array == np.floor(array)).all()
     if array.size and not (whole and array.min() >= 0 and array.max() < 2**62):
         raise TacitError(f"{name} must be whole numbers from 0, and goes from {array.min()} to {array.max()}")
