@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.core import check
+from tacit.core import check, limits
 from tacit.core.errors import TacitError, brief
 from tacit.engine import outputs
 from tacit.engine.agents import check_alone
@@ -123,9 +123,9 @@ class Options:
     seconds: float | None = None
 
     def __post_init__(self) -> None:
-        check.integer("episodes", self.episodes, least=1)
-        check.integer("seed", self.seed, least=0)
-        check.integer("points", self.points, least=1)
+        limits.integer("episodes", self.episodes, least=1, most=limits.EPISODES)
+        limits.integer("seed", self.seed, least=0, most=limits.SEED + limits.SEEDS)
+        limits.integer("points", self.points, least=1, most=limits.POINTS)
         if self.certify is not None:
             check.flag("certify", self.certify)
         check.flag("keep", self.keep)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +31,13 @@ def add(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("runs", metavar="RUN_DIR", help="a run's directory, or one of many runs (the --out of a run)")
+    parser.add_argument(
+        "--game",
+        metavar="GAME",
+        action="append",
+        default=[],
+        help="allow the Python code of this game, which the results name; without it no code that they name is run",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON document on stdout")
     parser.set_defaults(run=run)
 
@@ -47,11 +53,11 @@ def run(args: argparse.Namespace) -> int:
         if stored.spec.tables.startswith(NO_TABLES):
             left_out.add(f"{stored.spec.game.name} has no tables, so its policies cannot be evaluated exactly")
         else:
-            rows.append(_row(place, stored))
+            rows.append(_row(place, stored, args.game))
     if not rows:
         raise TacitError("; ".join(sorted(left_out)))
     for told in sorted(left_out):
-        print("tacit:", told, file=sys.stderr)
+        options.tell(told)
     if args.json:
         options.print_json({"runs": rows})
         return 0
@@ -59,21 +65,24 @@ def run(args: argparse.Namespace) -> int:
     for row in rows:
         for i, (value, gap) in enumerate(zip(row["value"], row["gap"]["per_agent"], strict=True)):
             stored = row["stored"]
-            was = "—" if stored["gap"] is None else f"{stored['gap'][i]:.9g}"
+            was = ["—" if stored[key] is None else f"{stored[key][i]:.9g}" for key in ("value", "gap")]
             head = (row["run"], row["gap"]["kind"]) if i == 0 else ("", "")
-            table.add_row(*head, str(i), f"{stored['value'][i]:.9g}", f"{value:.9g}", was, f"{gap:.9g}")
+            table.add_row(*head, str(i), was[0], f"{value:.9g}", was[1], f"{gap:.9g}")
     options.console().print(table)
     return 0
 
 
-def _row(place: Path, stored: Outcome) -> dict[str, Any]:
+def _row(place: Path, stored: Outcome, named: list[str]) -> dict[str, Any]:
     from tacit.evaluation import evaluate
     from tacit.experiments import store
     from tacit.experiments.plan import game_of
 
     gap = stored.gap
     bounds = None if gap is None else gap.upper
-    found = evaluate(game_of(stored.spec), store.load_policy(place), gap=None if gap is None else gap.kind)
+    game = game_of(stored.spec, named=named)
+    if (stored.agents, stored.horizon) != (game.agents, game.horizon):
+        raise TacitError(f"{place / store.SUMMARY} is altered: it has other agents or another horizon than the game")
+    found = evaluate(game, store.load_policy(place), gap=None if gap is None else gap.kind)
     return {
         "run": str(place),
         "game": stored.spec.game.name,

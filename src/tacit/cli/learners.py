@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tacit.cli import options
+from tacit.core.display import printable
 from tacit.core.registry import Registry
 
 
@@ -37,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     for kind, rows in found.items():
         out.print(Text(kind, style="bold"), end="\n\n")
         for row in rows:
-            out.print(Text.assemble((row["name"], "bold"), ": ", row["summary"]))
+            out.print(Text.assemble((printable(row["name"]), "bold"), ": ", printable(row["summary"])))
             out.print(_table(row))
     return 0
 
@@ -47,7 +48,7 @@ def _table(row: Mapping[str, Any]) -> Table:
     table = Table(box=None, show_header=False)
     table.add_column(no_wrap=True)
     for key, default in row["parameters"].items():
-        table.add_row(Text(f" {key}={default}"), Text(row["words"][key]))
+        table.add_row(f" {key}={default}", row["words"][key])
     table.add_row()
     return table
 

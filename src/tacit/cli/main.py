@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from tacit._version import __version__
-from tacit.cli import evaluate, games, learners, plot, reproduce, run, solve, theory
+from tacit.cli import evaluate, games, learners, options, plot, reproduce, run, solve, theory
 from tacit.core import check
-from tacit.core.errors import TacitError, one_line
+from tacit.core.errors import TacitError
 
 COMMANDS = (run, evaluate, plot, solve, theory, reproduce, games, learners)
 
@@ -72,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return code
     except TacitError as error:
-        print("tacit:", one_line(error), file=sys.stderr)
+        options.tell(error)
         return 2
     except KeyboardInterrupt:
         print("tacit: interrupted", file=sys.stderr)
@@ -81,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except OSError as error:  # e.g. the disk is full
-        print(f"tacit: {error.strerror or error}", file=sys.stderr)
+        options.tell(error.strerror or error)
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2

@@ -1,16 +1,23 @@
-"""What several commands share: `key=value` options, and printing one JSON document."""
+"""What several commands share: `key=value` options, and printing.
+
+All that a command prints goes through here: `tell` for sentences on stderr, `console` for text and `print_json` for
+documents on stdout. Each shows what users and files say as it is; see `core/display.py`.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Console
+from rich.text import Text
 
-from tacit.core.errors import TacitError
+from tacit.core.display import printable, printable_json
+from tacit.core.errors import TacitError, brief
 from tacit.games import TabularGame, from_name_or_file
 
 GAME_HELP = (
@@ -35,7 +42,7 @@ def game_of(args: argparse.Namespace) -> TabularGame:
     """Make the game that the command line names."""
     game = from_name_or_file(args.game, **settings("--game-set", args.game_set))
     for note in game.notes:
-        print("tacit:", note, file=sys.stderr)
+        tell(note)
     return game
 
 
@@ -49,32 +56,55 @@ def settings(option: str, pairs: Iterable[str]) -> dict[str, Any]:
     for pair in pairs:
         key, equals, text = pair.partition("=")
         if not key or not equals:
-            raise TacitError(
-                f"{option} {pair!r} is not KEY=VALUE, e.g. {'horizon=5' if option == '--game-set' else 'bonus=0.1'}"
-            )
+            example = "horizon=5" if option == "--game-set" else "bonus=0.1"
+            raise TacitError(f"{option} {brief(pair)} is not KEY=VALUE, e.g. {example}")
         if key in found:
-            raise TacitError(f"{option} gives {key!r} twice; give it once")
+            raise TacitError(f"{option} gives {brief(key)} twice; give it once")
         try:
             found[key] = {"True": True, "False": False, "None": None}[text] if text in _PYTHON else json.loads(text)
         except ValueError:
             found[key] = text
+        except RecursionError:
+            raise TacitError(f"{option} gives {brief(key)} a value that is nested too deeply") from None
     return found
 
 
 _PYTHON = ("True", "False", "None")
 
+#: Characters of a sentence beyond which it is cut; a path may have 4096.
+_LONGEST = 6000
+
 
 def print_json(document: dict[str, Any]) -> None:
     """Print exactly one JSON document on stdout."""
-    json.dump(document, sys.stdout, indent=2, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write("\n")
+    sys.stdout.write(printable_json(_finite(document)) + "\n")
+
+
+def _finite(value: Any) -> Any:
+    """Replace what JSON cannot hold: infinities and what is undefined become null."""
+    if isinstance(value, dict):
+        return {key: _finite(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def tell(sentence: object) -> None:
+    """Print one sentence on stderr."""
+    print("tacit:", printable(sentence, _LONGEST), file=sys.stderr, flush=True)
 
 
 def console() -> Console:
     """Return a console on stdout; where that is not a terminal, lines are wide instead of folded."""
-    return _Console(width=None if sys.stdout.isatty() else 200, highlight=False)
+    return _Console(width=None if sys.stdout.isatty() else 200, highlight=False, markup=False, emoji=False)
 
 
 class _Console(Console):
+    """A console that shows text as it is; only `rich.text.Text` has a style."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Turn a string into text, of cells too."""
+        return super().render_str(printable(text), **options)
+
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError  # the main program ends quietly; rich would exit with 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,8 @@ def run(args: argparse.Namespace) -> int:
     for given in args.runs:
         found |= {str(run.resolve()): run for run in store.directories(archive.path(given))}
     figure = results_figure(grouped([store.load(run) for run in found.values()]), band=args.band)
-    save_figure(figure, place)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph")  # of a name, which the font does not have
+        save_figure(figure, place)
     options.console().print(f"figure: {place}", soft_wrap=True)
     return 0

@@ -11,11 +11,16 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
+from rich.text import Text
+
+from tacit.cli import options
+from tacit.core.display import printable
 
 if TYPE_CHECKING:
     from tacit.experiments import Progress as RunProgress
 
 _EVERY_SECONDS = 5.0
+_TITLE = 80  # characters
 _RATE_SECONDS = 10.0  # the rate is that of the last seconds
 
 
@@ -53,16 +58,19 @@ class Shown:
 def progress_on_stderr(title: str) -> Iterator[Shown]:
     """Show how far runs are."""
     if not sys.stderr.isatty():
-        yield Shown(_plain(title), lambda line: print("tacit:", line, file=sys.stderr, flush=True))
+        yield Shown(_plain(printable(title, _TITLE)), options.tell)
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[told]}"))
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.fields[told]}"))
     with Progress(*columns, console=Console(file=sys.stderr, highlight=False), transient=True) as bar:
-        task = bar.add_task(title, total=None, told="compiling, once for each kind of learner")
+        task = bar.add_task(printable(title, _TITLE), total=None, told="compiling, once for each kind of learner")
 
         def show(told: str, episodes: int, total: int) -> None:
             bar.update(task, completed=episodes, total=total, told=told)
 
-        yield Shown(show, lambda line: bar.console.print("tacit:", line, markup=False, soft_wrap=True))
+        def say(line: str) -> None:
+            bar.console.print("tacit:", Text(printable(line)), soft_wrap=True)
+
+        yield Shown(show, say)
 
 
 def _plain(title: str) -> Callable[[str, int, int], None]:

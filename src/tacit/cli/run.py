@@ -44,6 +44,9 @@ Finished runs are not run again, failed ones are; several processes may share a 
 tacit.learners.REGISTRY.add("mine", Mine). An experiment may list the scripts it needs (scripts = ["mine.py"]); they are
 run only if --import names them too, because a script is code.
 
+an experiment that names Python code is code: `pettingzoo:module.path` imports that module, found where Python finds
+modules, in the working directory or beside the file. Read such a file before you run it.
+
 examples:
   tacit run good-state stage-v-cce --episodes 50000 --seeds 20 --set bonus=0.1 --out results/first
   tacit run experiment.toml --out results/first
@@ -132,10 +135,8 @@ def run(args: argparse.Namespace) -> int:
             note=progress.say,
         )
     for failure in results.failures:
-        spec = failure.spec
-        print(
-            f"tacit: {spec.game.name} with {spec.label}, seed {spec.seed}, failed: {failure.sentence}", file=sys.stderr
-        )
+        which = f"{failure.spec.game.name} with {failure.spec.label}, seed {failure.spec.seed}"
+        options.tell(f"{which}, failed: {failure.sentence}")
     summaries = [group.summary(interrupted=results.interrupted) for group in results.groups]
     if args.json:
         options.print_json({"name": experiment.name, "runs": summaries} if file else summaries[0])
@@ -143,6 +144,9 @@ def run(args: argparse.Namespace) -> int:
         _print(results, summaries, args.out)
     return 130 if results.interrupted else 1 if results.failures else 0
 
+
+#: How a game begins that is code.
+ENVIRONMENT = "pettingzoo:"
 
 _ONE_LINE = ("learner", "episodes", "seeds", "seed", "set", "game_set", "points", "certify", "no_keep")
 
@@ -154,12 +158,15 @@ def _from_file(args: argparse.Namespace) -> Experiment:
     if given:
         what = "a LEARNER" if given[0] == "learner" else f"--{given[0].replace('_', '-')}"
         raise TacitError(f"{what} is given beside {args.game}; an experiment's file says it itself")
-    sys.path.insert(0, str(Path(args.game).resolve().parent))  # for environments of one's own beside the file
     experiment = load(args.game)
     named = {Path(script).resolve() for script in args.scripts}
     missing = [script for script in experiment.scripts if Path(script).resolve() not in named]
     if missing:
         raise TacitError(f"{args.game} needs {missing[0]}, which is code; to run it, say --import {missing[0]} too")
+    if any(game.name.startswith(ENVIRONMENT) for game in experiment.games):
+        from tacit.environments.pettingzoo import search_also
+
+        search_also(str(Path(args.game).resolve().parent))  # for environments of one's own beside the file
     return experiment
 
 

@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> int:
     game = options.game_of(args)
     found = theory(game, epsilon=args.epsilon, confidence=args.confidence)
     if args.json:
-        options.print_json({"game": args.game, **_finite(asdict(found))})
+        options.print_json({"game": args.game, **asdict(found)})
         return 0
     out = options.console()
     out.print(repr(game), soft_wrap=True)
@@ -53,10 +53,3 @@ def run(args: argparse.Namespace) -> int:
     out.print(f"  STORM: ε̃ = {storm['exploration']:.3g}, {constants}; T = {storm['iterations']:.3g} episodes")
     out.print(f"lower bound for any algorithm on some game of this size: H³·S·A/ε² = {found.lower_bound:.3g} episodes")
     return 0
-
-
-def _finite(value: Any) -> Any:
-    """Replace what JSON cannot hold: infinities and what is undefined become null."""
-    if isinstance(value, dict):
-        return {key: _finite(part) for key, part in value.items()}
-    return None if isinstance(value, float) and not math.isfinite(value) else value

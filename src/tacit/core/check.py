@@ -37,7 +37,7 @@ def integer(name: str, value: object, *, least: int, most: int | None = None) ->
     except TypeError:
         raise TacitError(f"{name} is {brief(value)}; it must be a whole number {bounds}") from None
     if number < least or (most is not None and number > most):
-        raise TacitError(f"{name} is {number}; it must be a whole number {bounds}")
+        raise TacitError(f"{name} is {brief(number)}; it must be a whole number {bounds}")
     return number
 
 
@@ -106,7 +106,7 @@ def choice(name: str, value: object, known: Iterable[str]) -> str:
 
 def suggestion(value: object, known: Iterable[str]) -> str:
     """Return "; did you mean …?" where a known word is near, and ";" where none is."""
-    near = difflib.get_close_matches(str(value), list(known), n=1, cutoff=0.6)
+    near = difflib.get_close_matches(str(value)[:100], list(known), n=1, cutoff=0.6)
     return f"; did you mean {near[0]!r}?" if near else ";"
 
 
@@ -125,7 +125,7 @@ def array(name: str, value: npt.ArrayLike | Owned[Any]) -> FloatArray:
     refuse_masked(name, inner)
     try:
         found = np.asarray(inner)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         raise TacitError(f"{name} is not a rectangular array of numbers: {brief(inner)}") from None
     if found.dtype.kind not in "biuf":
         raise TacitError(f"{name} holds {found.dtype} values ({brief(inner)}); it must be an array of real numbers")

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tacit.core import archive, memory
+from tacit.core import archive, memory, reading
 from tacit.core.atomic import written
 from tacit.core.errors import TacitError
 
@@ -75,16 +74,7 @@ class Lines:
 
 def read(place: Path) -> str:
     """Read a text file whole; anything else is refused by name."""
-    try:
-        status = place.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise TacitError(f"{place} is {'a directory' if place.is_dir() else 'no regular file'}, not a text file")
-        memory.require(_PER_BYTE * status.st_size, f"the text of {place}")
-        content = place.read_bytes()
-    except FileNotFoundError:
-        raise TacitError(f"no file {place}") from None
-    except OSError as error:
-        raise TacitError(f"cannot read {place}: {error.strerror or error}") from None
+    content = reading.content(place, spread=_PER_BYTE)
     if not content.strip():
         raise TacitError(f"{place} is empty")
     try:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.core import memory
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.engine.validation import Arrays, check_equal, check_names, checked, whole_number
@@ -17,6 +18,10 @@ FIRST_COLUMNS = ["episode", "reward", "value", "gap"]
 
 #: Named measures; those with one number for each agent become a column for each.
 Measures = Mapping[str, FloatArray | float]
+
+
+#: Bytes that a row of the curve takes while the run goes on, and each of its columns.
+_PER_ROW, _PER_COLUMN = 300, 100
 
 
 class Curve:
@@ -36,8 +41,10 @@ class Curve:
         self.episodes, self.done = episodes, 0
         self.rows: list[dict[str, float]] = []
         self._agents = agents
-        edges = np.linspace(0, episodes, min(points, episodes) + 1).round().astype(int)
-        self._edges: list[int] = np.unique(edges)[1:].tolist()
+        rows = min(points, episodes)
+        memory.require(rows * (_PER_ROW + _PER_COLUMN * (6 + 3 * agents)), f"a curve of {rows:,} points")
+        edges = np.linspace(0, episodes, rows + 1).round().astype(int)
+        self._edges: list[int] = np.unique(edges)[:0:-1].tolist()  # the next one last
         self._tail_from = episodes - max(1, episodes // 10)
         self._tail, self._tail_count = np.zeros(agents), 0
         self._sum, self._count = np.zeros(agents), 0
@@ -50,11 +57,11 @@ class Curve:
     @property
     def full(self) -> bool:
         """Whether the current window has all its episodes."""
-        return self.done == self._edges[0]
+        return self.done == self._edges[-1]
 
     def next_chunk(self, most: int, until: int | None) -> int:
         """Return how many episodes to play next: at most `most`, not beyond the window, nor beyond episode `until`."""
-        edge = self._edges[0] if until is None else min(self._edges[0], until)
+        edge = self._edges[-1] if until is None else min(self._edges[-1], until)
         return min(most, edge - self.done)
 
     def add(self, returns: FloatArray) -> None:
@@ -77,9 +84,13 @@ class Curve:
             else:
                 row[name] = measure
         self.rows.append({name: float(number) for name, number in row.items()})
-        self._edges = [edge for edge in self._edges if edge > self.done]
+        self._drop_passed()
         self._sum, self._count = np.zeros(self._agents), 0
         return self.rows[-1]
+
+    def _drop_passed(self) -> None:
+        while self._edges and self._edges[-1] <= self.done:
+            self._edges.pop()
 
     def last_tenth(self) -> FloatArray:
         """Return the mean returns [N] over the last tenth of the episodes; of the last window if it was not reached."""
@@ -103,7 +114,7 @@ class Curve:
         """Raise unless a snapshot can be of this curve after that many episodes."""
         check_names(arrays, set(self.snapshot()))
         whole_number(arrays, "done", most=self.episodes)
-        closed = [edge for edge in self._edges if edge <= done]
+        closed = [edge for edge in reversed(self._edges) if edge <= done]
         check_equal(arrays, "tail_count", max(0, done - self._tail_from))
         check_equal(arrays, "count", done - (closed[-1] if closed else 0))
         for name in ("tail", "sum"):
@@ -119,7 +130,7 @@ class Curve:
     def restore(self, arrays: Arrays) -> None:
         """Go on from a snapshot that was checked."""
         self.done = int(arrays["done"])
-        self._edges = [edge for edge in self._edges if edge > self.done]
+        self._drop_passed()
         self._tail, self._tail_count = arrays["tail"], int(arrays["tail_count"])
         self._sum, self._count = arrays["sum"], int(arrays["count"])
         columns = arrays["columns"].tolist()

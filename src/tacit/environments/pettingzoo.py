@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import inspect
 import os
 import sys
 import warnings
@@ -58,8 +59,9 @@ class NamedEnvironment:
     Parameters
     ----------
     name : str
-        A module with a function `parallel_env`, such as pettingzoo.classic.rps_v2 or a file beside you; a function or
-        class within a module, module.path.Env; or an id of PettingZoo's registry, such as classic/rps-v2.
+        A module with a function `parallel_env`, such as pettingzoo.classic.rps_v2 or a file beside you; a class of
+        environments within a module, module.path.Env; or an id of PettingZoo's registry, such as classic/rps-v2.
+        Nothing else is called. The module is imported, so a name is code: take it from nobody whom you do not trust.
     params : mapping
         Keyword arguments of that function, and `horizon` and `reward_range` for `tacit.learn`.
     """
@@ -121,20 +123,38 @@ def _factory(path: str) -> Callable[..., Any]:
     """Return what makes an environment: of the registry, of a module, or within one."""
     if "/" in path:
         return _registered(path)
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())  # as for `python -m`: a module beside the user
+    search_also(os.getcwd())  # a module beside the user
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         found = _imported(path)
         if found is None and "." in path:
             parent, _, attribute = path.rpartition(".")
             found = getattr(_imported(parent), attribute, None)
-    if callable(found):
+    if _makes_environments(found, path):
         return found  # type: ignore[no-any-return]
-    factory = getattr(found, "parallel_env", None)
+    factory = getattr(found, "parallel_env", None) if inspect.ismodule(found) else None
     if not callable(factory):
-        raise TacitError(f"{PREFIX}{path} is no module with a function parallel_env, and no such function or class")
+        raise TacitError(
+            f"{PREFIX}{path} is no module with a function parallel_env, no such function, and no class of environments "
+            f"(ParallelEnv or gymnasium.Env)"
+        )
     return factory  # type: ignore[no-any-return]
+
+
+def search_also(directory: str) -> None:
+    """Let modules be found in a directory too, after all others: a file there never takes the place of a library."""
+    if directory not in sys.path:
+        sys.path.append(directory)
+
+
+def _makes_environments(found: object, path: str) -> bool:
+    """Return whether something within a module may be called: a class of environments, or a function parallel_env."""
+    import gymnasium
+    import pettingzoo
+
+    if inspect.isclass(found):
+        return issubclass(found, pettingzoo.ParallelEnv | pettingzoo.AECEnv | gymnasium.Env)
+    return inspect.isfunction(found) and path.rpartition(".")[2] == "parallel_env"
 
 
 def _imported(path: str) -> Any:
@@ -148,7 +168,7 @@ def _imported(path: str) -> Any:
             f"{PREFIX}{path} needs {error.name}, which is not installed; pip install {error.name}"
         ) from None
     except (Exception, SystemExit) as error:  # whatever somebody else's code raises
-        raise TacitError(f"{PREFIX}{path} cannot be imported: {error}") from error
+        raise TacitError(f"{PREFIX}{path} cannot be imported: {one_line(error, 200)}") from error
 
 
 def _registered(name: str) -> Callable[..., Any]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from tacit.core import check
+from tacit.core import check, limits
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.engine import Advanced, Event, Watcher
 
@@ -72,7 +72,7 @@ def run_all(
     setup : callable, optional
         Called once in each worker process before its first job.
     """
-    size = check.integer("workers", os.cpu_count() or 1 if workers is None else workers, least=1)
+    size = limits.integer("workers", os.cpu_count() or 1 if workers is None else workers, least=1, most=limits.WORKERS)
     if isinstance(on, str):
         check.choice("on", on, ["threads", "processes"])
     elif not isinstance(on, Executor):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import filelock
 
+from tacit.core import reading
 from tacit.core.atomic import PART, write
 from tacit.core.errors import TacitError
 
@@ -17,14 +19,9 @@ LOCK = ".lock"
 __all__ = ["LOCK", "digest", "directory", "locked", "read", "write"]
 
 
-def read(path: Path) -> bytes:
-    """Read a whole file."""
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise TacitError(f"no file {path}") from None
-    except OSError as error:
-        raise TacitError(f"cannot read {path}: {error.strerror or error}") from None
+def read(path: Path, *, limit: int | None = None, spread: int = 1) -> bytes:
+    """Read a whole file, within bounds; see `reading.content`."""
+    return reading.content(path, limit=limit, spread=spread)
 
 
 def digest(content: bytes) -> str:
@@ -56,6 +53,7 @@ def locked(path: Path) -> Iterator[bool]:
         raise TacitError(f"cannot write {path}: {error.strerror or error}") from None
     with lock:
         for left in path.glob(f".*{PART}"):
-            left.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):  # a directory of that name is not ours
+                left.unlink(missing_ok=True)
         yield True
         lock.release(force=True)

@@ -12,6 +12,7 @@ from tacit.engine import Event, Finished, Noted, Run, Started, Watcher
 from tacit.engine.checkpoint import Checkpoint
 from tacit.environments.pettingzoo import NamedEnvironment, game_named
 from tacit.experiments import files, store
+from tacit.experiments.curve_file import CurveFile
 from tacit.experiments.outcome import Outcome, outcome
 from tacit.experiments.plan import RunSpec
 from tacit.games.tabular import TabularGame
@@ -63,7 +64,7 @@ def tidy(directory: Path) -> None:
 def _kept(spec: RunSpec, directory: Path, watch: Watcher | None, every: float) -> Outcome:
     """Run in a directory that is held, and store the result unless it was interrupted."""
     store.begin(directory, spec)
-    curve = store.CurveFile(directory)
+    curve = CurveFile(directory / store.CURVE)
 
     def both(event: Event) -> None:
         curve(event)

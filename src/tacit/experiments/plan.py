@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,10 +12,10 @@ from typing import Any
 
 from tacit import games
 from tacit._version import __version__
-from tacit.core import check
+from tacit.core import limits, memory
 from tacit.core.errors import TacitError
 from tacit.core.registry import Registry
-from tacit.environments.pettingzoo import game_named
+from tacit.environments.pettingzoo import PREFIX, game_named
 from tacit.experiments import scripts, toml
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
 from tacit.games.tabular import TabularGame
@@ -24,6 +24,10 @@ from tacit.learners.presets import with_preset
 
 #: Stands before the digest of an environment's code, which takes the place of the tables it does not have.
 NO_TABLES = "environment"
+
+
+#: Bytes that planning and waiting take for each run, measured; and columns of a curve, the fewest there are.
+_PER_RUN, _COLUMNS = 6_000, 8
 
 
 @dataclass(frozen=True)
@@ -53,8 +57,8 @@ class RunSpec:
     tacit: str = __version__
 
     def __post_init__(self) -> None:
-        check.integer("episodes", self.episodes, least=1)
-        check.integer("seed", self.seed, least=0)
+        limits.integer("episodes", self.episodes, least=1, most=limits.EPISODES)
+        limits.integer("seed", self.seed, least=0, most=limits.SEED + limits.SEEDS)
 
     @cached_property
     def hash(self) -> str:
@@ -71,13 +75,16 @@ class RunSpec:
     def directory(self) -> str:
         """Name of the run's directory: for people, then the hash."""
         game = Path(self.game.name).stem if games.is_file(self.game.name) else self.game.name
-        words = (game, self.learner.name, f"seed{self.seed}", self.hash[:12])
+        words = (game[:100], self.learner.name[:50], f"seed{self.seed}", self.hash[:12])
         return "_".join(re.sub(r"[^A-Za-z0-9.-]+", "-", word) for word in words)
 
 
 def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
     """Return the runs of an experiment, checked and with their defaults filled in: by game, learner and seed."""
     runs: list[RunSpec] = []
+    total = experiment.seeds * len(experiment.games) * len(experiment.learners)
+    curve = memory.floats(min(experiment.points, experiment.episodes), _COLUMNS)
+    memory.require(total * (_PER_RUN + curve), f"an experiment of {total:,} runs")
     for given in experiment.games:
         game = game_named(given.name, **given.params)
         for chosen in experiment.learners:
@@ -101,11 +108,17 @@ def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
     return runs
 
 
-def game_of(spec: RunSpec) -> TabularGame:
-    """Make the game of a run again, and see that it is the same."""
-    game = game_named(spec.game.name, **spec.game.params)
-    if not isinstance(game, TabularGame):
-        raise TacitError(f"{spec.game.name} has no tables, so the policy cannot be evaluated exactly")
+def game_of(spec: RunSpec, *, named: Collection[str] = ()) -> TabularGame:
+    """Make the game of a stored run again, and see that it is the same.
+
+    No code that the run names is imported or called, unless the user has named the game as well.
+    """
+    name = spec.game.name
+    if name.startswith(PREFIX):
+        raise TacitError(f"{name} has no tables, so the policy cannot be evaluated exactly")
+    if games.is_code(name) and name not in named:
+        raise TacitError(f"the results name Python code, {name}, which is run only if you name it too: --game {name}")
+    game = games.from_name_or_file(name, **spec.game.params)
     if game.digest != spec.tables:
         raise TacitError(f"the game {spec.game.name} is not what it was when the run was made")
     return game

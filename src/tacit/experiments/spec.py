@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tacit.core import check
+from tacit.core import check, limits
 from tacit.core.errors import TacitError, brief
 
 if TYPE_CHECKING:
@@ -98,10 +98,10 @@ class Experiment:
 
     def __post_init__(self) -> None:
         _text("name", self.name)
-        check.integer("episodes", self.episodes, least=1)
-        check.integer("seeds", self.seeds, least=1)
-        check.integer("first_seed", self.first_seed, least=0)
-        check.integer("points", self.points, least=1)
+        limits.integer("episodes", self.episodes, least=1, most=limits.EPISODES)
+        limits.integer("seeds", self.seeds, least=1, most=limits.SEEDS)
+        limits.integer("first_seed", self.first_seed, least=0, most=limits.SEED)
+        limits.integer("points", self.points, least=1, most=limits.POINTS)
         if self.certify is not None:
             check.flag("certify", self.certify)
         check.flag("keep", self.keep)

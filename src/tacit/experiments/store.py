@@ -14,29 +14,31 @@ used.
 from __future__ import annotations
 
 import json
-import math
 import os
 import platform
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tacit import policies
-from tacit.core.errors import TacitError
-from tacit.engine import Event, Measured, Run, Started
-from tacit.engine.curve import table
+from tacit.core.errors import TacitError, one_line
+from tacit.engine import Run
 from tacit.environments.game import EnvironmentGame
-from tacit.experiments import files, toml
+from tacit.experiments import curve_file, files, toml
 from tacit.experiments.outcome import GapOutcome, Outcome
 from tacit.experiments.plan import RunSpec
+from tacit.experiments.summary import checked
 
 SPEC, CURVE, POLICY, SUMMARY, CHECKPOINT = "spec.toml", "curve.jsonl", "policy.npz", "summary.json", "checkpoint.npz"
 STATES = "states.json"
 
 #: What of an outcome stands in the summary: all but what the other files have, and what is known only just now.
 _ELSEWHERE = ("spec", "curve", "interrupted", "learned", "span")
+#: The largest summary that is read, and bytes of memory that one byte of it may become.
+_LIMIT, _SPREAD = 64_000_000, 24
 
 
 @dataclass(frozen=True)
@@ -69,40 +71,6 @@ def begin(place: Path, spec: RunSpec) -> None:
         raise TacitError(f"cannot write {place / SPEC}: a name in it is no text") from None
 
 
-class CurveFile:
-    """Writes the curve as it grows: a watcher of the run's events."""
-
-    def __init__(self, place: Path) -> None:
-        self._path = place / CURVE
-        self._stream: TextIO | None = None
-
-    def __call__(self, event: Event) -> None:
-        """Begin with the rows that a checkpoint had, then add a line for each measurement."""
-        if isinstance(event, Started):
-            self.close()
-            files.write(self._path, "".join(_line(row) for row in event.rows).encode())
-            self._stream = open(self._path, "a", encoding="utf-8")  # noqa: SIM115
-        elif isinstance(event, Measured) and self._stream is not None:
-            self._stream.write(_line(event.row))
-            self._stream.flush()
-
-    def close(self) -> None:
-        """End writing."""
-        if self._stream is not None:
-            self._stream.close()
-
-
-def _line(row: Any) -> str:
-    """Write a row as JSON; what was not measured is null."""
-    numbers = {name: number if math.isfinite(number) else None for name, number in row.items()}
-    return json.dumps({**numbers, "episode": int(row["episode"])}) + "\n"
-
-
-def _rows(content: bytes) -> list[dict[str, float]]:
-    lines = [json.loads(line) for line in content.splitlines()]
-    return [{name: math.nan if number is None else number for name, number in line.items()} for line in lines]
-
-
 def finish(place: Path, outcome: Outcome, run: Run) -> None:
     """Store a finished run, whose curve is there already; the summary makes it one."""
     digests = {CURVE: files.digest(files.read(place / CURVE))}
@@ -130,8 +98,7 @@ def load(place: Path) -> Outcome:
         raise TacitError(f"no directory {place}")
     if not finished(place):
         raise TacitError(f"{place} holds no finished run; run the command that began it again to resume it")
-    summary = _summary(place)
-    stored = _spec(place)
+    summary, stored = _summary(place), _spec(place)
     if summary["hash"] != stored.hash:
         raise TacitError(f"{place / SUMMARY} is of another run than {place / SPEC}{_AGAIN}")
     for name in summary["files"]:
@@ -139,7 +106,7 @@ def load(place: Path) -> Outcome:
     kept = {key: value for key, value in summary.items() if key not in ("hash", "files", "digest")}
     gap = summary["gap"]
     kept |= {"gap": None if gap is None else GapOutcome(**gap), "notes": tuple(summary["notes"])}
-    return Outcome(spec=stored.run, curve=table(_rows(files.read(place / CURVE))), **kept)
+    return Outcome(spec=stored.run, curve=_curve(place, _whole(place, CURVE, summary)), **kept)
 
 
 def load_policy(place: Path) -> Any:
@@ -168,27 +135,44 @@ _AGAIN = "; remove the directory to have it run again"
 
 def _summary(place: Path) -> dict[str, Any]:
     try:
-        summary: dict[str, Any] = json.loads(files.read(place / SUMMARY))
-        whole = summary["digest"] == _digest(summary)
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        if isinstance(error, TacitError):
-            raise
+        given = json.loads(files.read(place / SUMMARY, limit=_LIMIT, spread=_SPREAD))
+        whole = isinstance(given, dict) and given.get("digest") == _digest(given)
+    except TacitError:
+        raise
+    except (ValueError, TypeError, RecursionError, MemoryError):
         whole = False
     if not whole:
         raise TacitError(f"{place / SUMMARY} is cut short or altered{_AGAIN}")
-    return summary
+    try:
+        return checked(given, (CURVE, POLICY, STATES))
+    except (TacitError, RecursionError) as error:
+        raise TacitError(f"{place / SUMMARY} is altered: {one_line(error)}{_AGAIN}") from None
 
 
 def _spec(place: Path) -> StoredSpec:
     stored = toml.load(place / SPEC, StoredSpec)
-    if stored.run.hash != stored.hash:
+    try:
+        same = stored.run.hash == stored.hash
+    except (TacitError, RecursionError):  # a date, which no run has
+        same = False
+    if not same:
         raise TacitError(f"{place / SPEC} is altered: it is not of the hash that it states{_AGAIN}")
     return stored
 
 
-def _whole(place: Path, name: str, summary: dict[str, Any]) -> None:
-    if files.digest(files.read(place / name)) != summary["files"][name]:
+def _whole(place: Path, name: str, summary: dict[str, Any]) -> bytes:
+    """Return the content of a file that is as the summary says."""
+    content = files.read(place / name)
+    if files.digest(content) != summary["files"].get(name):
         raise TacitError(f"{place / name} is cut short or altered{_AGAIN}")
+    return content
+
+
+def _curve(place: Path, content: bytes) -> npt.NDArray[Any]:
+    try:
+        return curve_file.loads(content)
+    except TacitError as error:
+        raise TacitError(f"{place / CURVE} is altered: {error}{_AGAIN}") from None
 
 
 def _digest(summary: dict[str, Any]) -> str:

@@ -7,6 +7,7 @@ TOML has no None: a field of None is left out, and among parameters the word "no
 from __future__ import annotations
 
 import dataclasses
+import re
 import tomllib
 import typing
 from collections.abc import Mapping
@@ -15,26 +16,36 @@ from typing import Any, TypeVar
 
 import tomli_w
 
-from tacit.core import check
-from tacit.core.errors import TacitError, brief
+from tacit.core import check, reading
+from tacit.core.errors import TacitError, brief, one_line
 
 T = TypeVar("T")
 _NONE = "none"
+
+#: The largest file that is read, and bytes of memory that one byte of it may become.
+LIMIT, _SPREAD = 1_000_000, 100
+
+#: Dots in a key; the time to read one grows with their square, to minutes.
+_DOTS = 100
 
 
 def load(path: Path, kind: type[T]) -> T:
     """Read a file into a dataclass; whatever is wrong is told with the file's name and the path of the key."""
     try:
-        text = path.read_bytes().decode()
-        return build(kind, tomllib.loads(text))
-    except FileNotFoundError:
-        raise TacitError(f"no file {path}") from None
-    except OSError as error:
-        raise TacitError(f"cannot read {path}: {error.strerror or error}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise TacitError(f"{path} is no TOML file: {error}") from None
+        text = reading.content(path, limit=LIMIT, spread=_SPREAD).decode()
+        if any(piece.count(".") > _DOTS for piece in re.split(r"[,=\n{}\[\]]", text)):
+            raise TacitError(f"{path} is no TOML file for us: it has a key of more than {_DOTS} parts")
+        table = tomllib.loads(text)
+    except TacitError:
+        raise
+    except (ValueError, RecursionError, MemoryError) as error:  # no TOML, no UTF-8, or a number of 5000 digits
+        raise TacitError(f"{path} is no TOML file: {one_line(error, 200)}") from None
+    try:
+        return build(kind, table)
     except TacitError as error:
         raise TacitError(f"{path}: {error}") from None
+    except RecursionError:
+        raise TacitError(f"{path}: it is nested too deeply") from None
 
 
 def build(kind: type[T], table: object, where: str = "") -> T:
@@ -47,16 +58,29 @@ def build(kind: type[T], table: object, where: str = "") -> T:
     for key in table:
         if key not in fields:
             near = check.suggestion(key, fields)
-            raise TacitError(f"{prefix}{key} is an unknown key{near} known: {', '.join(fields)}")
+            raise TacitError(f"{prefix}{one_line(key, 60)} is an unknown key{near} known: {', '.join(fields)}")
     for name, field in fields.items():
         required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
         if required and name not in table:
             raise TacitError(f"{prefix}{name} is missing")
     values = {key: _value(hints[key], value, f"{prefix}{key}") for key, value in table.items()}
     try:
-        return kind(**values)
+        built = kind(**values)
     except TacitError as error:
         raise TacitError(f"{prefix}{error}") from None
+    for key, value in values.items():
+        if not _fits(hints[key], value):
+            raise TacitError(f"{prefix}{key} is {brief(value)}; it must be {_KINDS.get(hints[key], 'of another kind')}")
+    return built
+
+
+#: What is called how where a value is of another type.
+_KINDS: dict[Any, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+
+
+def _fits(hint: Any, value: object) -> bool:
+    """Return whether a value is of the plain type that a field asks for; other fields are checked by their class."""
+    return hint not in _KINDS or type(value) is hint or (hint is float and type(value) is int)
 
 
 def _value(hint: Any, value: object, where: str) -> Any:

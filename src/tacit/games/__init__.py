@@ -106,6 +106,16 @@ def _library(name: str | os.PathLike[str]) -> str | None:
     return before if colon and before in LIBRARIES else None
 
 
+def is_code(name: str) -> bool:
+    """Return whether making a game imports code that its name chooses, beyond this package and the library's own."""
+    library = _library(name)
+    if library == "gymnasium":
+        from tacit.games.gymnasium import is_own
+
+        return not is_own(name.partition(":")[2])
+    return library == "pettingzoo"
+
+
 def from_name_or_file(name: str, /, **params: Any) -> TabularGame:
     """Make the game that a GAME of the command line means.
 
@@ -122,6 +132,8 @@ def from_name_or_file(name: str, /, **params: Any) -> TabularGame:
     if library == "gymnasium":
         from tacit.games.gymnasium import from_gymnasium
 
+        if "env" in params:
+            raise TacitError(f"{name} has no parameter 'env'; the id stands after the colon")
         return from_gymnasium(text, **params)
     if library == "pettingzoo":
         raise TacitError(f"{name} can only be played, it has no tables; `tacit run` takes it")
@@ -156,6 +168,7 @@ __all__ = [
     "Successors",
     "TabularGame",
     "from_name_or_file",
+    "is_code",
     "is_file",
     "is_registered",
     "load",

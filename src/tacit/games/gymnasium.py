@@ -44,6 +44,12 @@ def has_table(env: Any) -> bool:
     return own and plain and not getattr(inner, "fickle_passenger", False)
 
 
+def is_own(name: str) -> bool:
+    """Return whether an id is of one of Gymnasium's own environments that have a table; nothing is imported to tell."""
+    spec = require("gymnasium", "gymnasium").registry.get(name)
+    return str(getattr(spec, "entry_point", None)).startswith("gymnasium.envs.toy_text.")
+
+
 def from_gymnasium(env: Any, *, horizon: int | None = None, **kwargs: Any) -> TabularGame:
     """Read the transition table of a Gymnasium environment.
 
@@ -103,8 +109,8 @@ def from_gymnasium(env: Any, *, horizon: int | None = None, **kwargs: Any) -> Ta
 def _make(gymnasium: Any, name: str, kwargs: dict[str, Any]) -> Any:
     try:
         return gymnasium.make(name, **kwargs)
-    except (gymnasium.error.Error, ImportError, TypeError, ValueError) as error:
-        raise TacitError(f"Gymnasium cannot make {name!r}: {one_line(error)}") from None
+    except Exception as error:  # whatever somebody else's code raises
+        raise TacitError(f"Gymnasium cannot make {brief(name)}: {one_line(error, 300)}") from None
 
 
 def _table(name: str, env: Any) -> Any:

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import archive
-from tacit.core.errors import TacitError
+from tacit.core.errors import TacitError, one_line
 from tacit.core.ownership import Owned
 from tacit.games.successors import Successors
 from tacit.games.tabular import TabularGame
@@ -50,23 +50,23 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> Tabular
     if "transitions" not in arrays and "successor_first" not in arrays:
         missing.append("transitions")
     if missing:
-        found = ", ".join(sorted(arrays)) or "nothing"
+        found = one_line(", ".join(sorted(arrays)), 200) or "nothing"
         raise TacitError(f"{path} is not a game: it has no {' and no '.join(missing)} (it has {found})")
     try:
         return TabularGame(
             _transitions(arrays),
             Owned(arrays["rewards"]),
             arrays["initial"],
-            arrays["horizon"].item() if horizon is None else horizon,
-            name=arrays["name"].item() if "name" in arrays else None,
-            state_names=_names(arrays.get("state_names")),
+            archive.single("horizon", arrays["horizon"]) if horizon is None else horizon,
+            name=archive.single("name", arrays["name"]) if "name" in arrays else None,
+            state_names=archive.words("state_names", arrays["state_names"]) if "state_names" in arrays else None,
             action_names=_action_names(arrays),
-            notes=_names(arrays.get("notes")) or (),
+            notes=archive.words("notes", arrays["notes"]) if "notes" in arrays else (),
         )
     except TacitError as error:
         raise TacitError(f"{path}: {error}") from None
-    except (TypeError, KeyError, ValueError, IndexError) as error:
-        raise TacitError(f"{path} is not a game: {error}") from None
+    except (TypeError, KeyError, ValueError, IndexError, OverflowError) as error:
+        raise TacitError(f"{path} is not a game: {one_line(error, 300)}") from None
 
 
 def _transitions(arrays: dict[str, Any]) -> Owned[Any]:
@@ -76,12 +76,10 @@ def _transitions(arrays: dict[str, Any]) -> Owned[Any]:
     return Owned(Successors(first.astype(np.int64), state.astype(np.int32), prob.astype(np.float64)))
 
 
-def _names(array: npt.NDArray[Any] | None) -> list[str] | None:
-    return None if array is None else [str(name) for name in np.atleast_1d(array)]
-
-
 def _action_names(arrays: dict[str, Any]) -> list[list[str]] | None:
     keys = sorted((key for key in arrays if key.startswith("action_names_")), key=lambda key: int(key.split("_")[-1]))
     if keys != [f"action_names_{i}" for i in range(len(keys))]:
-        raise TacitError(f"action names are of {', '.join(keys)}; there must be one array for each agent, from 0")
-    return [_names(arrays[key]) or [] for key in keys] or None
+        raise TacitError(
+            f"action names are of {one_line(', '.join(keys), 200)}; there must be one array for each agent, from 0"
+        )
+    return [archive.words(key, arrays[key]) for key in keys] or None

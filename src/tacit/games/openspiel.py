@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tacit.core import check, memory
+from tacit.core import check, memory, reading
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.extras import require
 from tacit.games.matrix import matrix_game
 from tacit.games.openspiel_table import distinct, table
+from tacit.games.openspiel_trial import reason, tried
 from tacit.games.tabular import TabularGame
 
 #: Pairs of a state and a joint action, and outcomes followed: 6 to 17 s. coop_box_pushing for 6 moves takes 1,080,705.
@@ -77,7 +80,7 @@ def from_openspiel(
         raise TacitError(f"key is {brief(key)}; it must be a function of a pyspiel.State")
     try:
         if isinstance(game, str):
-            game = _load(pyspiel, game)
+            game = _load(pyspiel, game, max(limit, LIMIT))
         _refuse(pyspiel, game)
         if (actions := game.num_distinct_actions()) > max(limit, LIMIT):  # before OpenSpiel lists them
             raise TacitError(f"{game} has up to {actions:,} actions; give it parameters that make it smaller")
@@ -92,14 +95,11 @@ def from_openspiel(
     except MemoryError:
         raise TacitError(f"there is not enough memory for {brief(str(game))}; make it or the horizon smaller") from None
     except (pyspiel.SpielError, ValueError, TypeError) as error:  # the latter two for parameters that make no sense
-        why = one_line(error)
-        if "vector::" in why:  # a size that C++ refuses
-            why = "one of its parameters is negative or far too large"
-        raise TacitError(f"OpenSpiel cannot play {brief(str(game))}: {why}") from None
+        raise TacitError(f"OpenSpiel cannot play {brief(str(game))}: {reason(one_line(error, 300))}") from None
 
 
-def _load(pyspiel: Any, text: str) -> Any:
-    """Load a game; unknown names are told here, since OpenSpiel prints all that it knows."""
+def _load(pyspiel: Any, text: str, most: int) -> Any:
+    """Load a game of at most so many actions; unknown names are told here: OpenSpiel prints all that it knows."""
     params = pyspiel.game_parameters_from_string(text)
     name = params.pop("name", "")
     kinds = {kind.short_name: kind for kind in pyspiel.registered_games()}
@@ -111,6 +111,10 @@ def _load(pyspiel: Any, text: str) -> Any:
         if param not in known:
             takes = ", ".join(sorted(known)) or "none"
             raise TacitError(f"{name} has no parameter {param!r}{check.suggestion(param, known)} it takes: {takes}")
+        if isinstance(params[param], str) and os.path.exists(params[param]):
+            with reading.opened(Path(params[param])):  # a pipe would never end
+                pass
+    tried(pyspiel, text, most)
     return pyspiel.load_game(text)
 
 

@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import archive, check, sampling, streams
-from tacit.core.errors import TacitError, brief
+from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, Sealed, frozen
 from tacit.core.stages import stage_lengths
 from tacit.core.types import FloatArray, IntArray
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from tacit.policies.thinned import ThinnedPolicy
 
 RULES = ("stage", "rate")
+
+#: No state, action or step has a larger number.
+MOST = 2**31 - 1
 
 
 class CertifiedPolicy(Sealed):
@@ -72,8 +75,8 @@ class CertifiedPolicy(Sealed):
         self.rule = check.choice("rule", rule, RULES)
         if not isinstance(actions, Sequence) or isinstance(actions, str) or not len(actions):
             raise TacitError(f"actions is {brief(actions)}; it must be a list with one number for each agent")
-        self.actions = tuple(check.integer(f"actions[{i}]", a, least=1) for i, a in enumerate(actions))
-        self.states = check.integer("states", states, least=1)
+        self.actions = tuple(check.integer(f"actions[{i}]", a, least=1, most=MOST) for i, a in enumerate(actions))
+        self.states = check.integer("states", states, least=1, most=MOST)
         width = sum(self.actions) - len(self.actions)
         self.visited = visited = frozen("visited", visited)
         self.stored = stored = frozen("stored", stored)
@@ -203,12 +206,12 @@ class CertifiedPolicy(Sealed):
             return cls(
                 Owned(arrays["visited"]),
                 Owned(arrays["stored"]),
-                actions=np.atleast_1d(arrays["actions"]).tolist(),
-                states=arrays["states"].item(),
-                rule=str(arrays["rule"]),
+                actions=archive.integers("actions", arrays["actions"]),
+                states=archive.single("states", arrays["states"]),
+                rule=archive.single("rule", arrays["rule"]),
             )
         except (TacitError, ValueError, TypeError) as error:
-            raise TacitError(f"{path} is not a certified policy: {error}") from None
+            raise TacitError(f"{path} is not a certified policy: {one_line(error, 300)}") from None
 
     def thinned(self, starts: int, *, seed: int = 0) -> ThinnedPolicy:
         """Return a small form for deployment: `starts` sampled runs of the hidden index, fixed in advance."""

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import archive, check, memory
-from tacit.core.errors import TacitError, brief
+from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, Sealed, refuse_masked
 from tacit.core.types import FloatArray
 from tacit.games.protocol import Game
@@ -173,8 +173,8 @@ class MarkovPolicy(Sealed):
         found = document.read(path, cls.__name__) if json else archive.read(path)
         try:
             return cls._from_document(found) if json else cls._from_arrays(found)
-        except (TacitError, RecursionError) as error:
-            raise TacitError(f"{path} is not a Markov policy: {error}") from None
+        except (TacitError, ValueError, RecursionError, OverflowError) as error:
+            raise TacitError(f"{path} is not a Markov policy: {one_line(error, 300)}") from None
 
     @classmethod
     def _from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> MarkovPolicy:
@@ -182,7 +182,7 @@ class MarkovPolicy(Sealed):
             return cls(Owned(arrays["probs"]))
         keys = [f"probs_{i}" for i in range(len(set(arrays) - {"kind"}))]
         if not keys or set(keys) != set(arrays) - {"kind"}:
-            found = ", ".join(sorted(arrays)) or "nothing"
+            found = one_line(", ".join(sorted(arrays)), 200) or "nothing"
             raise TacitError(f"it has no probs and no probs_0 (it has {found})")
         return cls([Owned(arrays[key]) for key in keys])
 

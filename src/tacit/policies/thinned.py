@@ -21,11 +21,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import archive, check, memory, streams
-from tacit.core.errors import TacitError
-from tacit.core.ownership import Sealed, frozen
+from tacit.core.errors import TacitError, brief, one_line
+from tacit.core.ownership import Owned, Sealed, frozen, refuse_masked
 from tacit.core.types import IntArray
 from tacit.policies import document, thinned_document
-from tacit.policies.certified import CertifiedPolicy, check_stored, columns, in_order, restored
+from tacit.policies.certified import MOST, CertifiedPolicy, check_stored, columns, in_order, restored
+
+#: What a `.npz` holds; the first four are arrays, in the order of the parameters.
+KEYS = ("row", "following", "stored", "first", "actions", "states", "horizon")
 
 #: Numbers that `thin` holds for each node and state, beside the probabilities.
 _FLOATS = 12
@@ -60,16 +63,21 @@ class ThinnedPolicy(Sealed):
         states: int,
         horizon: int,
     ) -> None:
-        self.row = frozen("row", row, np.int64)
-        self.following = frozen("following", following, np.int64)
-        self.stored = frozen("stored", stored, np.float32)
-        self.first = frozen("first", first, np.int64)
-        self.actions = tuple(check.integer(f"actions[{i}]", a, least=1) for i, a in enumerate(actions))
-        self.states = check.integer("states", states, least=1)
-        self.horizon = check.integer("horizon", horizon, least=1)
+        self.row = _places("row", row)
+        self.following = _places("following", following)
+        self.first = _places("first", first)
+        self.actions = tuple(check.integer(f"actions[{i}]", a, least=1, most=MOST) for i, a in enumerate(actions))
+        self.states = check.integer("states", states, least=1, most=MOST)
+        self.horizon = check.integer("horizon", horizon, least=1, most=MOST)
+        refuse_masked("stored", stored)
+        given = np.asarray(stored)
         rows, width = len(self.row), sum(self.actions) - len(self.actions)
-        if self.stored.shape != (rows, width) or self.following.shape != self.row.shape:
+        if not self.actions or given.shape != (rows, width) or self.following.shape != self.row.shape:
             raise TacitError(f"a thinned policy of {rows} rows must have [{rows}, {width}] probabilities")
+        if given.dtype.kind not in "fiu":
+            raise TacitError(f"stored holds {brief(str(given.dtype))} values; it must be an array of probabilities")
+        with np.errstate(over="ignore"):  # what is beyond 32-bit floats is no probability, and told below
+            self.stored = frozen("stored", Owned(given.astype(np.float32)))
         check_stored(self.stored, self.actions)
         node = self.row // self.states
         if (np.diff(self.row) <= 0).any() or (node < 1).any() or (np.diff(node, prepend=0) > 1).any():
@@ -102,8 +110,7 @@ class ThinnedPolicy(Sealed):
         if document.named(path):
             document.write(path, "thinned", self._content(agent), play=thinned_document.PLAY)
             return
-        keys = ("row", "following", "stored", "first", "actions", "states", "horizon")
-        archive.write(path, {"kind": np.array("thinned"), **{key: getattr(self, key) for key in keys}})
+        archive.write(path, {"kind": np.array("thinned"), **{key: getattr(self, key) for key in KEYS}})
 
     def _content(self, agent: int | None) -> dict[str, Any]:
         shown = range(self.agents) if agent is None else [agent]
@@ -125,14 +132,31 @@ class ThinnedPolicy(Sealed):
         try:
             if json:
                 return cls(**thinned_document.loaded(found))
-            arrays = [found[key] for key in ("row", "following", "stored", "first")]
-            sizes = {key: found[key].item() for key in ("states", "horizon")}
-            return cls(*arrays, actions=np.atleast_1d(found["actions"]).tolist(), **sizes)
+            missing = [key for key in KEYS if key not in found]
+            if missing:
+                raise TacitError(f"it has no {' and no '.join(missing)}")
+            arrays = [found[key] for key in KEYS[:4]]
+            sizes = {key: archive.single(key, found[key]) for key in ("states", "horizon")}
+            return cls(*arrays, actions=archive.integers("actions", found["actions"]), **sizes)
         except (TacitError, ValueError, TypeError, KeyError, RecursionError) as error:
-            raise TacitError(f"{path} is not a thinned policy: {error}") from None
+            raise TacitError(f"{path} is not a thinned policy: {one_line(error, 300)}") from None
 
     def __repr__(self) -> str:
         return f"ThinnedPolicy({self.agents} agents, {len(self.first)} runs, {self.nodes} nodes)"
+
+
+def _places(name: str, given: npt.NDArray[Any]) -> IntArray:
+    """Return a list of rows or nodes as 64-bit integers."""
+    refuse_masked(name, given)
+    array = np.asarray(given)
+    if array.ndim != 1 or array.dtype.kind not in "iuf":
+        raise TacitError(f"{name} has shape {array.shape} of {brief(str(array.dtype))}; it must be whole numbers [n]")
+    if array.dtype.kind == "f":
+        array = array.astype(np.float64)
+    whole = array.dtype.kind != "f" or (array == np.floor(array)).all()
+    if array.size and not (whole and array.min() >= 0 and array.max() < 2**62):
+        raise TacitError(f"{name} must be whole numbers from 0, and goes from {array.min()} to {array.max()}")
+    return frozen(name, Owned(array.astype(np.int64)))
 
 
 class ThinnedPart:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import IntArray
+from tacit.policies.certified import MOST
 from tacit.policies.document import entries
 
 PLAY = (
@@ -26,9 +27,6 @@ PLAY = (
     "last, to be drawn from with a number of the agent's own. Without a row: node = 0, and all actions are equally "
     "likely."
 )
-
-#: No state, action or step has a larger number.
-_MOST = 2**31 - 1
 
 
 def dumped(
@@ -45,9 +43,9 @@ def dumped(
 
 def loaded(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a `ThinnedPolicy`."""
-    states, horizon = (check.integer(key, document.get(key), least=1, most=_MOST) for key in ("states", "horizon"))
+    states, horizon = (check.integer(key, document.get(key), least=1, most=MOST) for key in ("states", "horizon"))
     actions = [
-        check.integer(f"actions[{i}]", a, least=1, most=_MOST) for i, a in enumerate(entries(document, "actions"))
+        check.integer(f"actions[{i}]", a, least=1, most=MOST) for i, a in enumerate(entries(document, "actions"))
     ]
     nodes = entries(document, "nodes")
     last = len(nodes) - 1

@@ -11,7 +11,7 @@ from matplotlib.ticker import EngFormatter
 
 from tacit.experiments.results import Group
 from tacit.report.bands import plot_band
-from tacit.report.style import COLORS, styled
+from tacit.report.style import COLORS, name, plain, styled
 
 #: What a band can be, with what the legend says of it.
 BANDS = {"sd": "one standard deviation either side", "ci95": "95 % bootstrap interval of the mean"}
@@ -26,8 +26,8 @@ def results_figure(groups: Sequence[Group], *, band: str = "sd") -> Figure:
     """Draw groups of runs; the same learner has the same colour everywhere, and one entry of the legend below."""
     games = list(dict.fromkeys(group.game for group in groups))
     learners = list(dict.fromkeys(group.learner for group in groups))
-    looks = {name: _look(k) for k, name in enumerate(learners)}
-    entries: dict[str, Any] = {}
+    looks = {learner: _look(k) for k, learner in enumerate(learners)}
+    entries: dict[tuple[str, str], tuple[str, Any]] = {}
     with styled():
         figure = Figure(figsize=(10, 0.8 + 3.2 * len(games) + 0.25 * len(learners)))
         for row, game in zip(figure.subplots(len(games), 2, squeeze=False), games, strict=True):
@@ -35,16 +35,19 @@ def results_figure(groups: Sequence[Group], *, band: str = "sd") -> Figure:
             for group in held:
                 look = looks[group.learner]
                 line = plot_band(group.outcomes, "reward", ax=row[0], band=band, **look)
-                entries.setdefault(f"{group.learner} ({_seeds(group)})", line)
+                label = f"{name(group.learner)} ({_seeds(group)})"
+                entries.setdefault((group.learner, _seeds(group)), (label, line))
                 plot_band(group.outcomes, "gap", ax=row[1], band=band, **look)
             _dress(row, game, held)
-        figure.legend(
-            entries.values(),
-            entries.keys(),
+        labels = [label for label, _ in entries.values()]
+        legend = figure.legend(
+            [line for _, line in entries.values()],
+            labels,
             loc="outside lower center",
-            ncols=max(1, _WIDTH // (max(map(len, entries)) + 8)),
+            ncols=max(1, _WIDTH // (max(map(len, labels)) + 8)),
             title=f"mean over seeds; band: {BANDS[band]}",
         )
+        plain(*legend.get_texts())
     return figure
 
 
@@ -61,9 +64,10 @@ def _dress(row: Any, game: str, groups: Sequence[Group]) -> None:
     bounds = [one.gap for group in groups for one in group.outcomes if one.gap is not None]
     sure = {"exact": "", "estimate": " (estimate)"}
     kinds = " and ".join(sorted({gap.kind + sure.get(gap.source, " (bound)") for gap in bounds}))
-    row[0].set(xlabel="episode", ylabel="reward in an episode, agent 0", title=f"{game}: reward while learning")
+    row[0].set(xlabel="episode", ylabel="reward in an episode, agent 0", title=f"{name(game)}: reward while learning")
     row[0].xaxis.set_major_formatter(EngFormatter(sep=""))
-    row[1].set(xlabel="episode", ylabel=f"gap: {kinds}", title=f"{game}: largest gap of all agents")
+    row[1].set(xlabel="episode", ylabel=f"gap: {kinds}", title=f"{name(game)}: largest gap of all agents")
+    plain(row[0].title, row[1].title)
     drawn = np.concatenate([[0.0], *(line.get_ydata() for line in row[1].lines)])
     if drawn.max() > 0:
         row[1].set(xscale="log", yscale="log")

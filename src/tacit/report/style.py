@@ -7,6 +7,8 @@ from typing import Any
 
 import matplotlib as mpl
 
+from tacit.core.display import printable
+
 COLORS = {
     "blue": "#0072B2",
     "orange": "#E69F00",
@@ -30,6 +32,21 @@ _SETTINGS: dict[str, Any] = {
     "savefig.dpi": 160,
     "svg.hashsalt": "tacit",  # the same figure gives the same file
 }
+
+
+#: Characters of a name in a figure.
+_LONGEST = 120
+
+
+def name(text: str) -> str:
+    """Return a name as a figure shows it."""
+    return printable(text, _LONGEST)
+
+
+def plain(*texts: Any) -> None:
+    """Let texts of a figure be shown as they are: a $ in the name of a game or a learner begins no formula."""
+    for text in texts:
+        text.set_parse_math(False)
 
 
 def styled() -> AbstractContextManager[None]:

@@ -1,0 +1,76 @@
+"""What a stored summary must be before anything in it is used: its digest can be right and its content wild."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from tacit.core import check
+from tacit.core.errors import TacitError, brief
+
+_KINDS, _SOURCES = ("nash", "cce", "ce"), ("exact", "certificate", "model-free", "estimate")
+
+#: No count in a summary is larger.
+_MOST = 2**53
+
+
+def checked(given: object, known: Collection[str]) -> dict[str, Any]:
+    """Return a summary of which every part is of its kind; its files are among the known ones."""
+    table = _table("it", given)
+    agents = check.integer("agents", table.get("agents"), least=1, most=_MOST)
+    gap = table.get("gap")
+    return {
+        "hash": _text("hash", table.get("hash")),
+        "game": _text("game", table.get("game")),
+        "horizon": check.integer("horizon", table.get("horizon"), least=1, most=_MOST),
+        "agents": agents,
+        "episodes": check.integer("episodes", table.get("episodes"), least=1, most=_MOST),
+        "reward": _numbers("reward", table.get("reward"), agents),
+        "value": None if table.get("value") is None else _numbers("value", table["value"], agents),
+        "gap": None if gap is None else _gap(_table("gap", gap), agents),
+        "params": _table("params", table.get("params")),
+        "notes": [_text(f"notes[{k}]", note) for k, note in enumerate(_list("notes", table.get("notes", [])))],
+        "files": _files(_table("files", table.get("files")), known),
+        "seconds": check.real("seconds", table.get("seconds"), least=0),
+    }
+
+
+def _gap(given: dict[str, Any], agents: int) -> dict[str, Any]:
+    return {
+        "kind": check.choice("kind of gap", given.get("kind"), _KINDS),
+        "source": check.choice("source of a gap", given.get("source"), _SOURCES),
+        "upper": _numbers("gap.upper", given.get("upper"), agents),
+    }
+
+
+def _files(given: dict[str, Any], known: Collection[str]) -> dict[str, str]:
+    """Return names and digests; a name must be one that a run has, so that it leads nowhere else."""
+    for name in given:
+        if name not in known:
+            raise TacitError(f"files has {brief(name)}; a run's files are {', '.join(known)}")
+    return {name: _text(f"the digest of {name}", given[name]) for name in given}
+
+
+def _numbers(name: str, given: object, count: int) -> list[float]:
+    values = _list(name, given)
+    if len(values) != count:
+        raise TacitError(f"{name} has {len(values)} numbers; it must have one for each of {count} agents")
+    return [check.real(f"{name}[{i}]", value) for i, value in enumerate(values)]
+
+
+def _list(name: str, given: object) -> list[Any]:
+    if not isinstance(given, list):
+        raise TacitError(f"{name} is {brief(given)}; it must be a list")
+    return given
+
+
+def _table(name: str, given: object) -> dict[str, Any]:
+    if not isinstance(given, dict):
+        raise TacitError(f"{name} is {brief(given)}; it must be an object")
+    return given
+
+
+def _text(name: str, given: object) -> str:
+    if not isinstance(given, str):
+        raise TacitError(f"{name} is {brief(given)}; it must be text")
+    return given
