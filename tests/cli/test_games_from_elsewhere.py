@@ -177,9 +177,11 @@ def test_an_environment_that_prints_or_fails(files: Path, capsys: pytest.Capture
     code, out, err = printed(capsys, "run", "pettingzoo:bad_env_for_test", "v-learning", "--episodes", "3")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "coin failed in step: ZeroDivisionError" in err
-    code, _, err = printed(capsys, "run", "pettingzoo:os.getcwd", "v-learning", "--episodes", "3")
-    assert code == 2
-    assert "is no environment" in err
+    (files / "no_env_for_test.py").write_text("def parallel_env(): return 3\n")
+    for game in ("no_env_for_test", "no_env_for_test.parallel_env"):
+        code, _, err = printed(capsys, "run", f"pettingzoo:{game}", "v-learning", "--episodes", "3")
+        assert code == 2
+        assert "is no environment" in err
 
 
 @pytest.mark.parametrize(

@@ -268,7 +268,8 @@ def _changed(array: npt.NDArray[Any], rng: random.Random) -> npt.NDArray[Any]:
         return array
     at = np.unravel_index(rng.randrange(array.size), array.shape)
     if array.dtype.kind == "f":
-        array[at] = rng.choice([math.nan, math.inf, -1.0, 2.0, 0.5, 0.0, 1e30, -0.0])
+        with np.errstate(over="ignore"):
+            array[at] = rng.choice([math.nan, math.inf, -1.0, 2.0, 0.5, 0.0, 1e30, -0.0])
     elif array.dtype.kind in "iu":
         array[at] = rng.choice([np.iinfo(array.dtype).min, np.iinfo(array.dtype).max, 0, 1, 2])
     return array
