@@ -56,6 +56,7 @@ def _gap(result: CellResult) -> dict[str, Any] | None:
         "mean": float(upper.max(axis=1).mean()),
         "max": float(upper.max()),
         "per_agent": upper.mean(axis=0).tolist(),
+        "informative": all(gap.informative for gap in gaps),
     }
 
 

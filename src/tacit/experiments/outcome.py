@@ -21,6 +21,7 @@ class Bounds:
     kind: str
     source: str
     upper: list[float]
+    informative: bool = True
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def outcome(spec: RunSpec, label: str, run: Run, *, learned: int, span: tuple[fl
         episodes=run.episodes,
         reward=run.reward.tolist(),
         value=None if values is None else np.asarray(values).tolist(),
-        gap=None if gaps.source == "none" else Bounds(gaps.kind, gaps.source, gaps.upper.tolist()),
+        gap=None if gaps.source == "none" else Bounds(gaps.kind, gaps.source, gaps.upper.tolist(), gaps.informative),
         params=dict(run.params),
         curve=run.curve,
         interrupted=run.interrupted,

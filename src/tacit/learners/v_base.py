@@ -32,7 +32,8 @@ class VLearner:
     confidence : float
         The probability p in ι = log(2·N·S·A_max·K·H/p).
     iota : float, optional
-        ι itself, for an agent that does not know N, A_max and K.
+        ι itself, for an agent that does not know N, A_max and K. With a smaller one than the theorem's, agents' own
+        bounds are estimates.
     bandit : Bandit or name
         What plays at every (h, s).
     """

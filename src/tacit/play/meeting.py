@@ -15,7 +15,7 @@ import numpy as np
 
 from tacit.core import streams
 from tacit.core.types import FloatArray
-from tacit.learners import Learner, theorem_iota
+from tacit.learners import Learner, own_bound, theorem_iota
 from tacit.play.environment_game import EnvironmentGame
 from tacit.play.environments import Environment, Moved
 from tacit.play.interrupts import Interrupts
@@ -93,7 +93,7 @@ class Meeting:
     def _agents(self) -> list[Agent]:
         """Make the agents; one that numbers states as it meets them has room for those of the first episode."""
         iota = getattr(self.spec, "iota", 0.0)
-        iota = self._iota() if iota is None else float(iota)
+        iota = self._iota(self.episodes) if iota is None else float(iota)
         horizon, made = self.frame.horizon, []
         for i, (own, actions) in enumerate(zip(self.observations, self.game.actions, strict=True)):
             size = (horizon, len(own.met) or horizon, actions)
@@ -101,13 +101,13 @@ class Meeting:
             made.append(Agent(self.spec, world, seed=self.seed, index=i))
         return made
 
-    def _iota(self) -> float:
+    def _iota(self, episodes: int) -> float:
         """Return ι of the theorem; where the number of states is not known, for as many as can be met."""
         return theorem_iota(
             agents=self.game.agents,
-            states=max(own.at_most(self.episodes * self.frame.horizon) for own in self.observations),
+            states=max(own.at_most(episodes * self.frame.horizon) for own in self.observations),
             actions=max(self.game.actions),
-            episodes=self.episodes,
+            episodes=episodes,
             horizon=self.frame.horizon,
             confidence=self.spec.confidence,  # type: ignore[attr-defined]
         )
@@ -180,11 +180,8 @@ class Meeting:
             self.record.stored[k, h] = np.concatenate(rows)
 
     def _measures(self) -> Measures:
-        """Return the agents' own bounds; nobody knows the values."""
-        unknown = np.full(self.game.agents, np.nan)
-        bounded = self.certified and self.game.shared
-        gap = np.array([agent.bound for agent in self.agents]) if bounded else unknown
-        return {"value": unknown, "gap": gap}
+        """Return the agents' own bounds or estimates; nobody knows the values."""
+        return {"value": np.full(self.game.agents, np.nan), "gap": self._gaps().upper}
 
     def _tables(self) -> list[FloatArray]:
         """Return each agent's current distributions at the states it has met, [H, S_i, A_i]."""
@@ -233,13 +230,21 @@ class Meeting:
         return last if self._sampled is None else self._iterate(self._sampled)
 
     def _gaps(self) -> Gaps:
-        upper = np.asarray(self._measures()["gap"])
+        """Return what each agent knows of its own gap: bounds where all is known that they need."""
         if not self.certified or not self.game.shared:
-            return Gaps("nash", upper, "none")
-        proven = getattr(self.spec, "guaranteed", False) and not (
-            self.frame.guessed_range or self.frame.guessed_horizon
-        )
-        return Gaps(self.spec.equilibrium, upper, "model-free" if proven else "estimate")
+            return Gaps("nash", np.full(self.game.agents, np.nan), "none")
+        world, K = self.agents[0].world, self.windows.done
+        total = np.array([agent.state.bound_sum[0] for agent in self.agents])
+        guessed = self.frame.guessed_range or self.frame.guessed_horizon
+        if guessed or not own_bound.is_bound(self.spec, iota=world.iota, needed=self._iota(K)):
+            upper, source = own_bound.estimate(total, K, world), "estimate"
+        else:
+            upper, source = own_bound.bound(total, K, world, drawn=self._drawn()), "model-free"
+        return Gaps(self.spec.equilibrium, upper, source, most=own_bound.cap(world))
+
+    def _drawn(self) -> bool:
+        """Return whether first states may differ from episode to episode, as far as anybody knows."""
+        return self.frame.drawn and any(own.count != 1 for own in self.observations)
 
     def _policy(self, last: MarkovPolicy) -> CertifiedPolicy | MarkovPolicy | None:
         if not self.certified or not self.game.shared:

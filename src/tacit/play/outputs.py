@@ -14,12 +14,12 @@ from tacit.core.types import FloatArray
 from tacit.evaluation import evaluate, l2_gap
 from tacit.evaluation.certificate import Certificate, bound, certificate, fixed_deviation
 from tacit.games.tabular import TabularGame
-from tacit.learners import Learner, World
+from tacit.learners import Learner, World, own_bound
 from tacit.play import loop
 from tacit.play.checkpoint import Arrays
 from tacit.play.observers import Record, certified_policy, record
 from tacit.play.run import Gaps
-from tacit.play.session import Session
+from tacit.play.session import Session, needed_iota
 from tacit.play.windows import Measures
 from tacit.policies import CertifiedPolicy, MarkovPolicy
 
@@ -66,18 +66,18 @@ class CertifiedOutput:
         if self.certificate is not None:
             values, gaps = bound(self.game, self.certificate)
             return {"value": values, "gap": np.maximum(gaps, 0.0)}
-        return {"value": np.full(self.game.agents, np.nan), "gap": own_bounds(self.game, session.state, done)}
+        return {"value": np.full(self.game.agents, np.nan), "gap": own_gaps(self.game, self.spec, session, done).upper}
 
     def result(self, session: Session, done: int, world: World, seed: int) -> Result:
         """Return policy, gaps and values of the run that `world` and `seed` began."""
         game, spec, cert = self.game, self.spec, self.certificate
         policy = None if self.record is None else certified_policy(game, self.record, spec.output)
         if cert is None:
-            source = "model-free" if getattr(spec, "guaranteed", False) else "estimate"
-            return Result(policy, Gaps(spec.equilibrium, own_bounds(game, session.state, done), source), None)
+            return Result(policy, own_gaps(game, spec, session, done), None)
         values, gaps = bound(game, cert)
         replay = Replay(game, spec, world, seed, done, cert)
-        return Result(policy, Gaps(spec.equilibrium, np.maximum(gaps, 0.0), "certificate", replay), values)
+        upper, most = np.maximum(gaps, 0.0), own_bound.cap(world)
+        return Result(policy, Gaps(spec.equilibrium, upper, "certificate", replay, most=most), values)
 
 
 @dataclass(frozen=True)
@@ -208,8 +208,12 @@ def last_iterate(game: TabularGame, state: Any) -> MarkovPolicy:
     return MarkovPolicy(probs)
 
 
-def own_bounds(game: TabularGame, state: Any, episodes: int) -> FloatArray:
-    """Return each agent's own bound on its gap, (1/K)·Σ_k (V̄_1 − V̲_1)(s_1^k), in the game's units."""
-    low, high = game.reward_range
-    found: FloatArray = state.bound_sum / episodes * (high - low)
-    return found
+def own_gaps(game: TabularGame, spec: Learner, session: Session, episodes: int) -> Gaps:
+    """Return what each agent knows of its own gap: bounds where the theorem covers the run, otherwise estimates."""
+    world, total = session.world, session.state.bound_sum
+    most = own_bound.cap(world)
+    if own_bound.is_bound(spec, iota=world.iota, needed=needed_iota(game, spec, episodes)):
+        drawn = int(np.count_nonzero(game.initial)) > 1
+        upper = own_bound.bound(total, episodes, world, drawn=drawn)
+        return Gaps(spec.equilibrium, upper, "model-free", most=most)
+    return Gaps(spec.equilibrium, own_bound.estimate(total, episodes, world), "estimate", most=most)

@@ -38,8 +38,11 @@ def world_of(game: TabularGame, learner: Learner, *, episodes: int, seed: int) -
 
 def _iota(game: TabularGame, learner: Learner, episodes: int) -> float:
     given = getattr(learner, "iota", 0.0)  # learners without a logarithmic factor have no use for it
-    if given is not None:
-        return float(given)
+    return needed_iota(game, learner, episodes) if given is None else float(given)
+
+
+def needed_iota(game: TabularGame, learner: Learner, episodes: int) -> float:
+    """Return ι of the theorem for a run of so many episodes."""
     return theorem_iota(
         agents=game.agents,
         states=game.states,
@@ -82,7 +85,7 @@ class Session:
         certificate: Certificate | None = None,
         record: Record | None = None,
     ) -> None:
-        self.game = game
+        self.game, self.world = game, world
         size = memory.floats(12, world.agents, world.cells, int(world.actions.max()))
         memory.require(size, "the state of the learners")
         self.state: Any = learner.init(world)  # type: ignore[attr-defined]

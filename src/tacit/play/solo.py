@@ -6,6 +6,7 @@ states and rewards do the same, bit for bit.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from tacit.core import check, generics, memory, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
-from tacit.learners import REGISTRY, Learner, World, theorem_iota
+from tacit.learners import REGISTRY, Learner, World, own_bound, theorem_iota
 from tacit.play import loop
 from tacit.play.checkpoint import pack
 from tacit.play.session import random_start
@@ -72,17 +73,52 @@ class Agent:
         self.episodes += last
 
     @property
-    def bound(self) -> float:
-        """The agent's own bound on its gap so far, (1/K)·Σ_k (V̄_1 − V̲_1), in reward units (V-learning only).
+    def estimate(self) -> float:
+        """The agent's own estimate of its gap so far, (1/K)·Σ_k (V̄_1 − V̲_1), in reward units (V-learning only).
 
-        With the theory's parameters it holds with the theory's probability; with others it is an estimate.
+        It is no bound: ι, unless it was given, knows nothing of the others and of the number of episodes. See `bound`.
         """
+        total = self._bound_sum()
+        return float(own_bound.estimate(total, max(self.episodes, 1), self.world)[0])
+
+    def bound(self, *, agents: int, actions: int | None = None, drawn: bool = True) -> float:
+        """Return a bound on the agent's gap so far that holds with the theorem's probability (V-learning only).
+
+        What it takes, the agent does not know by itself. Where its parameters are not the theorem's, or its ι is
+        smaller than the theorem's for the episodes so far, this is refused.
+
+        Parameters
+        ----------
+        agents : int
+            How many agents there are in all.
+        actions : int, optional
+            The most actions that any of them has; this agent's own if not given.
+        drawn : bool
+            Whether the first state is drawn; False where it is always the same, which makes the bound smaller.
+        """
+        total = self._bound_sum()
+        N = check.integer("agents", agents, least=1)
+        A = int(self.world.actions[0]) if actions is None else check.integer("actions", actions, least=1)
+        check.flag("drawn", drawn)
+        if not getattr(self.spec, "guaranteed", False):
+            raise TacitError("this agent's parameters are not the theorem's, so it has an estimate and no bound")
+        K = max(self.episodes, 1)
+        world, p = self.world, self.spec.confidence  # type: ignore[attr-defined]
+        size = {"states": world.states, "actions": A, "horizon": world.horizon}
+        needed = theorem_iota(agents=N, episodes=K, confidence=p, **size)
+        if not own_bound.is_bound(self.spec, iota=world.iota, needed=needed):
+            raise TacitError(
+                f"iota is {world.iota:.4g}; for {N} agents and {K} episodes the theorem needs {needed:.4g}: make the "
+                f"agent with iota={math.ceil(needed)} or more"
+            )
+        return float(own_bound.bound(total, K, world, drawn=drawn)[0])
+
+    def _bound_sum(self) -> FloatArray:
         if not hasattr(self.state, "bound_sum"):
-            raise TacitError("only V-learning agents have a bound of their own")
-        low, high = self.world.reward_range
-        if self.episodes == 0:
-            return self.world.horizon * (high - low)
-        return float(self.state.bound_sum[0]) / self.episodes * (high - low)
+            raise TacitError("only V-learning agents have an estimate of their own gap")
+        nothing: FloatArray = np.full(1, float(self.world.horizon))  # in units of one step's span
+        found: FloatArray = nothing if self.episodes == 0 else self.state.bound_sum
+        return found
 
     @property
     def policy(self) -> FloatArray:
@@ -144,7 +180,8 @@ def agent(
     """Make one agent on its own.
 
     It is never told how many others there are. Where the learner needs ι, which the theory computes from the whole run,
-    give it as `iota`; otherwise log(2·S·A·H/p) stands in, from what the agent knows.
+    give it as `iota`; otherwise log(2·S·A·H/p) stands in, from what the agent knows. That is less than the theorem's:
+    `Agent.estimate` is then no bound.
 
     Parameters
     ----------
