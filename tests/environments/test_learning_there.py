@@ -161,7 +161,7 @@ def test_room_grows_with_the_states_and_nothing_is_lost():
                 agent.learn(h, s, a, float(rng.bit_generator.state["state"]["state"] % 7), s_next)
             s = s_next
     np.testing.assert_array_equal(small.policy, big.policy[:, : small.world.states])
-    assert small.bound == big.bound
+    assert small.estimate == big.estimate
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,13 @@ STEP = {"good-state": 1e-4, "three agents": 2e-3}
 
 
 def compare(
-    game: tacit.TabularGame, dense: Dense, spec: Any, *, episodes: int = EPISODES, tolerance: float = 1e-10
+    game: tacit.TabularGame,
+    dense: Dense,
+    spec: Any,
+    *,
+    episodes: int = EPISODES,
+    tolerance: float = 1e-10,
+    least: float = 0.1,
 ) -> tuple[FusedEngine, np.ndarray]:
     """Run both on the same draws; policies must agree at every thousandth episode and all returns must."""
     session = FusedEngine(game, spec, episodes=episodes, seed=SEED)
@@ -37,7 +43,7 @@ def compare(
         for own, other in zip(probs, dense.probs(), strict=True):
             np.testing.assert_allclose(own, other, atol=tolerance, rtol=0, err_msg=f"episode {begin + count}")
             farthest = max(farthest, float(np.abs(own - 1 / own.shape[2]).max()))
-    assert farthest > 0.1  # it has learned something: the comparison is not one of two still pictures
+    assert farthest > least  # it has learned something: the comparison is not one of two still pictures
     return session, lazy
 
 
@@ -76,7 +82,7 @@ def test_theorems_schedule(name: str):
     kind, params = GAMES[name]
     game, b, explore = tacit.make(kind, **params), 2.0, 0.5
     N, A, H = game.agents, max(game.actions), game.horizon
-    sigma2, L2 = N * A**2 * H**4 / explore, N**2 * A**3 * H**3 / explore**3
+    sigma2, L2 = N * A**2 * H**4 / explore, max(N**2 * A**3 * H**3 / explore**3, (4 * N * A * H**3) ** 2)
     k = b * sigma2 ** (1 / 3) / L2**0.5
     w = sigma2 * max((4 * b) ** 3, 2, (32 * b + 1 / (7 * b**2)) ** 3 / 64)
     c = L2 * (32 + 1 / (7 * b**3))
@@ -95,7 +101,9 @@ def test_theorems_schedule(name: str):
         scale=1 / (high - low),
         seed=SEED,
     )
-    compare(game, dense, REGISTRY.make("pg-storm", eta="theory", momentum="theory", exploration=explore, b=b))
+    compare(
+        game, dense, REGISTRY.make("pg-storm", eta="theory", momentum="theory", exploration=explore, b=b), least=1e-3
+    )
 
 
 @pytest.mark.parametrize(("kind", "eta", "momentum"), [("good-state", 1e-4, 0.5), ("matching-pennies", 0.2, 0.3)])

@@ -75,6 +75,6 @@ def test_same_actions_values_stages_and_distributions(kind: str, params: dict):
                     assert (state.visits[0, c], state.length[0, c]) == (one.N_stage[cell], one.T[cell])
                     assert np.abs(agent.policy[h, s] - one.mu[cell]).max() < 1e-12
     for agent, one in zip(agents, plain, strict=True):
-        assert abs(agent.bound - one.bound / EPISODES * (high - low)) < 1e-9
+        assert abs(agent.estimate - one.bound / EPISODES * (high - low)) < 1e-9
         assert max(one.T.values()) > H  # stages have ended
         assert any(one.lower[cell] > 0 for cell in one.lower)

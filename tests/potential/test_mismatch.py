@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -12,14 +13,19 @@ import tacit
 from tacit.evaluation import occupancy
 
 
-def by_exhaustion(game: tacit.TabularGame) -> tuple[np.ndarray, np.ndarray]:
+def by_exhaustion(game: tacit.TabularGame, explore: Sequence[float] = ()) -> tuple[np.ndarray, np.ndarray]:
     """Largest and smallest d_h(s) over all deterministic joint Markov policies, by pushing distributions forward.
 
     The policy at the last step moves nothing, so it is left out. Extremes over all policies, correlated ones too, are
-    attained by deterministic ones.
+    attained by deterministic ones; with `explore`, each agent's is mixed with so much of the even distribution.
     """
     H, S = game.horizon, game.states
     P = np.broadcast_to(game.transitions, (H, *game.transitions.shape[1:])).reshape(H, S, -1, S)
+    shares = [explore[i] if explore else 0.0 for i in range(game.agents)]
+    mixing = np.ones((1, 1))  # [chosen joint action, played joint action]
+    for share, a in zip(shares, game.actions, strict=True):
+        mixing = np.kron(mixing, (1 - share) * np.eye(a) + share / a)
+    P = np.einsum("cj,hsjt->hsct", mixing, P)
     most, least = np.zeros((H, S)), np.full((H, S), np.inf)
     for plan in itertools.product(range(P.shape[2]), repeat=(H - 1) * S):
         d = np.zeros((H, S))
@@ -85,3 +91,43 @@ def test_states_that_nobody_reaches_do_not_count():
     game = tacit.TabularGame(P, np.zeros((2, 1, 3, 2, 1)), [1, 0, 0], 2)
     assert pytest.approx(2.0) == tacit.mismatch(game).D  # 0.6/0.3
     check(game)
+
+
+@pytest.mark.parametrize("explore", [0.02, 0.3, 1.0])
+@pytest.mark.parametrize("seed", range(3))
+def test_over_greedy_policies(explore: float, seed: int):
+    """Deterministic policies mixed with ε̃, and for `deviating` one agent after the other that does not mix."""
+    sparse = tacit.make("random-general-sum", states=3, actions=[2, 2], horizon=2, seed=seed)
+    P = np.where(sparse.transitions > 0.4, sparse.transitions, 0.0) + np.eye(3)[:, None, None] * 1e-3  # D is infinite
+    first = [1.0, 0.0, 0.0]
+    sparse = tacit.TabularGame(P / P.sum(axis=-1, keepdims=True), sparse.rewards, first, 2)
+    for game in (sparse, tacit.make("random-general-sum", states=2, actions=[3, 2], horizon=3, seed=seed)):
+        most, least = by_exhaustion(game, [explore] * 2)
+        found = tacit.mismatch(game, exploration=explore)
+        ratio = np.where(most > 0, most / np.where(least > 0, least, 1.0), 1.0)
+        assert pytest.approx(ratio.max()) == found.D
+        at = (found.step, found.state)
+        for policy, expected in ((found.most_policy, most[at]), (found.least_policy, least[at])):
+            assert occupancy(game, policy)[at] == pytest.approx(expected)
+            assert min(own.min() for own in policy.probs) >= explore / 3 - 1e-12
+        alone = np.maximum(by_exhaustion(game, [0, explore])[0], by_exhaustion(game, [explore, 0])[0])
+        assert found.deviating == pytest.approx(max(found.D, (alone / np.where(least > 0, least, np.inf)).max()))
+
+
+def test_greedy_policies_reach_what_can_be_avoided():
+    """Good-state without slips, by hand: (a_0, b_1) is drawn with chance (0.95)² at most and (0.05)² at least."""
+    found = tacit.mismatch(tacit.make("good-state", slip=0.0), exploration=0.1)
+    assert math.inf == tacit.mismatch(tacit.make("good-state", slip=0.0)).D
+    assert (found.most, found.least) == (pytest.approx(0.95**2), pytest.approx(0.05**2))
+    assert pytest.approx(361) == found.D
+    assert found.deviating == pytest.approx(0.95 / 0.05**2)
+    box = tacit.mismatch(tacit.make("box-pushing"), exploration=0.1)
+    assert 1e12 < box.D <= box.deviating < math.inf
+
+
+def test_without_exploration_nothing_changes():
+    game = tacit.make("good-state")
+    plain, zero = tacit.mismatch(game), tacit.mismatch(game, exploration=0)
+    assert plain.D == zero.D == zero.deviating
+    with pytest.raises(tacit.TacitError, match=r"exploration is 1\.5"):
+        tacit.mismatch(game, exploration=1.5)

@@ -128,7 +128,7 @@ def test_the_learner_has_the_same_schedule():
     run = tacit.learn(
         game, "pg-storm", episodes=1, eta="theory", momentum="theory", exploration=told["exploration"], certify=False
     )
-    for key in ("k", "w", "c", "sigma2"):
+    for key in ("k", "w", "c", "sigma2", "L"):
         assert run.params[key] == pytest.approx(told[key])
 
 

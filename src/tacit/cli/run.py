@@ -234,5 +234,11 @@ def _print_one(out: Any, summary: dict[str, Any], outcomes: list[Outcome]) -> No
         size = f"{gap['mean']:.4g}"
         if summary["seeds"] > 1:
             size += f" on average, {gap['max']:.4g} in the worst seed"
-        out.print(f"{gap['kind']} gap of {whose} {size} ({kind}, the largest of all agents)", soft_wrap=True)
+        known = sum(one.gap is not None and one.gap.informative for one in outcomes)
+        if known == 0:
+            told = f"{gap['kind']} gap of {whose.partition(':')[0]}: no information yet ({kind}, no better than H·span)"
+        else:
+            told = f"{gap['kind']} gap of {whose} {size} ({kind}, the largest of all agents)"
+            told += "" if known == len(outcomes) else f"; no information yet in {len(outcomes) - known} seeds"
+        out.print(told, soft_wrap=True)
     out.print(f"{summary['steps_per_second']:.3g} steps a second, {summary['wall_seconds']:.2f} s")

@@ -22,6 +22,11 @@ def add(commands: Any) -> None:
     options.add_game(parser)
     parser.add_argument("--epsilon", type=float, default=0.1, help="accuracy in the game's reward units (0.1)")
     parser.add_argument("--confidence", type=float, default=0.1, help="probability of failing (0.1)")
+    parser.add_argument(
+        "--exploration",
+        type=float,
+        help="ε̃ for which promises without hidden constants are printed (the theorem's; 0.1 where it has none)",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.set_defaults(run=run)
 
@@ -29,7 +34,7 @@ def add(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the promises."""
     game = options.game_of(args)
-    found = theory(game, epsilon=args.epsilon, confidence=args.confidence)
+    found = theory(game, epsilon=args.epsilon, confidence=args.confidence, exploration=args.exploration)
     if args.json:
         options.print_json({"game": args.game, **asdict(found)})
         return 0
@@ -45,11 +50,37 @@ def run(args: argparse.Namespace) -> int:
         out.print(f"if this is a Markov potential game, with mismatch D = {found.mismatch:.4g}:")
     if math.isinf(found.mismatch):
         out.print("  the theorems promise nothing: some state can be reached and can be avoided, so D is infinite")
-        out.print(f"lower bound for any algorithm on some game of this size: {found.lower_bound:.3g} episodes")
-        return 0
-    out.print(f"  exact gradients: η = {found.exact_step:.3g}, T = {found.exact_iterations:.3g} iterations")
-    storm = found.storm
-    constants = ", ".join(f"{key} = {storm[key]:.3g}" for key in ("sigma2", "L", "k", "w", "c"))
-    out.print(f"  STORM: ε̃ = {storm['exploration']:.3g}, {constants}; T = {storm['iterations']:.3g} episodes")
+    else:
+        out.print(f"  exact gradients: η = {found.exact_step:.3g}, T = {found.exact_iterations:.3g} iterations")
+        storm = found.storm
+        out.print(
+            f"  STORM: ε̃ = {storm['exploration']:.3g}, {_constants(storm)}; T = {storm['iterations']:.3g} episodes"
+        )
+        out.print(
+            f"    after T: M = {storm['M']:.3g}, mean of ‖G‖² ≤ {storm['bound']:.3g}; "
+            f"ε̃ costs {storm['exploration_cost']:.3g} of the gap",
+            soft_wrap=True,
+        )
+    low, high = game.reward_range
+    _print_explored(out, found.explored, game.horizon * (high - low))
     out.print(f"lower bound for any algorithm on some game of this size: H³·S·A/ε² = {found.lower_bound:.3g} episodes")
     return 0
+
+
+def _constants(found: dict[str, float]) -> str:
+    return ", ".join(f"{key} = {found[key]:.3g}" for key in ("sigma2", "L", "k", "w", "c"))
+
+
+def _print_explored(out: Any, found: dict[str, float], most: float) -> None:
+    """Print what holds for one ε̃, with no constant left out; no gap is larger than `most`."""
+    out.print(
+        f"  with ε̃ = {found['exploration']:.3g} and no constant left out: D over ε̃-greedy policies = "
+        f"{found['mismatch']:.4g} ({found['deviating']:.4g} where one agent need not explore)",
+        soft_wrap=True,
+    )
+    out.print(f"    STORM: {_constants(found)}; T = {found['iterations']:.3g} episodes", soft_wrap=True)
+    gap, cost = found["gap"], found["exploration_cost"]
+    told = f"nash gap of some iterate ≤ {gap:.3g} in expectation, of which ε̃ costs {cost:.3g}"
+    if gap >= most:
+        told += f"; no information, since no gap is above H·span = {most:.4g}"
+    out.print(f"    after T: M = {found['M']:.3g}, mean of ‖G‖² ≤ {found['bound']:.3g}; {told}", soft_wrap=True)

@@ -6,6 +6,7 @@ states and rewards do the same, bit for bit.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from tacit.core.ownership import locked
 from tacit.core.types import FloatArray
 from tacit.engine import loop
 from tacit.engine.checkpoint import pack
-from tacit.learners import Learner, World
+from tacit.learners import Learner, World, own_bound
 from tacit.learners.plain import PlainAgent, PlainLearner
 from tacit.learners.spec import Scale, starting_policy
 from tacit.learners.teams import resolved
@@ -84,17 +85,56 @@ class Agent:
         self.episodes += last
 
     @property
-    def bound(self) -> float:
-        """The agent's own bound on its gap so far, (1/K)·Σ_k (V̄_1 − V̲_1), in reward units (V-learning only).
+    def estimate(self) -> float:
+        """The agent's own estimate of its gap so far, (1/K)·Σ_k (V̄_1 − V̲_1), in reward units (V-learning only).
 
-        With the theory's parameters it holds with the theory's probability; with others it is an estimate.
+        It is no bound: ι, unless it was given, knows nothing of the others and of the number of episodes. See `bound`.
         """
-        if not hasattr(self.state, "bound_sum"):
-            raise TacitError("only V-learning agents have a bound of their own")
-        low, high = self.world.reward_range
-        if self.episodes == 0:
-            return self.world.horizon * (high - low)
-        return float(self.state.bound_sum[0]) / self.episodes * (high - low)
+        total = self._bound_sum()
+        return float(own_bound.estimate(total, max(self.episodes, 1), self.world)[0])
+
+    def bound(self, *, agents: int, actions: int | None = None, drawn: bool = True) -> float:
+        """Return a bound on the agent's gap so far that holds with the theorem's probability (V-learning only).
+
+        What it takes, the agent does not know by itself. Where its parameters are not the theorem's, or its ι is
+        smaller than the theorem's for the episodes so far, this is refused.
+
+        Parameters
+        ----------
+        agents : int
+            How many agents there are in all.
+        actions : int, optional
+            The most actions that any of them has; this agent's own if not given.
+        drawn : bool
+            Whether the first state is drawn; False where it is always the same, which makes the bound smaller.
+        """
+        total = self._bound_sum()
+        N = check.integer("agents", agents, least=1)
+        A = int(self.world.actions[0]) if actions is None else check.integer("actions", actions, least=1)
+        check.flag("drawn", drawn)
+        if not self.spec.guaranteed:
+            raise TacitError("this agent's parameters are not the theorem's, so it has an estimate and no bound")
+        K = max(self.episodes, 1)
+        scale = Scale(N, self.world.states, A, self.world.horizon, K)
+        iota, needed = self.spec.log_factor(self.world), self.spec.needed_factor(scale)
+        if not own_bound.is_bound(self.spec, self.world, scale):
+            raise TacitError(
+                f"iota is {iota:.4g}; for {N} agents and {K} episodes the theorem needs {needed:.4g}: make the agent "
+                f"with iota={math.ceil(needed)} or more"
+            )
+        return float(own_bound.bound(self.spec, self.world, total, K, drawn=drawn)[0])
+
+    @property
+    def bound_sum(self) -> float | None:
+        """Σ_k (V̄_1 − V̲_1) in units of one step's span, where the learner keeps bounds."""
+        found = self.spec.bound_sum(self.state)
+        return None if found is None else float(found[0])
+
+    def _bound_sum(self) -> FloatArray:
+        found = self.spec.bound_sum(self.state)
+        if found is None:
+            raise TacitError("only V-learning agents have an estimate of their own gap")
+        return np.full(1, float(self.world.horizon)) if self.episodes == 0 else found
 
     @property
     def policy(self) -> FloatArray:
@@ -156,7 +196,8 @@ def agent(
     """Make one agent on its own.
 
     It is never told how many others there are. Where the learner needs ι, which the theory computes from the whole run,
-    give it as `iota`; otherwise log(2·S·A·H/p) stands in, from what the agent knows.
+    give it as `iota`; otherwise log(2·S·A·H/p) stands in, from what the agent knows. That is less than the theorem's:
+    `Agent.estimate` is then no bound.
 
     Parameters
     ----------

@@ -21,7 +21,8 @@ from tacit.engine.run import Gaps
 from tacit.engine.validation import Arrays, check_alike, check_equal, check_names, check_seconds
 from tacit.evaluation.certificate import Certificate
 from tacit.games.protocol import Game
-from tacit.learners import Learner
+from tacit.games.tabular import TabularGame
+from tacit.learners import Learner, own_bound
 from tacit.learners.spec import world_of
 from tacit.policies import MarkovPolicy
 from tacit.policies.certified import check_stored
@@ -81,10 +82,13 @@ class FusedEngine(Engine):
         return MarkovPolicy(distributions)
 
     def own_bounds(self, kind: str, done: int) -> Gaps:
-        """Return each agent's own bound on its gap, (1/K)·Σ_k (V̄_1 − V̲_1)(s_1^k), in the game's units."""
-        low, high = self.game.reward_range
-        upper: FloatArray = self.state.bound_sum / done * (high - low)
-        return Gaps(kind, upper, "model-free" if self.learner.guaranteed else "estimate")
+        """Return what each agent knows of its own gap: bounds where the theorem covers the run, otherwise estimates."""
+        total = self.learner.bound_sum(self.state)
+        if total is None:
+            return Gaps(kind, np.full(self.game.agents, np.nan), "none")
+        drawn = not isinstance(self.game, TabularGame) or int(np.count_nonzero(self.game.initial)) > 1
+        upper, source = own_bound.judged(self.learner, self.world, total, done, drawn=drawn)
+        return Gaps(kind, upper, source, most=own_bound.cap(self.world))
 
     def snapshot(self) -> Arrays:
         """Return the states of learners, certificate, record and generators."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,15 +30,23 @@ class Gaps:
     upper : array [N]
         Upper bounds.
     source : {"exact", "certificate", "model-free", "estimate", "none"}
-        The exact gap of a Markov policy; an exact upper bound from the game's own tables; each agent's own bound
-        (1/K)·Σ(V̄_1 − V̲_1), with the theory's parameters and probability; the same with other parameters, which is no
-        bound; or nothing was asked for.
+        The exact gap of a Markov policy; an exact upper bound from the game's own tables; each agent's own bound from
+        V̄ and V̲, which holds with the theorem's probability since its parameters, ι among them, are the theorem's; the
+        agents' own estimates (1/K)·Σ(V̄_1 − V̲_1) with other parameters, which are no bounds; or nothing was asked for.
+    most : float
+        The horizon times the span of the rewards: no gap is larger.
     """
 
     kind: str
     upper: FloatArray
     source: str
     _replay: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
+    most: float = math.inf
+
+    @property
+    def informative(self) -> bool:
+        """Whether the largest gap is known any better than that it is at most `most`."""
+        return self.source == "exact" or bool(self.upper.max() < self.most * (1 - 1e-12))
 
     @cached_property
     def lower(self) -> FloatArray:
@@ -169,7 +178,9 @@ class Run:
 
     def __repr__(self) -> str:
         sign = {"exact": "=", "estimate": "≈"}.get(self.gaps.source, "≤")
-        told = (
-            "" if self.gaps.source == "none" else f", {self.gaps.kind} gap {sign} {self.gap:.4g} ({self.gaps.source})"
-        )
+        told = f", {self.gaps.kind} gap {sign} {self.gap:.4g} ({self.gaps.source})"
+        if self.gaps.source == "none":
+            told = ""
+        elif not self.gaps.informative:
+            told = f", {self.gaps.kind} gap: no information yet ({self.gaps.source})"
         return f"Run({self.learner!r}, {self.episodes} episodes, seed {self.seed}{told})"

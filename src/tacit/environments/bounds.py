@@ -2,7 +2,8 @@
 
 What the user does not say and the environment does not state (as attributes `horizon` and `reward_range`) is looked for
 by playing a few episodes evenly at random. That may miss the longest episode or the largest reward: a run that meets
-one starts over with more room.
+one starts over with more room. An environment that always begins in the same state may say so, with `first_states = 1`:
+bounds are then smaller.
 """
 
 from __future__ import annotations
@@ -32,7 +33,13 @@ class Bounds:
     guessed_horizon: bool = False
     guessed_range: bool = False
     early: bool = False  # whether agents may be out before the horizon
+    drawn: bool = True  # whether the first state may differ from episode to episode
     notes: tuple[str, ...] = ()  # for people: what was guessed, and how it turned out
+
+    @property
+    def guessed(self) -> bool:
+        """Whether anything was guessed."""
+        return self.guessed_horizon or self.guessed_range
 
 
 class Exceeded(Exception):
@@ -47,6 +54,7 @@ def episode_bounds(
     environment: Environment, *, horizon: int | None, reward_range: tuple[float, float] | None, seed: int
 ) -> Bounds:
     """Return the bounds: as given, as the environment states it, or as it is seen in a few episodes."""
+    drawn = stated(environment.source, "first_states") != 1
     if horizon is None:
         horizon = _stated_horizon(environment.source)
     stated_range = (
@@ -56,7 +64,7 @@ def episode_bounds(
         check.integer("horizon", horizon, least=1)
     if horizon is not None and stated_range is not None:
         check_range(stated_range, horizon)
-        return Bounds(horizon, stated_range)
+        return Bounds(horizon, stated_range, drawn=drawn)
     longest, low, high, early = _scouted(environment, horizon, seed)
     if early:
         low, high = min(low, 0.0), max(high, 0.0)  # who is out gets nothing
@@ -68,7 +76,7 @@ def episode_bounds(
         notes.append(f"rewards are taken to lie in {seen}, as in a few episodes; the range can be given (reward_range)")
     found = stated_range or (low, high)
     check_range(found, horizon or longest)
-    return Bounds(horizon or longest, found, horizon is None, stated_range is None, early, tuple(notes))
+    return Bounds(horizon or longest, found, horizon is None, stated_range is None, early, drawn, tuple(notes))
 
 
 def check_rewards(bounds: Bounds, rewards: list[float]) -> None:

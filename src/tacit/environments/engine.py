@@ -25,7 +25,7 @@ from tacit.environments.game import EnvironmentGame
 from tacit.environments.observations import OVER, Encode, Observations, numberings
 from tacit.games.protocol import Game
 from tacit.games.tabular import TabularGame
-from tacit.learners import Learner, World
+from tacit.learners import Learner, World, own_bound
 from tacit.learners.plain import PlainAgent
 from tacit.learners.spec import Scale
 from tacit.policies import MarkovPolicy
@@ -84,8 +84,7 @@ class EnvironmentEngine(Engine):
 
     @property
     def _proven(self) -> bool:
-        guessed = self.bounds.guessed_range or self.bounds.guessed_horizon
-        return bool(self.learner.guaranteed) and not guessed
+        return not self.bounds.guessed and own_bound.is_bound(self.learner, self.world, self.world.scale)
 
     def advance(self, episodes: int) -> FloatArray:
         """Play episodes one by one for a tenth of a second, one at least; return the agents' returns [episodes, N]."""
@@ -156,10 +155,15 @@ class EnvironmentEngine(Engine):
 
     def own_bounds(self, kind: str, done: int) -> Gaps:
         """Return each agent's own bound; nothing where they saw different things."""
-        if not self.common_state:
+        sums = [agent.bound_sum for agent in self.agents]
+        if not self.common_state or any(own is None for own in sums):
             return Gaps("nash", np.full(self.game.agents, np.nan), "none")
-        bounds = np.array([agent.bound for agent in self.agents])
-        return Gaps(kind, bounds, "model-free" if self._proven else "estimate")
+        drawn = self.bounds.drawn and any(own.count != 1 for own in self.observations)
+        total = np.array(sums, dtype=float)
+        upper, source = own_bound.judged(
+            self.learner, self.world, total, done, drawn=drawn, trusted=not self.bounds.guessed
+        )
+        return Gaps(kind, upper, source, most=own_bound.cap(self.world))
 
     def snapshot(self) -> Arrays:
         """Raise: runs in an environment are not checkpointed."""

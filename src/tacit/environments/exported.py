@@ -28,8 +28,8 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
     Attributes
     ----------
     game : TabularGame
-    horizon, reward_range
-        As the game has them, so that learners need not be told.
+    horizon, reward_range, first_states
+        As the game has them, so that learners need not be told; `first_states` is how many states may be the first.
     """
 
     def __init__(self, game: TabularGame, *, render_mode: str | None = "ansi") -> None:
@@ -38,6 +38,7 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
         self.metadata = {"name": game.name or "tacit", "render_modes": modes, "is_parallelizable": True}
         self.game = game
         self.horizon, self.reward_range = game.horizon, game.reward_range
+        self.first_states = int(np.count_nonzero(game.initial))
         self.possible_agents = [f"agent_{i}" for i in range(game.agents)]
         self.agents: list[str] = []
         self.observation_spaces = {name: Discrete(game.states) for name in self.possible_agents}

@@ -44,3 +44,13 @@ def seat_first(array: FloatArray, i: int) -> FloatArray:
     """Bring agent i's axis to the front and flatten the others': [S, A_i, Π_{j≠i} A_j]."""
     moved = np.moveaxis(array, 1 + i, 1)
     return moved.reshape(*moved.shape[:2], -1)
+
+
+def pair_payoffs(payoff: FloatArray, rows: Sequence[FloatArray], i: int, j: int) -> FloatArray:
+    """Return E_{a_-ij}[payoff] as [S, A_i, A_j], i < j, where the others draw independently from `rows`."""
+    reduced = payoff
+    for k in reversed(range(len(rows))):
+        if k not in (i, j):
+            last = np.moveaxis(reduced, 1 + k, -1)
+            reduced = np.matmul(last, rows[k].reshape(len(last), *[1] * (last.ndim - 3), -1, 1))[..., 0]
+    return reduced

@@ -2,15 +2,21 @@
 
 Since both policies are free, D = max_{h,s} (max_π d_h^π(s))/(min_π d_h^π(s)): two dynamic programs over joint actions
 for each (h, s). It is infinite where some (h, s) can be reached and can be avoided.
+
+With `exploration` both policies are ε̃-greedy, π_i = (1 − ε̃)·θ_i + ε̃/A_i. The chance of being in s is affine in each
+agent's θ at each (h, s), so deterministic θ attain the extremes, and each action of the dynamic programs is what comes
+of it when every agent explores with ε̃. Every state that can be reached is then reached: D is finite.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from tacit.core import memory
+from tacit.core import check, memory
 from tacit.core.types import FloatArray
 from tacit.games.tabular import TabularGame, check_game
 from tacit.policies.markov import MarkovPolicy
@@ -29,7 +35,13 @@ class Mismatch:
     most, least : float
         The largest and the smallest probability of being there.
     most_policy, least_policy : MarkovPolicy
-        Deterministic policies that attain them.
+        Policies that attain them: deterministic ones, mixed with the exploration.
+    exploration : float
+        ε̃ of the policies that count.
+    deviating : float
+        The same ratio where in the numerator one agent at a time need not explore. Gradient domination at an ε̃-greedy
+        policy compares it with its best deviations, so this is what takes the place of D there; without exploration it
+        is D. [Mao2022, lemma:gradient_domination]
     """
 
     D: float
@@ -39,62 +51,96 @@ class Mismatch:
     least: float
     most_policy: MarkovPolicy
     least_policy: MarkovPolicy
+    exploration: float
+    deviating: float
 
 
-def mismatch(game: TabularGame) -> Mismatch:
+def mismatch(game: TabularGame, *, exploration: float = 0.0) -> Mismatch:
     """Compute the mismatch coefficient D of a game, exactly.
 
+    Parameters
+    ----------
+    game : TabularGame
+    exploration : float
+        ε̃: only policies that play every action of an agent with probability ε̃/A_i or more count.
+
+    Examples
+    --------
     >>> import tacit
-    >>> round(mismatch(tacit.make("good-state")).D, 9)
-    9.0
+    >>> game = tacit.make("good-state")
+    >>> round(mismatch(game).D, 9), round(mismatch(game, exploration=0.1).D, 3)
+    (9.0, 8.059)
     """
     check_game(game)
-    most, least = _reach(game, np.max), _reach(game, np.min)
-    reachable = most > 0
-    ratio = np.where(reachable, most, 1.0) / np.where(reachable, least, 1.0) if (least[reachable] > 0).all() else None
-    if ratio is None:
-        avoidable = reachable & (least <= 0)
-        h, s = (int(k) for k in np.argwhere(avoidable)[np.argmax(most[avoidable])])
-        D = float("inf")
+    explore = check.real("exploration", exploration, least=0, most=1)
+    everybody = [explore] * game.agents
+    most, least = _reach(game, np.max, everybody), _reach(game, np.min, everybody)
+    ratio = _ratio(most, least)
+    if np.isinf(ratio.max()):  # of the places that can be avoided, the one that is reached most surely
+        h, s = (int(k) for k in np.unravel_index(int(np.where(np.isinf(ratio), most, -1.0).argmax()), ratio.shape))
     else:
         h, s = (int(k) for k in np.unravel_index(int(ratio.argmax()), ratio.shape))
-        D = float(ratio[h, s])
-    policies = [_policy(game, h, s, choose) for choose in (np.argmax, np.argmin)]
-    return Mismatch(D, h, s, float(most[h, s]), float(least[h, s]), policies[0], policies[1])
+    deviating = ratio.max()
+    for i in range(game.agents if explore > 0 else 0):
+        alone = [0.0 if j == i else explore for j in range(game.agents)]
+        deviating = max(deviating, _ratio(_reach(game, np.max, alone), least).max())
+    return Mismatch(
+        D=float(ratio[h, s]),
+        step=h,
+        state=s,
+        most=float(most[h, s]),
+        least=float(least[h, s]),
+        most_policy=_policy(game, h, s, np.argmax, explore),
+        least_policy=_policy(game, h, s, np.argmin, explore),
+        exploration=explore,
+        deviating=float(deviating),
+    )
 
 
-def _reach(game: TabularGame, best: object) -> FloatArray:
+def _ratio(most: FloatArray, least: FloatArray) -> FloatArray:
+    """Return most/least, infinite where only the least is 0; places that nobody reaches count as 1."""
+    ratio: FloatArray = np.divide(most, least, out=np.where(most > 0, np.inf, 1.0), where=least > 0)
+    return ratio
+
+
+def _reach(game: TabularGame, best: Callable[..., Any], explore: Sequence[float]) -> FloatArray:
     """Return the best probability of being in s at step h, [H, S]; `best` is np.max or np.min."""
     H, S = game.horizon, game.states
-    memory.require(memory.floats(S, S, game.joint_actions), "the table of all states to be reached")
+    memory.require(memory.floats(2, S, S, game.joint_actions), "the table of all states to be reached")
     found = np.zeros((H, S))
     found[0] = game.initial
     same = game.transition_steps == 1
     chance = np.eye(S)  # [target, s]
     for h in range(1, H):
         if same:  # the chance of being there after h steps depends on h alone
-            chance = _back(game, 0, chance, best)
+            chance = best(_ahead(game, 0, chance, explore), axis=2)
         else:
             chance = np.eye(S)
             for g in reversed(range(h)):
-                chance = _back(game, g, chance, best)
+                chance = best(_ahead(game, g, chance, explore), axis=2)
         found[h] = chance @ game.initial
     return found
 
 
-def _back(game: TabularGame, h: int, chance: FloatArray, best: object) -> FloatArray:
-    ahead = game.expect(h, chance).reshape(len(chance), game.states, -1)
-    stepped: FloatArray = best(ahead, axis=2)  # type: ignore[operator]
-    return stepped
+def _ahead(game: TabularGame, h: int, chance: FloatArray, explore: Sequence[float]) -> FloatArray:
+    """Return the chances after each joint choice at step h, [targets, S, J], when agents explore with `explore`."""
+    ahead = game.expect(h, chance)
+    for i, share in enumerate(explore):
+        if share > 0:
+            ahead = (1 - share) * ahead + share * ahead.mean(axis=2 + i, keepdims=True)
+    return ahead.reshape(len(chance), game.states, -1)
 
 
-def _policy(game: TabularGame, step: int, state: int, choose: object) -> MarkovPolicy:
-    """Return the deterministic policy that makes being in `state` at `step` most or least likely."""
+def _policy(game: TabularGame, step: int, state: int, choose: Callable[..., Any], explore: float) -> MarkovPolicy:
+    """Return the policy that makes being in `state` at `step` most or least likely."""
     choices = np.zeros((game.horizon, game.states), dtype=np.int64)
     chance = np.eye(game.states)[state][None]
     every = np.arange(game.states)
     for h in reversed(range(step)):
-        ahead = game.expect(h, chance).reshape(game.states, -1)
-        choices[h] = choose(ahead, axis=1)  # type: ignore[operator]
+        ahead = _ahead(game, h, chance, [explore] * game.agents)[0]
+        choices[h] = choose(ahead, axis=1)
         chance = ahead[every, choices[h]][None]
-    return MarkovPolicy.deterministic(np.unravel_index(choices, game.actions), game.actions)
+    greedy = MarkovPolicy.deterministic(np.unravel_index(choices, game.actions), game.actions)
+    if explore == 0:
+        return greedy
+    return MarkovPolicy([(1 - explore) * own + explore / own.shape[2] for own in greedy.probs])

@@ -1,9 +1,7 @@
 """Is a game a Markov potential game, and what is its potential? [Mao2022, eqn:potential]
 
-Values are polynomials in the policies, so a potential Φ_s exists for every first state s if and only if the cross
-derivatives agree along all feasible directions, everywhere: u·∂²V_i/∂π_i∂π_j·v = v·∂²V_j/∂π_j∂π_i·u. Polynomials that
-agree at a random interior point, along random directions, from a random distribution of the first state, agree
-everywhere with probability one.
+A potential Φ_s exists for every first state s if and only if the cross derivatives of all agents' values agree along
+all feasible directions: `symmetry.py` checks them at random interior policies, at each step and state on its own scale.
 
 Where it holds, Φ(π) − Φ(π⁰) = ∫₀¹ Σ_i ∇_i V_i(π⁰ + t(π − π⁰))·(π − π⁰)_i dt. Along the line the integrand has degree
 N·H − 1 at most, for which Gauss–Legendre quadrature with ⌈N·H/2⌉ points is exact.
@@ -12,28 +10,16 @@ N·H − 1 at most, for which Gauss–Legendre quadrature with ⌈N·H/2⌉ poin
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
 from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
-from tacit.evaluation.derivatives import gradients, gradients_along
+from tacit.evaluation.derivatives import gradients
+from tacit.evaluation.symmetry import Asymmetry, pairs, rounding, search
 from tacit.games.tabular import TabularGame, check_game
 from tacit.policies.markov import MarkovPolicy, check_policy
-
-#: Asymmetry up to this fraction of the largest cross derivative counts as rounding.
-TOLERANCE = 1e-9
-
-
-class Asymmetry(NamedTuple):
-    """Where the cross derivatives of two agents' values differ, and by how much, in reward units."""
-
-    agents: tuple[int, int]
-    steps: tuple[int, int]
-    states: tuple[int, int]
-    amount: float
 
 
 @dataclass(frozen=True)
@@ -43,25 +29,30 @@ class Potential:
     Attributes
     ----------
     holds : bool
-        Whether the game is a Markov potential game.
+        Whether the game is a Markov potential game, but for `tolerance`.
     asymmetry : float
-        Largest difference of cross derivatives that was met, relative to the largest cross derivative.
-    failures : list of Asymmetry
-        Where the symmetry fails, worst first; empty where it holds.
+        The largest relative asymmetry of the agents' values that was met: at one (step, state), the sum of two
+        deviators' gains round a cycle over the size of returns; between two, the smaller of the earlier agent's
+        relative influence on getting there and the later agent's relative effect there.
+    tolerance : float
+        Relative asymmetries up to this pass: the bound on rounding errors, or the larger one that was given.
+    failures : tuple of Asymmetry
+        Where it fails, worst first; empty where it holds. The search ends after a thousand.
     """
 
     game: TabularGame
     holds: bool
     asymmetry: float
+    tolerance: float
     failures: tuple[Asymmetry, ...]
 
     def value(self, policy: MarkovPolicy) -> float:
-        """Return Φ_ρ(π) − Φ_ρ(uniform) from the game's initial distribution, exactly."""
+        """Return Φ_ρ(π) − Φ_ρ(uniform) from the game's initial distribution, to rounding."""
         check_policy(policy)
         policy.check_fits(self.game)
         if not self.holds:
             raise TacitError(
-                f"this game has no potential: its cross derivatives differ by {self.asymmetry:.3g} of their size"
+                f"this game has no potential: the agents' values are asymmetric by {self.asymmetry:.3g} of their size"
             )
         if not policy.product:
             raise TacitError("the potential is a function of product policies, and this one is correlated")
@@ -77,22 +68,33 @@ class Potential:
 
     def __repr__(self) -> str:
         if self.holds:
-            return f"Potential(a Markov potential game; largest asymmetry {self.asymmetry:.2g}, which is rounding)"
+            return (
+                f"Potential(a Markov potential game up to {self.tolerance:.2g} of the returns at each step and state; "
+                f"largest asymmetry {self.asymmetry:.2g})"
+            )
         worst = self.failures[0]
         return (
             f"Potential(not a Markov potential game; worst: agents {worst.agents} at steps {worst.steps}, states "
-            f"{worst.states}, cross derivatives differ by {worst.amount:.4g})"
+            f"{worst.states}, gains round a cycle add up to {worst.amount:.4g})"
         )
 
 
-def potential(game: TabularGame, *, trials: int = 3, seed: int = 0) -> Potential:
-    """Decide whether a game is a Markov potential game, with probability one.
+def potential(game: TabularGame, *, trials: int = 3, seed: int = 0, tolerance: float = 0.0) -> Potential:
+    """Decide whether a game is a Markov potential game, up to rounding, with probability one.
+
+    Each (step, state) that can be reached is judged by itself, however rarely it is visited. What passes unseen is
+    relative to what is there: gains round a cycle below about H·1e-13 of the two agents' returns from that place on
+    (counting the rewards in which they differ), and an influence of an agent on reaching a place below about H·1e-13 of
+    the chance to reach it. The exact figure is `Potential.tolerance`: eps·H·(joint actions + successors + 512). Chances
+    below 1e-300 count as none.
 
     Parameters
     ----------
     game : TabularGame
     trials : int
-        Random points, directions and first states that are tried.
+        Random policies that are tried.
+    tolerance : float
+        Relative asymmetries that pass as well, e.g. 1e-6 for tables of single precision.
 
     Examples
     --------
@@ -102,71 +104,22 @@ def potential(game: TabularGame, *, trials: int = 3, seed: int = 0) -> Potential
     """
     check_game(game)
     rng = np.random.default_rng(check.integer("seed", seed, least=0))
-    worst, failures = 0.0, []
+    among, worst = pairs(game), 0.0
+    tolerance = max(check.real("tolerance", tolerance, least=0), rounding(game))
+    failures: list[Asymmetry] = []
     for _ in range(check.integer("trials", trials, least=1)):
-        place = _random_place(game, rng)
-        asymmetry, size = _asymmetry(game, place)
-        relative = float(np.abs(asymmetry).max() / size) if size > 0 else 0.0
-        worst = max(worst, relative)
-        if relative > TOLERANCE:
-            failures = _located(game, place, size)
+        found = search(game, _interior(game, rng), among=among, tolerance=tolerance)
+        worst = max(worst, found.worst)
+        failures = sorted(found.failures, key=lambda failure: -failure.amount)
+        if failures or not among:
             break
-    return Potential(game, worst <= TOLERANCE, worst, tuple(failures))
+    return Potential(game, not failures, worst, tolerance, tuple(failures))
 
 
-class _Place(NamedTuple):
-    """A random interior policy, a feasible direction for each agent, and a distribution of the first state."""
-
-    probs: list[FloatArray]
-    directions: list[FloatArray]
-    initial: FloatArray
-
-
-def _random_place(game: TabularGame, rng: np.random.Generator) -> _Place:
+def _interior(game: TabularGame, rng: np.random.Generator) -> list[FloatArray]:
+    """Draw a policy [H, S, A_i] for each agent that plays every action."""
     grid = (game.horizon, game.states)
-    probs = [0.5 / a + 0.5 * rng.dirichlet(np.ones(a), grid) for a in game.actions]
-    directions = []
-    for a in game.actions:
-        draw = rng.standard_normal((*grid, a))
-        directions.append(draw - draw.mean(axis=2, keepdims=True))
-    return _Place(probs, directions, rng.dirichlet(np.ones(game.states)))
-
-
-def _asymmetry(game: TabularGame, place: _Place) -> tuple[FloatArray, float]:
-    """Return u_i·∂²V_i·u_j − u_j·∂²V_j·u_i for all pairs [N, N], and the size of what was subtracted."""
-    N = game.agents
-    cross = np.zeros((N, N))
-    size = 0.0
-    for j in range(N):
-        slopes = gradients_along(game, place.probs, j, place.directions[j], place.initial)
-        for i in range(N):
-            if i != j:
-                parts = slopes[i] * place.directions[i]
-                cross[i, j] = parts.sum()
-                size = max(size, float(np.abs(parts).sum()))
-    return cross - cross.T, size
-
-
-def _located(game: TabularGame, place: _Place, size: float) -> list[Asymmetry]:
-    """Find the pairs of (step, state) where the symmetry fails, one cell of one agent at a time."""
-    N, H, S = game.agents, game.horizon, game.states
-    cross = np.zeros((N, H, S, N, H, S))
-    for j in range(N):
-        for h in range(H):
-            for s in range(S):
-                single = np.zeros_like(place.directions[j])
-                single[h, s] = place.directions[j][h, s]
-                slopes = gradients_along(game, place.probs, j, single, place.initial)
-                for i in range(N):
-                    if i != j:
-                        cross[i, :, :, j, h, s] = (slopes[i] * place.directions[i]).sum(axis=2)
-    difference = cross - cross.transpose(3, 4, 5, 0, 1, 2)
-    found = []
-    for i, h, s, j, g, t in np.argwhere(np.abs(difference) > TOLERANCE * size):
-        if i < j:
-            amount = float(abs(difference[i, h, s, j, g, t]))
-            found.append(Asymmetry((int(i), int(j)), (int(h), int(g)), (int(s), int(t)), amount))
-    return sorted(found, key=lambda failure: -failure.amount)
+    return [0.5 / a + 0.5 * rng.dirichlet(np.ones(a), grid) for a in game.actions]
 
 
 def _full(game: TabularGame, policy: MarkovPolicy) -> list[FloatArray]:

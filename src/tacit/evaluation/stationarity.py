@@ -9,6 +9,7 @@ import numpy as np
 from tacit.core.errors import TacitError
 from tacit.core.simplex import projected
 from tacit.core.types import FloatArray
+from tacit.evaluation import constants
 from tacit.evaluation.gradient import policy_gradient
 from tacit.games.tabular import TabularGame, check_game
 from tacit.policies.markov import MarkovPolicy, check_policy
@@ -40,7 +41,7 @@ def smoothness_constant(game: TabularGame) -> float:
     [Mao2022, lemma:smoothness]
     """
     low, high = game.reward_range
-    return 4.0 * game.agents * max(game.actions) * game.horizon**3 * (high - low)
+    return constants.smooth(game.agents, max(game.actions), game.horizon) * (high - low)
 
 
 def stationarity(game: TabularGame, policy: MarkovPolicy) -> Stationarity:

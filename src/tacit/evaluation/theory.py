@@ -12,8 +12,12 @@ import numpy as np
 
 from tacit.core import check
 from tacit.core.errors import TacitError
+from tacit.evaluation import constants
 from tacit.evaluation.mismatch import mismatch
 from tacit.games.tabular import TabularGame, check_game
+
+#: ε̃ that is looked at where D is infinite and none is given.
+EXPLORATION = 0.1
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,15 @@ class Theory:
         η = 1/(4·N·A_max·H³) over the span of the rewards, as `pg-exact` takes it, and
         T = 32·N·S·A_max·D²·H⁴·Φ_max/ε². [Mao2022, thm:mpg_exact_gradient]
     storm : mapping
-        ε̃, σ², L, k, w, c (b = 1) and T. [Mao2022, thm:storm_app, thm:finite]
+        ε̃, σ², L, k, w, c (b = 1) and T as in the proof of the theorem, and after T episodes M and the bound on the mean
+        of ‖G_t‖². [Mao2022, thm:storm_app, thm:finite] `exploration_cost` is what ε̃ adds to the nash gap, in the game's
+        units: D·√(SH)·√(N·S·A_max²·H⁵)·ε̃. [Mao2022, lemma:gradient_map_epsilon, lemma:stationarity_implies_nash]
+    explored : mapping
+        What can be proved with no constant left out for one ε̃: the one that was given, or the theorem's, or, where D is
+        infinite and the theorem has none, 0.1. `mismatch` is D over ε̃-greedy policies, `deviating` the same where one
+        agent need not explore, which takes the place of D in what follows. `iterations` is the T for which the gradient
+        mappings add ε/2 to the nash gap; at this T there are `M` and `bound`. `gap`, ε/2 + `exploration_cost`, is what
+        some iterate then has in expectation, in the game's units: no better than the cost of ε̃, however large T is.
     lower_bound : float
         H³·S·A_max/ε² episodes, for any algorithm on some game of this size. [Mao2022, app:lowerbound]
     """
@@ -47,10 +59,13 @@ class Theory:
     exact_step: float
     exact_iterations: float
     storm: dict[str, float]
+    explored: dict[str, float]
     lower_bound: float
 
 
-def theory(game: TabularGame, *, epsilon: float = 0.1, confidence: float = 0.1) -> Theory:
+def theory(
+    game: TabularGame, *, epsilon: float = 0.1, confidence: float = 0.1, exploration: float | None = None
+) -> Theory:
     """Compute what the theorems promise for a game.
 
     Φ_max is at most H where all rewards are shared, and at most N·H otherwise: the agents' policies can be changed one
@@ -61,6 +76,8 @@ def theory(game: TabularGame, *, epsilon: float = 0.1, confidence: float = 0.1) 
     9.0...
     """
     check_game(game)
+    if exploration is not None and check.real("exploration", exploration, least=0, most=1) == 0:
+        raise TacitError("exploration is 0; policy gradients from samples need a positive one, e.g. 0.1")
     if check.real("epsilon", epsilon, least=0) == 0:
         raise TacitError("epsilon is 0; it must be a positive accuracy, in the game's reward units")
     p = check.real("confidence", confidence, least=0, most=1)
@@ -74,6 +91,8 @@ def theory(game: TabularGame, *, epsilon: float = 0.1, confidence: float = 0.1) 
     iota_ce, K_ce = _episodes(S * A**2 * H**5 / eps**2, 2 * N * S * A * H / p)
     D = mismatch(game).D if span > 0 else 1.0  # without a span there is nothing to gain, wherever one is
     phi = H if bool(np.all(game.rewards == game.rewards[:1])) else N * H
+    storm = _storm(N, S, A, H, D, eps, phi, span)
+    explore = exploration or storm["exploration"] or EXPLORATION
     return Theory(
         epsilon=epsilon,
         confidence=p,
@@ -82,9 +101,10 @@ def theory(game: TabularGame, *, epsilon: float = 0.1, confidence: float = 0.1) 
         iota_ce=iota_ce,
         episodes_ce=K_ce,
         mismatch=D,
-        exact_step=1 / (4 * N * A * H**3 * (span if span > 0 else 1.0)),
+        exact_step=1 / (constants.smooth(N, A, H) * (span if span > 0 else 1.0)),
         exact_iterations=32 * N * S * A * D**2 * H**4 * phi / eps**2,
-        storm=_storm(N, S, A, H, D, eps),
+        storm=storm,
+        explored=_explored(game, explore, eps, phi, span),
         lower_bound=H**3 * S * A / eps**2,
     )
 
@@ -97,19 +117,41 @@ def _episodes(factor: float, inside: float) -> tuple[float, float]:
     return math.log(inside * K), K
 
 
-def _storm(N: int, S: int, A: int, H: int, D: float, eps: float) -> dict[str, float]:
+def _storm(N: int, S: int, A: int, H: int, D: float, eps: float, phi: float, span: float) -> dict[str, float]:
     explore = min(math.sqrt(N) * eps / (2 * N * D * S * H**3 * A), 1.0)
     if explore == 0:  # D is infinite
-        nan = math.nan
-        return {"exploration": 0.0, "sigma2": nan, "L": nan, "k": nan, "w": nan, "c": nan, "iterations": math.inf}
-    sigma2 = N * A**2 * H**4 / explore
-    L = math.sqrt(N**2 * A**3 * H**3 / explore**3)
+        undefined = dict.fromkeys(("sigma2", "L", "k", "w", "c", "M", "bound", "exploration_cost"), math.nan)
+        return {"exploration": 0.0, **undefined, "iterations": math.inf}
+    found = constants.storm(N, A, H, explore)
+    T = N**2.25 * D**4.5 * S**3 * A**4.5 * H**12 / eps**4.5
+    cost = D * math.sqrt(S * H) * constants.exploration_cost(N, S, A, H, explore)
     return {
         "exploration": explore,
-        "sigma2": sigma2,
-        "L": L,
-        "k": sigma2 ** (1 / 3) / L,
-        "w": sigma2 * max(64.0, 2.0, (32 + 1 / 7) ** 3 / 64),
-        "c": L**2 * (32 + 1 / 7),
-        "iterations": N**2.25 * D**4.5 * S**3 * A**4.5 * H**12 / eps**4.5,
+        **found._asdict(),
+        "iterations": T,
+        **constants.storm_bound(found, max(T, 1.0), phi)._asdict(),
+        "exploration_cost": cost * span,
+    }
+
+
+def _explored(game: TabularGame, explore: float, eps: float, phi: float, span: float) -> dict[str, float]:
+    """Return what is proved for ε̃: the nash gap is at most D_ε̃·√(SH)·(2·‖G‖ + the cost of ε̃).
+
+    [Mao2022, thm:storm_app, lemma:gradient_map_epsilon, lemma:stationarity_implies_nash]
+    """
+    N, S, A, H = game.agents, game.states, max(game.actions), game.horizon
+    D = mismatch(game, exploration=explore)
+    found = constants.storm(N, A, H, explore)
+    factor = D.deviating * math.sqrt(S * H)
+    T = constants.storm_iterations(found, eps / (4 * factor), phi)
+    cost = factor * constants.exploration_cost(N, S, A, H, explore) * span
+    return {
+        "exploration": explore,
+        "mismatch": D.D,
+        "deviating": D.deviating,
+        **found._asdict(),
+        "iterations": T,
+        **constants.storm_bound(found, T, phi)._asdict(),
+        "exploration_cost": cost,
+        "gap": (eps / 2 * span if span > 0 else 0.0) + cost,
     }

@@ -21,6 +21,7 @@ class GapOutcome:
     kind: str
     source: str
     upper: list[float]
+    informative: bool = True
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ class Outcome:
 def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float]) -> Outcome:
     """Take from a run what is reported and stored of it."""
     values, gaps = run.values, run.gaps
+    gap = GapOutcome(gaps.kind, gaps.source, gaps.upper.tolist(), gaps.informative)
     if values is None and isinstance(run.game, TabularGame):
         values = evaluate(run.game, run.last).values
     return Outcome(
@@ -83,7 +85,9 @@ def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float])
         episodes=run.episodes,
         reward=run.reward.tolist(),
         value=None if values is None else np.asarray(values).tolist(),
-        gap=None if gaps.source == "none" else GapOutcome(gaps.kind, gaps.source, gaps.upper.tolist()),
+        gap=None
+        if gaps.source == "none"
+        else GapOutcome(gaps.kind, gaps.source, gaps.upper.tolist(), gaps.informative),
         params=dict(run.params),
         notes=run.notes,
         seconds=run.seconds,

@@ -68,6 +68,7 @@ class Group:
             "mean": float(upper.max(axis=1).mean()),
             "max": float(upper.max()),
             "per_agent": upper.mean(axis=0).tolist(),
+            "informative": all(gap.informative for gap in gaps),
         }
 
 

@@ -40,6 +40,7 @@ def _gap(given: dict[str, Any], agents: int) -> dict[str, Any]:
         "kind": check.choice("kind of gap", given.get("kind"), _KINDS),
         "source": check.choice("source of a gap", given.get("source"), _SOURCES),
         "upper": _numbers("gap.upper", given.get("upper"), agents),
+        "informative": check.flag("gap.informative", given.get("informative")),
     }
 
 

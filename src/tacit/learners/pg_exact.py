@@ -16,6 +16,7 @@ import numpy as np
 from tacit.core import check
 from tacit.core.ownership import Owned
 from tacit.core.simplex import projected
+from tacit.evaluation import constants
 from tacit.evaluation.gradient import Gradient
 from tacit.learners.spec import Learner, Start, World, checked_start
 from tacit.policies.markov import MarkovPolicy
@@ -72,4 +73,4 @@ def theory_step(world: World) -> float:
     """Return 1/(4·N·A_max·H³), over the span of the rewards."""
     low, high = world.reward_range
     span = high - low if high > low else 1.0  # without a span there is nothing to gain, whatever the step
-    return 1.0 / (4 * world.agents * float(world.actions.max()) * world.horizon**3 * span)
+    return 1.0 / (constants.smooth(world.agents, int(world.actions.max()), world.horizon) * span)

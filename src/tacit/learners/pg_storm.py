@@ -17,8 +17,10 @@ the old policy's estimator with no importance weight, which would need the other
 agent's own, Π_h π_old(a_h)/π(a_h). Where the old policy gave the action no chance at all, the correction is left out.
 Between two visits of a state its direction only shrinks, and projections along a fixed direction compose, so the
 updates of a state wait until it is visited next: an episode costs O(H·A), whatever the number of states. Returns are
-in the game's own units; the theorem's schedule brings rewards to [0, 1]. The estimator's mean is the gradient along the
-simplex only: past rewards add the same to all actions of a state, which the projection removes.
+in the game's own units; the theorem's schedule brings rewards to [0, 1]. Its L is at least the Lipschitz constant of
+the potential's gradient, as its Assumption 1 asks and its proof forgets (evaluation/constants.py). The estimator's mean
+is the gradient along the simplex only: past rewards add the same to all actions of a state, which the projection
+removes.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ import numpy as np
 from tacit.core import check, generics, simplex
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
+from tacit.evaluation.constants import Storm, storm
 from tacit.learners.spec import Learner, Start, World, checked_start, starting_point, unit_rewards
 
 project = generics.jitable(simplex.project)
@@ -107,7 +110,7 @@ class PGStorm(Learner):
             now=np.zeros((N, H, A)),
             old=np.zeros((N, A)),
             old_chance=np.zeros((N, H)),
-            schedule=schedule(self, world) if theory else Schedule(0.0, 1.0, 0.0, 0.0),
+            schedule=schedule(self, world) if theory else Storm(0.0, 1.0, 0.0, 0.0, 0.0),
             eta=-1.0 if isinstance(self.eta, str) else float(self.eta),
             momentum=0.0 if isinstance(self.momentum, str) else float(self.momentum),
             exploration=float(self.exploration),
@@ -120,29 +123,9 @@ class PGStorm(Learner):
         )
 
 
-class Schedule(NamedTuple):
-    """The theorem's constants: η_t = k/(w + σ²·t)^{1/3}, a_{t+1} = c·η_t²."""
-
-    k: float
-    w: float
-    c: float
-    sigma2: float
-
-
-def schedule(spec: PGStorm, world: World) -> Schedule:
-    """Return the constants of [Mao2022, thm:storm_app] with σ² and L² as in the proof of [Mao2022, thm:finite].
-
-    An agent on its own counts itself only: N = 1.
-    """
-    N, A, H, explore, b = world.agents, float(world.actions.max()), world.horizon, float(spec.exploration), spec.b
-    sigma2 = N * A**2 * H**4 / explore
-    L = math.sqrt(N**2 * A**3 * H**3 / explore**3)
-    return Schedule(
-        k=b * sigma2 ** (1 / 3) / L,
-        w=sigma2 * max((4 * b) ** 3, 2.0, (32 * b + 1 / (7 * b**2)) ** 3 / 64),
-        c=L**2 * (32 + 1 / (7 * b**3)),
-        sigma2=sigma2,
-    )
+def schedule(spec: PGStorm, world: World) -> Storm:
+    """Return the constants of the theorem's steps; an agent on its own counts itself only: N = 1."""
+    return storm(world.agents, int(world.actions.max()), world.horizon, float(spec.exploration), float(spec.b))
 
 
 class PGStormState(NamedTuple):
@@ -157,7 +140,7 @@ class PGStormState(NamedTuple):
     now: FloatArray  # [N, H, A]  θ of the running episode at its cells
     old: FloatArray  # [N, A]  room for θ of the episode before
     old_chance: FloatArray  # [N, H]  the old policy's probability of the action played
-    schedule: Schedule
+    schedule: Storm
     eta: float  # negative: the schedule's
     momentum: float
     exploration: float

@@ -59,7 +59,7 @@ class PlainAgent:
 
     def __init__(self, inner: Any, size: tuple[int, int, int]) -> None:
         self.inner, self.horizon, self.actions = inner, size[0], size[2]
-        self.bound = np.nan
+        self.bound_sum = None  # it keeps no bounds that we know of
         self._counts = np.zeros(size)
 
     @property

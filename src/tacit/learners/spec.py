@@ -112,6 +112,18 @@ class Learner:
         """Return agent i's learner: itself, but for a team of different ones."""
         return self
 
+    def log_factor(self, world: World) -> float:
+        """Return ι; learners whose theory has no logarithmic factor have no use for it."""
+        return 0.0
+
+    def needed_factor(self, scale: Scale) -> float:
+        """Return ι as its theorem needs it for a run of this scale."""
+        return 0.0
+
+    def bound_sum(self, state: Any) -> FloatArray | None:
+        """Return Σ_k (V̄_1 − V̲_1) of the agents [N] in a state, where they keep bounds of their own."""
+        return None
+
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force, for people."""
         raise NotImplementedError

@@ -10,7 +10,8 @@ and at its end, after ň visits,
     V̄_h(s) ← min{mean(r + V̄_{h+1}) + b, H − h + 1},  V̲_h(s) ← max{mean(r + V̲_{h+1}) − b, 0},
     b = bonus·√(H²·A·ι/ň) (cce),  bonus·√(H²·A²·ι/ň) (ce),
 
-and the bandit starts anew. The agent's own bound on its gap after K episodes is (1/K)·Σ_k (V̄_1 − V̲_1)(s_1^k).
+and the bandit starts anew. What the agent knows of its gap after K episodes is (1/K)·Σ_k (V̄_1 − V̲_1)(s_1^k); when that
+is a bound, `own_bound.py` says.
 
 Deviations: ř and v̌ are kept as one sum. Rewards are brought to [0, 1] by the game's reward range; with loss = "raw" the
 losses are multiplied by H and the span of the rewards. V̲, which the paper defines for its analysis, is kept.
@@ -39,7 +40,7 @@ class StageV(v_base.VLearner):
 
     @property
     def guaranteed(self) -> bool:
-        """Whether the theorem covers these parameters, so that each agent's own bound holds."""
+        """Whether the theorem covers these parameters, apart from ι: see `own_bound.py`."""
         bandit = Swap() if self.equilibrium == "ce" else Exp3IX()
         large = self._bonus >= v_base.BONUS[self.equilibrium]
         return self._bandit == bandit and large and self.step == "theory" and self.loss == "normalized"

@@ -10,6 +10,7 @@ import numpy as np
 
 from tacit.bandits import Bandit, Cells, Exp3IX
 from tacit.core import check, generics
+from tacit.core.types import FloatArray
 from tacit.learners import spec
 from tacit.learners.spec import World
 
@@ -32,7 +33,8 @@ class VLearner(spec.Learner):
     confidence : float
         The probability p in ι = log(2·N·S·A_max·K·H/p).
     iota : float, optional
-        ι itself, for an agent that does not know N, A_max and K.
+        ι itself, for an agent that does not know N, A_max and K. With a smaller one than the theorem's, agents' own
+        bounds are estimates.
     bandit : Bandit or name
         What plays at every (h, s).
     """
@@ -56,7 +58,16 @@ class VLearner(spec.Learner):
 
     def log_factor(self, world: World) -> float:
         """Return ι as given, or as the theorem has it for the run."""
-        return spec.theorem_iota(world.scale, self.confidence) if self.iota is None else float(self.iota)
+        return self.needed_factor(world.scale) if self.iota is None else float(self.iota)
+
+    def needed_factor(self, scale: spec.Scale) -> float:
+        """Return ι of the theorem for a run of this scale."""
+        return spec.theorem_iota(scale, self.confidence)
+
+    def bound_sum(self, state: Any) -> FloatArray:
+        """Return Σ_k (V̄_1 − V̲_1) of the agents."""
+        found: FloatArray = state.bound_sum
+        return found
 
     @property
     def equilibrium(self) -> str:

@@ -17,7 +17,7 @@ from tacit.engine.validation import Arrays, check_names
 from tacit.evaluation.certificate import Certificate, bound, certificate, fixed_deviation
 from tacit.games.protocol import Game
 from tacit.games.tabular import TabularGame
-from tacit.learners import Learner
+from tacit.learners import Learner, own_bound
 
 
 class CertifiedOutput(Output):
@@ -55,7 +55,8 @@ class CertifiedOutput(Output):
         else:
             values, gaps = bound(self.tables, self.certificate)
             replay = Replay(self.tables, self.learner, self.episodes, self.seed, done, self.certificate)
-            average = Candidate(Gaps(kind, np.maximum(gaps, 0.0), "certificate", replay), values, certified)
+            upper, most = np.maximum(gaps, 0.0), own_bound.cap(engine.world)
+            average = Candidate(Gaps(kind, upper, "certificate", replay, most=most), values, certified)
         return Result(policy, {"average": average, "last": last}, "average")
 
     def snapshot(self) -> Arrays:
