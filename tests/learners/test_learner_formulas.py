@@ -9,7 +9,7 @@ import pytest
 
 import tacit
 from tacit.core.generics import learn
-from tacit.core.stages import stage_lengths
+from tacit.policies.stages import stage_lengths
 from tacit.learners import World, theorem_iota
 from tacit.learners.spec import Scale
 

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.core.storage import rounded
+from tacit.policies.storage import rounded
 from tacit.policies.certified import restored
 
 

@@ -29,11 +29,11 @@ import numpy as np
 
 from tacit.core import generics, memory
 from tacit.core.ownership import locked
-from tacit.core.storage import rounded
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.contraction import own_payoffs
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy
+from tacit.policies.storage import rounded
 
 
 class Certificate(NamedTuple):

@@ -12,13 +12,13 @@ import numpy as np
 
 from tacit.core import check
 from tacit.core.errors import TacitError
-from tacit.core.stages import stage_lengths
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.contraction import own_payoffs
 from tacit.evaluation.deviations import deviations
 from tacit.games.tabular import TabularGame
 from tacit.policies.certified import CertifiedPolicy
 from tacit.policies.markov import MarkovPolicy
+from tacit.policies.stages import stage_lengths
 
 _BLOCK = 4096  # visits that are worked on at once
 

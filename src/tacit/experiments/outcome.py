@@ -85,9 +85,7 @@ def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float])
         episodes=run.episodes,
         reward=run.reward.tolist(),
         value=None if values is None else np.asarray(values).tolist(),
-        gap=None
-        if gaps.source == "none"
-        else GapOutcome(gaps.kind, gaps.source, gaps.upper.tolist(), gaps.informative),
+        gap=None if gaps.source == "none" else gap,
         params=dict(run.params),
         notes=run.notes,
         seconds=run.seconds,

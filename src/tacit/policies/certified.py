@@ -29,10 +29,10 @@ import numpy.typing as npt
 from tacit.core import archive, check, sampling, streams
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, Sealed, frozen
-from tacit.core.stages import stage_lengths
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.tabular import TabularGame, check_game, times
 from tacit.policies import document
+from tacit.policies.stages import stage_lengths
 
 if TYPE_CHECKING:
     from tacit.policies.thinned import ThinnedPolicy
