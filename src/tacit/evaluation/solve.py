@@ -15,7 +15,7 @@ from tacit.core import check, memory
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray
-from tacit.evaluation import stage
+from tacit.evaluation import stage_game
 from tacit.games.tabular import TabularGame, check_game
 from tacit.policies.markov import MarkovPolicy
 
@@ -91,7 +91,7 @@ def _correlated(game: TabularGame, concept: str, weights: FloatArray) -> Solutio
     V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the equilibrium")
 
     def fill(h: int, s: int, payoffs: FloatArray) -> FloatArray:
-        probs[h, s] = stage.correlated(payoffs, concept, weights)
+        probs[h, s] = stage_game.correlated(payoffs, concept, weights)
         return np.tensordot(payoffs, probs[h, s], axes=game.agents)
 
     _backward(game, V, fill)
@@ -112,7 +112,7 @@ def _nash(game: TabularGame) -> Solution:
     V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the equilibrium")
 
     def fill(h: int, s: int, payoffs: FloatArray) -> FloatArray:
-        x, y = stage.zero_sum(payoffs[0])
+        x, y = stage_game.zero_sum(payoffs[0])
         probs[0][h, s], probs[1][h, s] = x, y
         return payoffs @ y @ x
 
