@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ from tacit.core import generics, memory
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.protocol import Game
-from tacit.policies.certified import CertifiedPolicy
+from tacit.policies.certified import STARTS, CertifiedPolicy
 
 
 class Nothing(NamedTuple):
@@ -72,8 +72,9 @@ def up_to(kept: Record, episodes: int) -> Record:
     return kept._replace(visited=kept.visited[:episodes], stored=kept.stored[:episodes])
 
 
-def certified_policy(game: Game, kept: Record, rule: str) -> CertifiedPolicy:
-    """Turn a record into the policy that it describes."""
+def certified_policies(game: Game, kept: Record, rule: str) -> dict[str, CertifiedPolicy]:
+    """Turn a record into the policies that it describes, by where they begin; they share their arrays."""
     written = so_far(kept)
     visited, stored = Owned(written.visited), Owned(written.stored)  # the run has ended: nobody writes to them any more
-    return CertifiedPolicy(visited, stored, actions=game.actions, states=game.states, rule=rule)
+    sizes: dict[str, Any] = {"actions": game.actions, "states": game.states, "rule": rule}
+    return {start: CertifiedPolicy(visited, stored, **sizes, start=start) for start in STARTS}

@@ -178,7 +178,7 @@ class Run:
 
     def __repr__(self) -> str:
         sign = {"exact": "=", "estimate": "≈"}.get(self.gaps.source, "≤")
-        told = f", {self.gaps.kind} gap {sign} {self.gap:.4g} ({self.gaps.source})"
+        told = f", {self.gaps.kind} gap {sign} {self.gap:.4g} ({self.gaps.source}, {self.chosen})"
         if self.gaps.source == "none":
             told = ""
         elif not self.gaps.informative:

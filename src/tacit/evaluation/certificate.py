@@ -214,6 +214,20 @@ def bound(game: TabularGame, cert: Certificate) -> Bound:
     lasting = (episodes - cert.since)[:, None]
     value = (cert.first_v_sum + lasting * cert.V[0]) / episodes  # [S, N]
     q = (cert.first_q_sum + lasting[..., None, None] * cert.first_q) / episodes  # [S, N, B, A]
+    return _read(game, cert, value, q)
+
+
+def latest(game: TabularGame, cert: Certificate) -> Bound:
+    """Read the certificate for the policy that begins with what is in force now, as a further episode would.
+
+    π̄ draws the episode k with which it begins evenly from all K; any other distribution gives a policy too, with the
+    same sums over it. Here k is K + 1 for certain: the deviator knows it, and for H = 1 the bound is exact as well.
+    """
+    return _read(game, cert, cert.V[0], cert.first_q)
+
+
+def _read(game: TabularGame, cert: Certificate, value: FloatArray, q: FloatArray) -> Bound:
+    """Return the bound from the values [S, N] and the deviations' values [S, N, B, A] at the first step."""
     values, gaps = np.zeros(game.agents), np.zeros(game.agents)
     for i, size in enumerate(game.actions):
         told = size if q.shape[2] > 1 else 1
@@ -224,17 +238,17 @@ def bound(game: TabularGame, cert: Certificate) -> Bound:
     return Bound(values, gaps)
 
 
-def fixed_deviation(game: TabularGame, cert: Certificate) -> IntArray:
+def fixed_deviation(game: TabularGame, cert: Certificate, *, latest: bool = False) -> IntArray:
     """Choose a Markov deviation for every agent, [C, N, B]: the best against the average of what was in force.
 
-    At the first step the average over episodes decides, elsewhere that over all visits; a pair that never took effect
-    is answered as if all played evenly.
+    At the first step the average over episodes decides, or for the latest policy what is in force now, elsewhere that
+    over all visits; a pair that never took effect is answered as if all played evenly.
     """
     C, N, B, _ = cert.q.shape
     choice = np.zeros((C, N, B), dtype=np.int64)
     lasting = (int(cert.clock[0]) - cert.since)[:, None, None, None]
     sums = cert.q_sum.copy()
-    sums[: game.states] = cert.first_q_sum + lasting * cert.first_q
+    sums[: game.states] = cert.first_q if latest else cert.first_q_sum + lasting * cert.first_q
     even = _even_choice(game)
     for i, size in enumerate(game.actions):
         own = sums[:, i, :, :size]

@@ -46,11 +46,11 @@ def certified_bound(game: TabularGame, policy: CertifiedPolicy, kind: str) -> tu
     after: list[History] = []
     for h in reversed(range(game.horizon)):
         after = [_history(game, policy, kind, h, s, after, even.V[:, h, s], even.best) for s in range(game.states)]
-    episodes = np.arange(policy.episodes)
+    episodes = np.array([policy.episodes]) if policy.start == "latest" else np.arange(policy.episodes)
     values, gaps = np.zeros(game.agents), np.zeros(game.agents)
     for s in np.flatnonzero(game.initial):
         held = after[s]
-        share = np.bincount(held.at(episodes), minlength=len(held.since)) / policy.episodes
+        share = np.bincount(held.at(episodes), minlength=len(held.since)) / len(episodes)
         value = share @ held.V
         values += game.initial[s] * value
         for i in range(game.agents):

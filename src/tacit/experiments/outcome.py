@@ -38,6 +38,8 @@ class Outcome:
         Mean returns over the last tenth of the episodes.
     value : list [N] or None
         Exact values of the policy, or of the last iterate where those are not known; none without tables.
+    chosen : str
+        Which of the run's candidates the policy is.
     gap : GapOutcome or None
     notes : tuple of str
         What was found or decided on the way.
@@ -56,6 +58,7 @@ class Outcome:
     episodes: int
     reward: list[float]
     value: list[float] | None
+    chosen: str
     gap: GapOutcome | None
     params: dict[str, Any]
     notes: tuple[str, ...]
@@ -85,6 +88,7 @@ def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float])
         episodes=run.episodes,
         reward=run.reward.tolist(),
         value=None if values is None else np.asarray(values).tolist(),
+        chosen=run.chosen,
         gap=None if gaps.source == "none" else gap,
         params=dict(run.params),
         notes=run.notes,

@@ -27,6 +27,7 @@ def checked(given: object, known: Collection[str]) -> dict[str, Any]:
         "episodes": check.integer("episodes", table.get("episodes"), least=1, most=_MOST),
         "reward": _numbers("reward", table.get("reward"), agents),
         "value": None if table.get("value") is None else _numbers("value", table["value"], agents),
+        "chosen": _text("chosen", table.get("chosen")),
         "gap": None if gap is None else _gap(_table("gap", gap), agents),
         "params": _table("params", table.get("params")),
         "notes": [_text(f"notes[{k}]", note) for k, note in enumerate(_list("notes", table.get("notes", [])))],

@@ -8,7 +8,8 @@ agents had there. Played, it draws an episode k, and at each step h in state s
 2. sets k to the episode of that visit, and
 3. draws every agent's action from the distribution that the agent had at that visit.
 
-All draws of step 1 come from the common seed, so each agent can play its part alone.
+All draws of step 1 come from the common seed, so each agent can play its part alone. Instead of drawing the first k,
+play may begin with what the last episode left behind (`start = "latest"`): that leaves out the random play at first.
 
 Deviations: [Mao2022, Alg. 2] acts before it draws j and lets j range over the running stage; the proof needs the order
 and the range above: V^{π̄_h^k}(s) = (1/ň)·Σ_j D_{μ^{l_j}}(r + P·V^{π̄_{h+1}^{l_j}}). Where no stage has ended before
@@ -37,7 +38,7 @@ from tacit.policies.stages import stage_lengths
 if TYPE_CHECKING:
     from tacit.policies.thinned import ThinnedPolicy
 
-RULES = ("stage", "rate")
+RULES, STARTS = ("stage", "rate"), ("average", "latest")
 
 #: No state, action or step has a larger number.
 MOST = 2**31 - 1
@@ -56,6 +57,9 @@ class CertifiedPolicy(Sealed):
     states : int
     rule : {"stage", "rate"}
         How an earlier visit is drawn.
+    start : {"average", "latest"}
+        With which episode an episode of play begins: one drawn evenly from all, as in the paper, or what the last one
+        left behind.
 
     Notes
     -----
@@ -71,8 +75,10 @@ class CertifiedPolicy(Sealed):
         actions: Sequence[int],
         states: int,
         rule: str = "stage",
+        start: str = "average",
     ) -> None:
         self.rule = check.choice("rule", rule, RULES)
+        self.start = check.choice("start", start, STARTS)
         if not isinstance(actions, Sequence) or isinstance(actions, str) or not len(actions):
             raise TacitError(f"actions is {brief(actions)}; it must be a list with one number for each agent")
         self.actions = tuple(check.integer(f"actions[{i}]", a, least=1, most=MOST) for i, a in enumerate(actions))
@@ -117,6 +123,12 @@ class CertifiedPolicy(Sealed):
         i = check.integer("agent", agent, least=0, most=self.agents - 1)
         return restored(self.stored[np.asarray(k), h, columns(self.actions)[i]])
 
+    def first(self, u: FloatArray) -> IntArray:
+        """Return the episodes with which episodes of play begin, drawn with the uniform numbers u."""
+        if self.start == "latest":
+            return np.full(u.shape, self.episodes)
+        return (u * self.episodes).astype(np.int64)
+
     def earlier(self, h: int, k: IntArray, s: IntArray, u: FloatArray) -> IntArray:
         """Draw, for each index k in state s, the episode of an earlier visit of (h, s); −1 where there is none."""
         keys = self._visits[h]
@@ -146,7 +158,7 @@ class CertifiedPolicy(Sealed):
         seed = check.integer("seed", seed, least=0)
         common, world = streams.stream(seed, 0), streams.stream(seed, 1)
         own = [streams.stream(seed, 2 + i) for i in range(self.agents)]
-        k = (common.random(episodes) * self.episodes).astype(np.int64)
+        k = self.first(common.random(episodes))
         support = np.flatnonzero(game.initial)
         start = sampling.cumulate_rows(game.initial[support], np.array([0, len(support)]))
         s = support[np.searchsorted(start, world.random(episodes), side="right")]
@@ -192,6 +204,7 @@ class CertifiedPolicy(Sealed):
                 "actions": np.array(self.actions),
                 "states": np.int64(self.states),
                 "rule": np.array(self.rule),
+                "start": np.array(self.start),
             },
         )
 
@@ -199,7 +212,7 @@ class CertifiedPolicy(Sealed):
     def load(cls, path: str | os.PathLike[str]) -> CertifiedPolicy:
         """Read a policy that `save` wrote."""
         arrays = archive.read(path)
-        missing = [key for key in ("visited", "stored", "actions", "states", "rule") if key not in arrays]
+        missing = [key for key in ("visited", "stored", "actions", "states", "rule", "start") if key not in arrays]
         if missing:
             raise TacitError(f"{path} is not a certified policy: it has no {' and no '.join(missing)}")
         try:
@@ -209,6 +222,7 @@ class CertifiedPolicy(Sealed):
                 actions=archive.integers("actions", arrays["actions"]),
                 states=archive.single("states", arrays["states"]),
                 rule=archive.single("rule", arrays["rule"]),
+                start=archive.single("start", arrays["start"]),
             )
         except (TacitError, ValueError, TypeError) as error:
             raise TacitError(f"{path} is not a certified policy: {one_line(error, 300)}") from None
@@ -244,7 +258,7 @@ class CertifiedPart:
         H = self.policy.horizon
         self._common = streams.stream(seed, streams.ENVIRONMENT).random(H + 1)
         self._own = streams.stream(seed, streams.agent_role(self.agent)).random(H)
-        self._index = np.array([int(self._common[H] * self.policy.episodes)])
+        self._index = self.policy.first(self._common[H:])
         self._next = 0
 
     @property

@@ -228,7 +228,7 @@ def _met(policy: CertifiedPolicy, starts: int, rng: np.random.Generator) -> list
 
     The two arrays [n, s] are the index after the step and its place among the nodes of the next step, −1 for none.
     """
-    index = (rng.random(starts) * policy.episodes).astype(np.int64)
+    index = policy.first(rng.random(starts))
     numbers = rng.random((starts, policy.horizon))
     run, met = np.arange(starts), []
     for h in range(policy.horizon):

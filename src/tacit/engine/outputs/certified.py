@@ -11,17 +11,24 @@ from tacit.engine.curve import Measures
 from tacit.engine.fused import FusedEngine
 from tacit.engine.outputs.markov import exact_candidate, tables_to_measure
 from tacit.engine.protocols import Engine, Output, Result
-from tacit.engine.record import Nothing, Record, certified_policy, record
+from tacit.engine.record import Nothing, Record, certified_policies, record
 from tacit.engine.run import Candidate, Gaps
 from tacit.engine.validation import Arrays, check_names
-from tacit.evaluation.certificate import Certificate, bound, certificate, fixed_deviation
+from tacit.evaluation.certificate import Certificate, bound, certificate, fixed_deviation, latest
 from tacit.games.protocol import Game
 from tacit.games.tabular import TabularGame
 from tacit.learners import Learner, own_bound
 
+#: How the certificate is read for the policies that begin in any episode, or with what the last one left behind.
+READINGS = {"average": bound, "latest": latest}
+
 
 class CertifiedOutput(Output):
-    """For learners whose guarantee is about a certified policy: "average" is that of [Mao2022, Alg. 2]."""
+    """For learners whose guarantee is about a certified policy.
+
+    Candidates are "average", the policy of [Mao2022, Alg. 2]; "latest", the same beginning with what the last episode
+    left behind; and "last", the last iterate. The one with the smallest gap is chosen.
+    """
 
     def __init__(
         self, *, game: Game, learner: Learner, episodes: int, seed: int, certify: bool | None, keep: bool
@@ -35,29 +42,37 @@ class CertifiedOutput(Output):
         """Nothing: record and certificate watch the loop itself."""
 
     def measure(self, engine: Engine, done: int) -> Measures:
-        """Return the policy's values, where they are known, and the bounds on its gaps."""
-        if self.tables is not None:
-            values, gaps = bound(self.tables, self.certificate)
-            return {"value": values, "gap": np.maximum(gaps, 0.0)}
-        bounds = engine.own_bounds(self.learner.equilibrium, done)
-        return {"value": np.full(self.game.agents, np.nan), "gap": bounds.upper}
+        """Return values and bounds on the gaps of the better of the two policies, where they are known, and of each."""
+        if self.tables is None:
+            unknown = np.full(self.game.agents, np.nan)
+            return {"value": unknown, "gap": engine.own_bounds(self.learner.equilibrium, done).upper}
+        found = {name: read(self.tables, self.certificate) for name, read in READINGS.items()}
+        best = min(found.values(), key=lambda one: one.gaps.max())
+        each = {f"gap_{name}": max(float(one.gaps.max()), 0.0) for name, one in found.items()}
+        return {"value": best.values, "gap": np.maximum(best.gaps, 0.0), **each}
 
     def result(self, engine: Engine, done: int) -> Result:
-        """Return the certified policy and the last iterate; where agents saw different things, the latter alone."""
+        """Return the certified policies and the last iterate; where agents saw different things, the latter alone."""
         policy = engine.policy(engine.distributions())
         last = exact_candidate(self.tables, policy)
         if not engine.common_state:
             return Result(policy, {"last": last}, "last")
         kept, kind = self.record, self.learner.equilibrium
-        certified = certified_policy(self.game, kept, self.learner.rule) if isinstance(kept, Record) else None
+        certified = certified_policies(self.game, kept, self.learner.rule) if isinstance(kept, Record) else {}
         if self.tables is None:
-            average = Candidate(engine.own_bounds(kind, done), None, certified)
-        else:
-            values, gaps = bound(self.tables, self.certificate)
-            replay = Replay(self.tables, self.learner, self.episodes, self.seed, done, self.certificate)
-            upper, most = np.maximum(gaps, 0.0), own_bound.cap(engine.world)
-            average = Candidate(Gaps(kind, upper, "certificate", replay, most=most), values, certified)
-        return Result(policy, {"average": average, "last": last}, "average")
+            average = Candidate(engine.own_bounds(kind, done), None, certified.get("average"))
+            unknown = Gaps(kind, np.full(self.game.agents, np.nan), "none")
+            latest = Candidate(unknown, None, certified.get("latest"))
+            return Result(policy, {"average": average, "latest": latest, "last": last}, "average")
+        candidates, most = {}, own_bound.cap(engine.world)
+        for name, read in READINGS.items():
+            values, gaps = read(self.tables, self.certificate)
+            replay = Replay(self.tables, self.learner, self.episodes, self.seed, done, self.certificate, name)
+            bounds = Gaps(kind, np.maximum(gaps, 0.0), "certificate", replay, most=most)
+            candidates[name] = Candidate(bounds, values, certified.get(name))
+        candidates["last"] = last
+        known = [name for name in candidates if certified or name == "last"]
+        return Result(policy, candidates, min(known, key=lambda name: candidates[name].gap))
 
     def snapshot(self) -> Arrays:
         """Nothing: certificate and record belong to the engine."""
@@ -81,11 +96,12 @@ class Replay:
     seed: int
     done: int
     certificate: Certificate
+    start: str  # of the policy: "average" or "latest"
 
     def __call__(self) -> FloatArray:
         """Return the lower bounds [N]."""
-        choice = fixed_deviation(self.game, self.certificate)
+        choice = fixed_deviation(self.game, self.certificate, latest=self.start == "latest")
         fixed = certificate(self.game, self.learner.equilibrium, choice=choice)
         engine = FusedEngine(self.game, self.learner, episodes=self.episodes, seed=self.seed, certificate=fixed)
         engine.advance(self.done)
-        return bound(self.game, fixed).gaps
+        return READINGS[self.start](self.game, fixed).gaps
