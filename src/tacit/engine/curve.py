@@ -111,8 +111,8 @@ class Curve:
 
 def _added(total: FloatArray, returns: FloatArray) -> FloatArray:
     """Add returns one after the other, so that the sum does not depend on how episodes are cut into chunks."""
-    sums: FloatArray = np.cumsum(np.concatenate([total[None], returns]), axis=0)
-    return sums[-1]
+    last: FloatArray = np.cumsum(np.concatenate([total[None], returns]), axis=0)[-1]
+    return last
 
 
 def table(rows: list[dict[str, float]]) -> npt.NDArray[Any]:
