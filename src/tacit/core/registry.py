@@ -17,6 +17,7 @@ class Registry(Generic[T]):
     """A table from names to factories with keyword parameters.
 
     Plugins join through the entry-point group `tacit.<plural of kind>`; a built-in name is never replaced by one.
+    `adopt` may turn whatever is registered into a factory.
 
     >>> numbers = Registry[int]("number")
     >>> numbers.add("answer", lambda *, base=40: base + 2)
@@ -27,8 +28,8 @@ class Registry(Generic[T]):
     tacit.core.errors.TacitError: no number 'answr'; did you mean 'answer'? known: answer
     """
 
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
+    def __init__(self, kind: str, *, adopt: Callable[[Any], Callable[..., T]] | None = None) -> None:
+        self.kind, self._adopt = kind, adopt
         self._factories: dict[str, Callable[..., T]] = {}
         self._plugins_met = False
 
@@ -36,7 +37,7 @@ class Registry(Generic[T]):
         """Register a factory; its docstring's first line is what listings show."""
         if name in self._factories:
             raise TacitError(f"{self.kind} {name!r} is registered already; choose another name")
-        self._factories[name] = factory
+        self._factories[name] = factory if self._adopt is None else self._adopt(factory)
 
     def __iter__(self) -> Iterator[str]:
         self._meet_plugins()
@@ -71,4 +72,4 @@ class Registry(Generic[T]):
         self._plugins_met = True
         for point in entry_points(group=f"tacit.{self.kind}s"):
             if point.name not in self._factories:
-                self._factories[point.name] = point.load()
+                self.add(point.name, point.load())

@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeVar
 
 from tacit.core import check
 from tacit.core.errors import TacitError, brief, sentence
-from tacit.engine import Event, Watcher
+from tacit.engine import Advanced, Event, Watcher
 from tacit.experiments.workers import Workers
 
 Item = TypeVar("Item")
@@ -72,7 +72,7 @@ def run_all(
     """
     size = check.integer("workers", os.cpu_count() or 1 if workers is None else workers, least=1)
     if isinstance(on, str):
-        check.choice("on", on, ["threads", "processes"])
+        check.choice("executor", on, ["threads", "processes"])
     elif not isinstance(on, Executor):
         raise TacitError(f"on is {brief(on)}; it must be 'threads', 'processes' or an Executor")
     pool = _pool(on, size, setup)
@@ -180,9 +180,9 @@ class _Threads(_Pool):
         self._executor.shutdown(wait=True, cancel_futures=early)
 
     def _send(self, k: int, event: Event) -> None:
-        """Pass on an event, and end the run where it is to stop."""
+        """Pass on an event; end the run after a chunk where it is to stop."""
         self._events.put((k, event))
-        if self._stop.is_set():
+        if isinstance(event, Advanced) and self._stop.is_set():
             raise KeyboardInterrupt
 
 

@@ -170,11 +170,10 @@ class _Rarely:
         self._pipe, self._last = pipe, 0.0
 
     def __call__(self, event: Event) -> None:
-        """Send an event, and end the run where it is to stop."""
-        now = time.monotonic()
-        if isinstance(event, Advanced) and now - self._last < _TICK:
-            return
-        self._last = now
-        self._pipe.send(("event", event))
-        if self._pipe.poll():  # only ever to end
+        """Send an event; end the run after a chunk where it is to stop."""
+        advanced, now = isinstance(event, Advanced), time.monotonic()
+        if not advanced or now - self._last >= _TICK:
+            self._last = now
+            self._pipe.send(("event", event))
+        if advanced and self._pipe.poll():  # only ever to end
             raise KeyboardInterrupt
