@@ -148,6 +148,7 @@ _ONE_LINE = ("learner", "episodes", "seeds", "seed", "set", "game_set", "points"
 
 
 def _from_file(args: argparse.Namespace) -> Experiment:
+    from tacit.experiments import scripts
     from tacit.experiments.loading import load
 
     given = [name for name in _ONE_LINE if getattr(args, name) is not None]
@@ -156,10 +157,7 @@ def _from_file(args: argparse.Namespace) -> Experiment:
         raise TacitError(f"{what} is given beside {args.game}; an experiment's file says it itself")
     sys.path.insert(0, str(Path(args.game).resolve().parent))  # for environments of one's own beside the file
     experiment = load(args.game)
-    named = {Path(script).resolve() for script in args.scripts}
-    missing = [script for script in experiment.scripts if Path(script).resolve() not in named]
-    if missing:
-        raise TacitError(f"{args.game} needs {missing[0]}, which is code; to run it, say --import {missing[0]} too")
+    scripts.require(args.game, experiment.scripts)
     return experiment
 
 

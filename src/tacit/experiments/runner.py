@@ -61,6 +61,7 @@ def run_experiment(
     >>> [one.episodes for one in run_experiment(small).outcomes]
     [100, 100]
     """
+    scripts.require(experiment.name, experiment.scripts)
     runs = plan(experiment, keep=out is not None)
     root = None if out is None else archive.path(out)
     found: dict[str, Outcome | Failure] = {}
