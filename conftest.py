@@ -5,7 +5,7 @@ from importlib.util import find_spec
 NEEDS = {
     "src/tacit/games/openspiel.py": "pyspiel",
     "src/tacit/games/gymnasium.py": "gymnasium",
-    "src/tacit/play/exported.py": "pettingzoo",
-    "src/tacit/play/pettingzoo.py": "pettingzoo",
+    "src/tacit/environments/exported.py": "pettingzoo",
+    "src/tacit/environments/pettingzoo.py": "pettingzoo",
 }
 collect_ignore = [path for path, module in NEEDS.items() if find_spec(module) is None]

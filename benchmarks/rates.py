@@ -15,7 +15,6 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import tacit
-from tacit.experiments import learn_seeds
 from tacit.report import COLORS, save_figure, styled
 
 CASES = [
@@ -38,10 +37,8 @@ def main() -> None:
             gaps = []
             for seed in range(GAMES):
                 game = tacit.make("random-general-sum", states=2, actions=2, horizon=5, seed=seed)
-                batch = learn_seeds(
-                    game, learner, episodes=args.episodes, seeds=[0], keep=False, points=5000, bonus=0.1
-                )
-                curve = batch.runs[0].curve
+                run = tacit.learn(game, learner, episodes=args.episodes, keep=False, points=5000, bonus=0.1)
+                curve = run.curve
                 ax.plot(curve["episode"], curve["gap"], color=COLORS[color], linestyle=line, alpha=0.3, linewidth=1)
                 gaps.append(curve["gap"])
             mean = np.mean(gaps, axis=0)

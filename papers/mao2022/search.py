@@ -48,10 +48,10 @@ def reward(task: dict, label: str, params: dict, seeds: range) -> dict:
     game = tacit.make("box-pushing", horizon=task["horizon"], reset=task["reset"])
     learner = SETTINGS[label][0]
     options = {"certify": False, "keep": False, "points": 10, **params}
-    batch = learn_seeds(game, learner, episodes=task["episodes"], seeds=seeds, **options)
-    if batch.interrupted:
+    runs = learn_seeds(game, learner, episodes=task["episodes"], seeds=seeds, **options)
+    if len(runs) < len(seeds) or any(run.interrupted for run in runs):
         raise KeyboardInterrupt
-    found = summarize([run.reward[0] for run in batch.runs])
+    found = summarize([run.reward[0] for run in runs])
     return {"params": params, "mean": found.mean, "ci95": found.ci95}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -239,7 +240,8 @@ def _conduct(
         notes=(*engine.game.notes, *engine.notes),
         warnings=tuple(found),
     )
-    for note in (*run.notes, *run.warnings):
-        watch(Noted(note))
-    watch(Finished(curve.done, ended))
+    with contextlib.suppress(KeyboardInterrupt):  # there is nothing left to interrupt
+        for note in dict.fromkeys((*run.notes, *engine.warnings)):
+            watch(Noted(note))
+        watch(Finished(curve.done, ended))
     return run

@@ -110,7 +110,15 @@ def test_help_and_version_exit_0(arguments: list[str], capsys: pytest.CaptureFix
 def test_help_names_every_command_and_exit_code(capsys: pytest.CaptureFixture[str]):
     main([])
     out = capsys.readouterr().out
-    for word in ("games", "solve", "reproduce", "0 done", "2 wrong usage", "130 interrupted"):
+    for word in (
+        "games",
+        "solve",
+        "reproduce",
+        "0 done",
+        "1 some runs of several failed",
+        "2 wrong usage",
+        "130 interrupted",
+    ):
         assert word in out
 
 

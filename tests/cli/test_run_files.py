@@ -109,9 +109,8 @@ def test_plot(ending: str, band: str, place: Path, tmp_path: Path, capsys: pytes
 
 
 def test_the_legend_says_what_the_band_is_and_of_how_many_seeds(place: Path):
-    from tacit.experiments.groups import grouped
-
     from tacit.experiments import store
+    from tacit.experiments.results import grouped
     from tacit.report.results import results_figure
 
     groups = grouped([store.load(run) for run in store.directories(place / "out")])

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.engine import Advanced, Event
+from tacit.environments.engine import DIFFERENT
 from tacit.environments.observations import OVER
 
 with warnings.catch_warnings():
@@ -35,6 +37,13 @@ GAMES = {
     "random-general-sum": {"agents": 3, "actions": [2, 3, 2], "horizon": 4},
     "matching-pennies": {},
 }
+
+
+def saw_the_same(run: tacit.Run) -> bool:
+    """Whether all agents saw the same state at every step, as the run tells it."""
+    assert ("average" in run.candidates) <= (DIFFERENT not in run.notes)
+    assert (DIFFERENT in run.notes) == (DIFFERENT in run.warnings)
+    return DIFFERENT not in run.notes
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -67,7 +76,7 @@ def test_rock_paper_scissors_of_pettingzoo():
         rps = pytest.importorskip("pettingzoo.classic.rps_v2", reason="pygame is not installed")
         env = rps.parallel_env(max_cycles=1)
     run = tacit.learn(env, "stage-v-cce", episodes=4000, bonus=0.1, reward_range=(-1, 1))
-    assert run.game.shared
+    assert saw_the_same(run)
     assert run.game.horizon == 1
     assert isinstance(run.policy, tacit.CertifiedPolicy)
     state = run.game.state(3)  # "nothing yet"
@@ -85,11 +94,11 @@ def test_rounds_in_which_agents_see_different_things_are_told():
         env = rps.parallel_env(max_cycles=3)
     with pytest.warns(UserWarning, match="the agents saw different observations; the guarantees ask for"):
         run = tacit.learn(env, "stage-v-cce", episodes=50)
-    assert not run.game.shared
+    assert not saw_the_same(run)
     assert run.gaps.source == "none"
     assert np.isnan(run.gap)
     assert run.policy is run.last
-    assert run.game.notes[0].startswith("the horizon is 3")
+    assert run.notes[0].startswith("the horizon is 3")
 
 
 def nearest(view: np.ndarray) -> object:
@@ -119,7 +128,7 @@ def test_pursuit_with_a_small_encoding():
 @pytest.mark.parametrize("space", ["box", "multi"])
 def test_states_are_numbered_as_they_are_met(space: str):
     run = tacit.learn(Corridor(space=space), "stage-v-cce", episodes=300, seed=1)
-    assert run.game.shared
+    assert saw_the_same(run)
     assert run.game.observations[0].met == run.game.observations[1].met
     assert run.game.states <= 16 + 1  # and "over"
     assert run.game.state(np.array([0, 0])) == 0
@@ -216,7 +225,7 @@ def test_what_is_not_known_is_found_or_the_run_starts_over():
     """A reward that the scouting did not see widens the range when it is met."""
     run = tacit.learn(Surprise(), "stage-v-cce", episodes=100)
     assert run.game.reward_range == (1, 51)
-    assert run.game.notes[1:] == (
+    assert run.notes[1:] == (
         "rewards are taken to lie in [1, 1], as in a few episodes; the range can be given (reward_range)",
         "rewards are taken to lie in [1, 51]: the run met 50 and started over",
     )
@@ -225,14 +234,14 @@ def test_what_is_not_known_is_found_or_the_run_starts_over():
         tacit.learn(Surprise(), "stage-v-cce", episodes=100, reward_range=(0, 1))
     endless = tacit.learn(Corridor(limit=None), "stage-v-cce", episodes=300, seed=2)
     assert endless.game.horizon >= 4
-    assert "the longest of a few episodes" in endless.game.notes[0]
+    assert "the longest of a few episodes" in endless.notes[0]
 
 
 def test_the_bound_is_one_where_all_is_known_and_shared():
     given = {"reward_range": (-1, 10), "horizon": 12}
     known = tacit.learn(Corridor(), "stage-v-cce", episodes=50, **given)
     assert known.gaps.source == "model-free"
-    assert known.game.notes == (
+    assert known.notes == (
         "the bound holds if what all agents see is the state of a Markov game, which nobody can check from outside",
     )
     assert tacit.learn(Corridor(), "stage-v-cce", episodes=50, **given, bonus=0.1).gaps.source == "estimate"
@@ -250,8 +259,8 @@ def test_without_a_record_there_is_no_certified_policy():
 
 
 def test_control_c_keeps_what_was_done():
-    def stop(done: int, episodes: int) -> None:
-        if done == 30:
+    def stop(event: Event) -> None:
+        if isinstance(event, Advanced) and event.done == 30:
             signal.raise_signal(signal.SIGINT)
 
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -269,7 +278,7 @@ def test_a_single_agent_without_tables():
     """Blackjack has no table, and episodes of different lengths."""
     run = tacit.learn(gymnasium.make("Blackjack-v1"), "q-independent", episodes=3000, seed=0, reward_range=(-1, 1))
     assert run.game.agents == 1
-    assert run.game.shared
+    assert saw_the_same(run)
     uniform = run.curve["reward"][:5].mean()
     assert run.curve["reward"][-20:].mean() > uniform
     assert 200 < run.game.states <= 32 * 11 * 2 + 1
@@ -288,7 +297,7 @@ def test_gymnasium_environments_with_tables_are_games():
         (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, encode=lambda at: [1]), "it must be hashable"),
         (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, encode=3), "encode is 3"),
         (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, encode=lambda at: 1 // 0), "which cannot be read"),
-        (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, checkpoint=object()), "cannot be stored"),
+        (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, checkpoint=object()), "are not checkpointed"),
         (lambda: tacit.learn(Corridor(), "ucb-central", episodes=5), "a central learner"),
         (lambda: tacit.learn(Corridor(), "npg", episodes=5), "exact gradients"),
         (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, certify=True), "has no tables"),
@@ -298,7 +307,10 @@ def test_gymnasium_environments_with_tables_are_games():
             lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, reward_range=(0, 1)),
             "a reward of -1 lies outside",
         ),
-        (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, preset="paper"), "no paper settings"),
+        (
+            lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, preset="paper"),
+            "the paper gives no settings for stage-v-cce on corridor",
+        ),
         (lambda: tacit.learn(parallel_to_aec(Corridor()), "stage-v-cce", episodes=5), "act in turn"),
         (lambda: tacit.learn(object(), "stage-v-cce", episodes=5), "it must be a TabularGame"),
         (lambda: tacit.learn(gymnasium.make("Pendulum-v1"), "stage-v-cce", episodes=5), "only Discrete actions"),
@@ -506,5 +518,5 @@ class Views(Whispers):
 
 def test_those_who_see_the_same_give_it_the_same_number():
     run = tacit.learn(Views(), "stage-v-cce", episodes=50)
-    assert run.game.shared
+    assert saw_the_same(run)
     assert [run.game.state(1, agent=i) for i in (0, 1)] == [run.game.state(1)] * 2

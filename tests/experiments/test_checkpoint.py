@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.engine import Advanced, Event
 from tacit.engine.checkpoint import Checkpoint
 from tacit.learners import REGISTRY
 
@@ -27,8 +28,8 @@ def resumed(game: tacit.TabularGame, learner: str, path: Path, stops: list[int],
     """Learn with an interrupt after each of the stops."""
     for stop in stops:
 
-        def progress(done: int, total: int, stop: int = stop) -> None:
-            if done >= stop:
+        def progress(event: Event, stop: int = stop) -> None:
+            if isinstance(event, Advanced) and event.done >= stop:
                 raise KeyboardInterrupt
 
         with pytest.warns(UserWarning, match="interrupted"):

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, toml
+from tacit.experiments.loading import load, save
 from tacit.experiments.plan import plan
-from tacit.experiments.spec import load, save
+from tacit.learners.presets import PAPER
 
 words = st.text(min_size=1).filter(lambda word: word != "none" and word.isprintable())
 values = st.one_of(
@@ -96,7 +97,7 @@ def experiment(**changes: Any) -> Experiment:
 
 
 def hash_of(given: Experiment) -> str:
-    return plan(given, keep=True)[0].runs[0].hash
+    return plan(given, keep=True)[0].hash
 
 
 def test_defaults_are_part_of_what_a_run_is():
@@ -145,7 +146,7 @@ def test_a_preset_becomes_its_parameters():
     given = experiment(
         games=(GameSpec("good-state"),), learners=(LearnerSpec("pg-storm", {"preset": "paper", "momentum": 1}),)
     )
-    params = plan(given, keep=True)[0].runs[0].learner.params
+    params = plan(given, keep=True)[0].learner.params
     assert "preset" not in params
     assert params["momentum"] == 1
-    assert params["eta"] == tacit.make("good-state").paper["pg-storm"]["eta"]
+    assert params["eta"] == PAPER["good-state"]["pg-storm"]["eta"]

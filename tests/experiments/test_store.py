@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -53,18 +54,21 @@ def run_of(out: Path, learner: str = "stage-v-cce") -> Path:
 def test_what_is_read_is_what_was_learnt(whole: Path):
     learnt = run_experiment(SMALL)
     read = run_experiment(SMALL, out=whole)
-    for one, other in zip(learnt.cells, read.cells, strict=True):
-        for mine, yours in zip(one.outcomes, other.outcomes, strict=True):
-            assert mine.curve.tobytes() == yours.curve.tobytes()
-            assert mine.curve.dtype == yours.curve.dtype
-            assert (mine.reward, mine.value, mine.gap, mine.params, mine.label) == (
-                yours.reward,
-                yours.value,
-                yours.gap,
-                yours.params,
-                yours.label,
-            )
-            assert (mine.learned, yours.learned) == (300, 0)
+    assert [(group.game, group.learner) for group in read.groups] == [
+        ("good-state", "V-learning"),
+        ("good-state", "pg-storm"),
+    ]
+    for mine, yours in zip(learnt.outcomes, read.outcomes, strict=True):
+        assert mine.curve.tobytes() == yours.curve.tobytes()
+        assert mine.curve.dtype == yours.curve.dtype
+        assert (mine.reward, mine.value, mine.gap, mine.params, mine.label) == (
+            yours.reward,
+            yours.value,
+            yours.gap,
+            yours.params,
+            yours.label,
+        )
+        assert (mine.learned, yours.learned) == (300, 0)
 
 
 def test_the_policy_is_that_of_the_run(whole: Path):
@@ -79,7 +83,7 @@ def test_finished_runs_are_not_run_again(out: Path, monkeypatch: pytest.MonkeyPa
         raise AssertionError
 
     before = content(out)
-    monkeypatch.setattr("tacit.experiments.runner.learn", never)
+    monkeypatch.setattr("tacit.experiments.job.run_learner", never)
     run_experiment(SMALL, out=out)
     assert content(out) == before
 
@@ -165,30 +169,34 @@ def test_a_policy_that_was_not_kept_is_told(tmp_path: Path):
         store.load_policy(run_of(tmp_path))
 
 
-def test_a_directory_that_another_process_works_in_is_refused(out: Path):
-    run = run_of(out)
-    (run / "summary.json").unlink()
-    holder = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            "import sys, pathlib, time; from tacit.experiments import files\n"
-            "with files.locked(pathlib.Path(sys.argv[1])): print('held', flush=True); time.sleep(60)",
-            str(run),
-        ],
-        stdout=subprocess.PIPE,
+def test_a_run_that_another_process_holds_is_waited_for_and_taken_up(out: Path):
+    whole = content(out)
+    held, free = run_of(out), run_of(out, "pg-storm")
+    for run in (held, free):
+        (run / "summary.json").unlink()
+    hold = (
+        "import sys, pathlib; from tacit.experiments import files\n"
+        "with files.locked(pathlib.Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     )
+    holder = subprocess.Popen([sys.executable, "-c", hold, str(held)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    found: list[Any] = []
+    runner = threading.Thread(target=lambda: found.append(run_experiment(SMALL, out=out)))
     try:
         assert holder.stdout is not None
         holder.stdout.readline()
-        with pytest.raises(tacit.TacitError, match="another process is at work in"):
-            run_experiment(SMALL, out=out)
+        runner.start()
+        while not store.finished(free):  # meanwhile the others are run
+            assert runner.is_alive()
+            time.sleep(0.02)
+        time.sleep(0.2)
+        assert runner.is_alive()
+        assert not store.finished(held)
     finally:
-        holder.kill()
-        holder.wait()
-        holder.stdout.close()
-    run_experiment(SMALL, out=out)  # the lock has ended with its holder
-    assert store.finished(run)
+        holder.kill()  # the lock ends with its holder
+        holder.communicate()
+    runner.join()
+    assert [one.learned for one in found[0].outcomes] == [300, 0, 300, 0]
+    assert content(out) == whole
 
 
 def blocked(tmp_path: Path) -> Path:

@@ -68,9 +68,3 @@ def test_policies_are_isolated_and_read_only():
     table[:] = -1
     assert (policy.probs[0] == 0.5).all()
     assert not policy.probs[0].flags.writeable
-
-
-def test_the_paper_settings_cannot_be_changed_through_the_game():
-    game = tacit.make("good-state")
-    with pytest.raises(TypeError):
-        game.paper["pg-storm"] = {}

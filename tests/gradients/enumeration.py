@@ -11,6 +11,7 @@ import numpy as np
 import tacit
 from tacit.core import generics
 from tacit.learners import World
+from tacit.learners.spec import Scale
 
 
 class Trajectory(NamedTuple):

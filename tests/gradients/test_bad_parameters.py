@@ -11,6 +11,7 @@ import tacit
 
 CORRELATED = tacit.MarkovPolicy(np.full((1, 1, 2, 2), 0.25))
 WRONG_SIZE = tacit.MarkovPolicy([np.full((1, 2, 2), 0.5)] * 2)
+ONE_TOO_MANY = tacit.MarkovPolicy([np.full((1, 1, 2), 0.5)] * 3)
 
 
 @pytest.mark.parametrize(
@@ -32,6 +33,8 @@ WRONG_SIZE = tacit.MarkovPolicy([np.full((1, 2, 2), 0.5)] * 2)
         ("pg-storm", {"start": [0.5, 0.5]}, "start is"),
         ("pg-storm", {"start": CORRELATED}, "start is MarkovPolicy(correlated"),
         ("pg-storm", {"start": WRONG_SIZE}, "does not fit the game"),
+        ("pg-storm", {"start": ONE_TOO_MANY}, "does not fit the game"),
+        ("npg", {"start": ONE_TOO_MANY}, "does not fit the game"),
         ("pg-sgd", {"momentum": 0.5}, "momentum"),
         ("pg-sgd", {"eta": "theory"}, "eta is 'theory'"),
         ("pg-exact", {"eta": "fast"}, "eta"),

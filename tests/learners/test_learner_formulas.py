@@ -9,9 +9,9 @@ import pytest
 
 import tacit
 from tacit.core.generics import learn
-from tacit.policies.stages import stage_lengths
 from tacit.learners import World, theorem_iota
 from tacit.learners.spec import Scale
+from tacit.policies.stages import stage_lengths
 
 
 def world(**changes: object) -> World:
@@ -52,14 +52,23 @@ def test_iota_is_that_of_the_theorem():
     assert tacit.learn(game, "stage-v-cce", episodes=50, iota=2.5).params["iota"] == 2.5
 
 
+@pytest.mark.parametrize("make", [tacit.StageV, tacit.VLearning])
+def test_iota_of_the_run_is_that_of_the_bonus(make: type):
+    """Where ι is not given, the bonus has that of the theorem, for the size of the whole run."""
+    scale = Scale(agents=3, states=5, actions=4, episodes=1000, horizon=7)
+    told = make(confidence=0.05).init(world(scale=scale))
+    given = make(iota=theorem_iota(scale, 0.05)).init(world())
+    assert told.bonus[0] == given.bonus[0] != make(iota=4.0).init(world()).bonus[0]
+
+
 @pytest.mark.parametrize(
     ("spec", "constant", "horizon_power", "actions_power"),
     [
-        (tacit.StageV(), 6, 2, 1),
-        (tacit.StageV(bandit="swap"), 11, 2, 2),
-        (tacit.StageV(bonus=0.3), 0.3, 2, 1),
-        (tacit.VLearning(), 6, 3, 1),
-        (tacit.VLearning("ce", bonus=0.3), 0.3, 3, 2),
+        (tacit.StageV(iota=4.0), 6, 2, 1),
+        (tacit.StageV(bandit="swap", iota=4.0), 11, 2, 2),
+        (tacit.StageV(bonus=0.3, iota=4.0), 0.3, 2, 1),
+        (tacit.VLearning(iota=4.0), 6, 3, 1),
+        (tacit.VLearning("ce", bonus=0.3, iota=4.0), 0.3, 3, 2),
     ],
     ids=["cce", "ce", "given", "rate cce", "rate ce"],
 )
@@ -72,7 +81,7 @@ def test_bonus(spec: tacit.StageV, constant: float, horizon_power: int, actions_
 
 def test_values_after_one_stage():
     """H = 2: two visits make a stage; the mean of r + V̄ plus the bonus, cut at H − h + 1, by hand."""
-    state = tacit.StageV(bonus=0.01).init(world())
+    state = tacit.StageV(bonus=0.01, iota=4.0).init(world())
     b = 0.01 * math.sqrt(4 * 3 * 4.0 / 2)
     for r in (0.0, 1.5):  # (r + 2)/7 is 2/7 and 1/2
         learn(state, 0, 1, 0, 0, r, 0)
@@ -93,7 +102,7 @@ def test_values_stay_within_their_caps():
 
 def test_rate_values_by_hand():
     """Ṽ ← (1 − α_t)·Ṽ + α_t·(r + V̄ + β_t) with α_t = (H+1)/(H+t), here at the last of two steps."""
-    state = tacit.VLearning(bonus=0.01).init(world())
+    state = tacit.VLearning(bonus=0.01, iota=4.0).init(world())
     value, H = 0.0, 2
     for t, r in enumerate((0.0, 1.5, -2.0, 3.0), start=1):
         learn(state, 0, 1, 0, 0, r, 0)
@@ -118,7 +127,7 @@ def test_raw_loss_is_the_normalized_one_times_horizon_and_span(make: type):
 @pytest.mark.parametrize("step", ["theory", 0.2])
 def test_step_size(step: float | str):
     """η = √(ι/(A·Ť)), or c/√(A·Ť)."""
-    state = tacit.StageV(step=step).init(world())
+    state = tacit.StageV(step=step, iota=4.0).init(world())
     constant = math.sqrt(4.0) if step == "theory" else step
     assert state.bandit.eta[0, 0] == pytest.approx(constant / math.sqrt(3 * 2), rel=1e-15)
     for _ in range(2):

@@ -105,7 +105,22 @@ def test_equilibrium_of_v_learning():
 
 def test_no_paper_settings(game: tacit.TabularGame):
     plain = tacit.TabularGame(game.transitions, game.rewards, game.initial, 2)
-    refused("has no paper settings", tacit.learn, plain, "stage-v-cce", episodes=5, preset="paper")
+    refused(
+        "the paper gives no settings for stage-v-cce on a game without a name",
+        tacit.learn,
+        plain,
+        "stage-v-cce",
+        episodes=5,
+        preset="paper",
+    )
+    refused(
+        "the paper gives no settings for npg on good-state; for that game it has: stage-v-cce, pg-storm",
+        tacit.learn,
+        game,
+        "npg",
+        episodes=5,
+        preset="paper",
+    )
 
 
 AGENT = {"states": 2, "actions": 2, "horizon": 2, "reward_range": (0, 1)}

@@ -10,6 +10,7 @@ import pytest
 
 import tacit
 from tacit.core import generics
+from tacit.learners.spec import world_of
 
 
 def copied(state: Any) -> Any:

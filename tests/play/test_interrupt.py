@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.engine import Advanced, Event
 
 
 def stop_at(limit: int):
-    def progress(done: int, total: int) -> None:
-        if done >= limit:
+    def progress(event: Event) -> None:
+        if isinstance(event, Advanced) and event.done >= limit:
             raise KeyboardInterrupt
 
     return progress
@@ -54,6 +55,11 @@ def test_an_interrupt_before_anything_is_done_is_passed_on(game: tacit.TabularGa
 
 
 def test_progress_is_told_the_truth(game: tacit.TabularGame):
-    told: list[tuple[int, int]] = []
-    tacit.learn(game, "stage-v-cce", episodes=300, points=4, progress=lambda *at: told.append(at), bonus=0.1)
-    assert told == [(75, 300), (150, 300), (225, 300), (300, 300)]
+    told: list[Event] = []
+    tacit.learn(game, "stage-v-cce", episodes=300, points=4, progress=told.append, bonus=0.1)
+    assert [event for event in told if isinstance(event, Advanced)] == [
+        Advanced(75, 300),
+        Advanced(150, 300),
+        Advanced(225, 300),
+        Advanced(300, 300),
+    ]

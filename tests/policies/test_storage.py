@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.policies.storage import rounded
 from tacit.policies.certified import restored
+from tacit.policies.storage import rounded
 
 
 @given(st.lists(st.floats(0, 1, width=64), min_size=1, max_size=12).filter(lambda x: sum(x) > 0))

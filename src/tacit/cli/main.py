@@ -28,7 +28,7 @@ EPILOG = """examples:
   tacit solve chicken ce --json                    welfare-maximising correlated equilibrium
   tacit reproduce --quick                          the paper's tasks, solved exactly
 
-exit codes: 0 done, 2 wrong usage or bad input, 130 interrupted"""
+exit codes: 0 done, 1 some runs of several failed, 2 wrong usage or bad input, 130 interrupted"""
 
 
 class Parser(argparse.ArgumentParser):
@@ -55,7 +55,7 @@ def parser() -> Parser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line; return 0, or 2 for a wrong input, or 130 when interrupted."""
+    """Run a command line and return its exit code, as the help tells them."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

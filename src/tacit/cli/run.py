@@ -152,6 +152,7 @@ _ONE_LINE = ("learner", "episodes", "seeds", "seed", "set", "game_set", "points"
 
 
 def _from_file(args: argparse.Namespace) -> Experiment:
+    from tacit.experiments import scripts
     from tacit.experiments.loading import load
 
     given = [name for name in _ONE_LINE if getattr(args, name) is not None]
@@ -159,10 +160,7 @@ def _from_file(args: argparse.Namespace) -> Experiment:
         what = "a LEARNER" if given[0] == "learner" else f"--{given[0].replace('_', '-')}"
         raise TacitError(f"{what} is given beside {args.game}; an experiment's file says it itself")
     experiment = load(args.game)
-    named = {Path(script).resolve() for script in args.scripts}
-    missing = [script for script in experiment.scripts if Path(script).resolve() not in named]
-    if missing:
-        raise TacitError(f"{args.game} needs {missing[0]}, which is code; to run it, say --import {missing[0]} too")
+    scripts.require(args.game, experiment.scripts)
     if any(game.name.startswith(ENVIRONMENT) for game in experiment.games):
         from tacit.environments.pettingzoo import search_also
 

@@ -16,6 +16,15 @@ def one_line(text: object, limit: int | None = None) -> str:
     return " ".join(str(text).split())[:limit]
 
 
+def sentence(error: BaseException) -> str:
+    """Return what was raised as one sentence: a TacitError's own, otherwise with the name of its type.
+
+    >>> sentence(TacitError("eta is -1")), sentence(ZeroDivisionError("division by zero"))
+    ('eta is -1', 'ZeroDivisionError: division by zero')
+    """
+    return one_line(error if isinstance(error, TacitError) else f"{type(error).__name__}: {error}")
+
+
 def brief(value: object, limit: int = 60) -> str:
     """Show a value within a sentence: its repr on one line, cut when long.
 

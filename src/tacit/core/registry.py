@@ -25,6 +25,7 @@ class Registry(Generic[T]):
     """A table from names to factories with keyword parameters.
 
     Plugins join through the entry-point group `tacit.<plural of kind>`; a built-in name is never replaced by one.
+    `adopt` may turn whatever is registered into a factory.
 
     >>> numbers = Registry[int]("number")
     >>> numbers.add("answer", lambda *, base=40: base + 2)
@@ -35,8 +36,8 @@ class Registry(Generic[T]):
     tacit.core.errors.TacitError: no number 'answr'; did you mean 'answer'? known: answer
     """
 
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
+    def __init__(self, kind: str, *, adopt: Callable[[Any], Callable[..., T]] | None = None) -> None:
+        self.kind, self._adopt = kind, adopt
         self._factories: dict[str, Callable[..., T]] = {}
         self._plugins_met = False
         self._lock = threading.RLock()  # a plugin may use the registry while it is imported
@@ -45,7 +46,7 @@ class Registry(Generic[T]):
         """Register a factory; its docstring's first line is what listings show."""
         if name in self._factories:
             raise TacitError(f"{self.kind} {name!r} is registered already; choose another name")
-        self._factories[name] = factory
+        self._factories[name] = factory if self._adopt is None else self._adopt(factory)
 
     def __iter__(self) -> Iterator[str]:
         self._meet_plugins()
@@ -102,7 +103,7 @@ class Registry(Generic[T]):
         except (Exception, SystemExit) as error:  # whatever another package does while it is imported
             self.leave_out(point.name, f"{point.value}: {told(error)}")
         else:
-            self._factories[point.name] = factory
+            self.add(point.name, factory)
 
 
 def told(error: BaseException) -> str:

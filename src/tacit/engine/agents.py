@@ -19,7 +19,7 @@ from tacit.core.ownership import locked
 from tacit.core.types import FloatArray
 from tacit.engine import loop
 from tacit.engine.checkpoint import pack
-from tacit.learners import Learner, World, own_bound
+from tacit.learners import Learner, Mixed, World, own_bound
 from tacit.learners.plain import PlainAgent, PlainLearner
 from tacit.learners.spec import Scale, starting_policy
 from tacit.learners.teams import resolved
@@ -218,6 +218,8 @@ def agent(
     """
     name, spec = resolved(learner, params)
     check_alone(spec, name)
+    if spec.interpreted or isinstance(spec, Mixed):
+        raise TacitError(f"{name} is no learner of one agent with kernels; a class of your own is an agent already")
     states = check.integer("states", states, least=1)
     actions = check.integer("actions", actions, least=1)
     horizon = check.integer("horizon", horizon, least=1)
@@ -225,7 +227,7 @@ def agent(
     span = check.interval("reward_range", reward_range)
     scale = Scale(agents=1, states=states, actions=actions, horizon=horizon, episodes=1)
     made = make_agent(spec, (horizon, states, actions), span, scale, seed=seed, index=index)
-    assert isinstance(made, Agent)  # registered learners have kernels
+    assert isinstance(made, Agent)
     return made
 
 

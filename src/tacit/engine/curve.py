@@ -143,8 +143,7 @@ class Curve:
 
 def _added(total: FloatArray, returns: FloatArray) -> FloatArray:
     """Add returns one after the other, so that the sum does not depend on how episodes are cut into chunks."""
-    sums: FloatArray = np.cumsum(np.concatenate([total[None], returns]), axis=0)
-    last: FloatArray = sums[-1]
+    last: FloatArray = np.cumsum(np.concatenate([total[None], returns]), axis=0)[-1]
     return last
 
 

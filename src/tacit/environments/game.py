@@ -25,7 +25,7 @@ class EnvironmentGame:
     observations : list of N Observations
         Each agent's own numbering of what it has met.
     notes : tuple of str
-        What was found or decided while learning.
+        None: what was found or decided while learning is in `run.notes`.
     """
 
     def __init__(self, environment: Environment, bounds: Bounds, observations: list[Observations]) -> None:

@@ -51,9 +51,16 @@ def locked(path: Path) -> Iterator[bool]:
         return
     except OSError as error:
         raise TacitError(f"cannot write {path}: {error.strerror or error}") from None
-    with lock:
+    try:
         for left in path.glob(f".*{PART}"):
             with contextlib.suppress(OSError):  # a directory of that name is not ours
                 left.unlink(missing_ok=True)
         yield True
-        lock.release(force=True)
+    finally:
+        lock.release()
+
+
+def held(path: Path) -> bool:
+    """Return whether another process holds a directory right now."""
+    with locked(path) as ours:
+        return not ours

@@ -10,11 +10,11 @@ from typing import Any
 from tacit.core.errors import TacitError
 from tacit.engine import Event, Finished, Noted, Run, Started, Watcher
 from tacit.engine.checkpoint import Checkpoint
-from tacit.environments.pettingzoo import NamedEnvironment, game_named
+from tacit.environments.pettingzoo import NamedEnvironment
 from tacit.experiments import files, store
 from tacit.experiments.curve_file import CurveFile
 from tacit.experiments.outcome import Outcome, outcome
-from tacit.experiments.plan import RunSpec
+from tacit.experiments.plan import RunSpec, same_game
 from tacit.games.tabular import TabularGame
 from tacit.learning import Options, run_learner
 
@@ -118,5 +118,5 @@ def _game(spec: RunSpec) -> TabularGame | NamedEnvironment:
     if key not in _GAMES:
         if len(_GAMES) >= 8:
             _GAMES.clear()
-        _GAMES[key] = game_named(spec.game.name, **spec.game.params)
+        _GAMES[key] = same_game(spec)
     return _GAMES[key]

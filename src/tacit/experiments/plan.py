@@ -15,7 +15,7 @@ from tacit._version import __version__
 from tacit.core import limits, memory
 from tacit.core.errors import TacitError
 from tacit.core.registry import Registry
-from tacit.environments.pettingzoo import PREFIX, game_named
+from tacit.environments.pettingzoo import PREFIX, NamedEnvironment, game_named
 from tacit.experiments import scripts, toml
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
 from tacit.games.tabular import TabularGame
@@ -95,7 +95,7 @@ def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
                 seed=experiment.first_seed,
                 points=experiment.points,
                 keep=experiment.keep and keep,
-                tables=game.digest if isinstance(game, TabularGame) else f"{NO_TABLES} {game.code}",
+                tables=_content(game),
                 game=GameSpec(given.name, _game_params(given)),
                 learner=LearnerSpec(chosen.name, _filled(REGISTRY, chosen.name, settings), chosen.label),
                 certify=experiment.certify,
@@ -118,10 +118,21 @@ def game_of(spec: RunSpec, *, named: Collection[str] = ()) -> TabularGame:
         raise TacitError(f"{name} has no tables, so the policy cannot be evaluated exactly")
     if games.is_code(name) and name not in named:
         raise TacitError(f"the results name Python code, {name}, which is run only if you name it too: --game {name}")
-    game = games.from_name_or_file(name, **spec.game.params)
-    if game.digest != spec.tables:
+    game = same_game(spec)
+    assert isinstance(game, TabularGame)  # by its name
+    return game
+
+
+def same_game(spec: RunSpec) -> TabularGame | NamedEnvironment:
+    """Make the game of a run again, and see that it is the same."""
+    game = game_named(spec.game.name, **spec.game.params)
+    if _content(game) != spec.tables:
         raise TacitError(f"the game {spec.game.name} is not what it was when the run was made")
     return game
+
+
+def _content(game: TabularGame | NamedEnvironment) -> str:
+    return game.digest if isinstance(game, TabularGame) else f"{NO_TABLES} {game.code}"
 
 
 def _game_params(given: GameSpec) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class ProgressWatch:
         key = self.specs[index].hash
         if isinstance(event, Advanced):
             self._episodes[key] = event.done
-        elif isinstance(event, Finished):
+        elif isinstance(event, Finished) and event.ended != "interrupted":
             self._done.add(key)
         elif isinstance(event, Noted) and self._note is not None:
             self._note(event.text)

@@ -61,12 +61,13 @@ def run_experiment(
     >>> [one.episodes for one in run_experiment(small).outcomes]
     [100, 100]
     """
+    scripts.require(experiment.name, experiment.scripts)
     runs = plan(experiment, keep=out is not None)
     root = None if out is None else archive.path(out)
     found: dict[str, Outcome | Failure] = {}
     if root is not None:
         files.directory(root)
-        found = {spec.hash: one for spec in runs if (one := _stored(root, spec)) is not None}
+        found |= _stored(root, runs, note)
     where = on or ("processes" if any(spec.tables.startswith(NO_TABLES) for spec in runs) else "threads")
     watch = ProgressWatch(runs, found, progress, note)
     task = partial(job.task, root, every)
@@ -77,19 +78,37 @@ def run_experiment(
         batch = run_all(task, todo, on=where, workers=workers, watch=watch, setup=setup)
         ended = zip(todo, batch.results, strict=True)
         found |= {spec.hash: one for spec, one in ended if isinstance(one, Outcome | Failure)}
-        interrupted, todo = batch.interrupted, [spec for spec in todo if spec.hash not in found]
-        if todo and not interrupted:  # another process holds these
-            time.sleep(_PATIENCE)
+        todo = [spec for spec in todo if spec.hash not in found]
+        interrupted = batch.interrupted or not _released(root, todo)
     return _results(runs, found, interrupted)
 
 
-def _stored(root: Path, spec: RunSpec) -> Outcome | None:
-    """Return a run that is finished already, under the name it has now."""
-    place = root / spec.directory
-    found = job.stored(place, spec)
-    if found is not None and found.label != spec.label:
-        store.begin(place, spec)
-    return None if found is None else replace(found, spec=spec)
+def _released(root: Path | None, specs: Sequence[RunSpec]) -> bool:
+    """Wait until another process has finished one of these runs or let go of it; return False if Ctrl-C comes first."""
+    places = [] if root is None else [root / spec.directory for spec in specs]
+    try:
+        while places and all(not store.finished(place) and files.held(place) for place in places):
+            time.sleep(_PATIENCE)
+    except KeyboardInterrupt:
+        return False
+    return True
+
+
+def _stored(root: Path, runs: Sequence[RunSpec], note: Callable[[str], None] | None) -> dict[str, Outcome]:
+    """Return the runs that are finished already, under the names they have now, and tell what they noted."""
+    found: dict[str, Outcome] = {}
+    for spec in runs:
+        place = root / spec.directory
+        one = job.stored(place, spec)
+        if one is None:
+            continue
+        if one.label != spec.label:
+            store.begin(place, spec)
+        found[spec.hash] = replace(one, spec=spec)
+        if note is not None:
+            for text in one.notes:
+                note(text)
+    return found
 
 
 def _results(runs: Sequence[RunSpec], found: dict[str, Outcome | Failure], interrupted: bool) -> Results:

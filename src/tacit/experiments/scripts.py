@@ -20,10 +20,9 @@ def run(paths: Sequence[str]) -> None:
     """Import scripts as modules named by their files, each once."""
     for path in paths:
         place = Path(path).resolve()
-        found = sys.modules.get(place.stem)
-        if found is not None:
-            if getattr(found, "__file__", None) == str(place):
-                continue
+        if imported(path):
+            continue
+        if place.stem in sys.modules:
             raise TacitError(f"{path} cannot be imported: a module {place.stem!r} is there already; rename the file")
         spec = importlib.util.spec_from_file_location(place.stem, place)
         if spec is None or spec.loader is None or not place.is_file():
@@ -36,6 +35,21 @@ def run(paths: Sequence[str]) -> None:
             del sys.modules[place.stem]
             told = one_line(f"{type(error).__name__}: {error}", 200)
             raise TacitError(f"{path} cannot be imported: {told}") from error
+
+
+def imported(path: str) -> bool:
+    """Return whether a script has been imported in this process."""
+    place = Path(path).resolve()
+    return getattr(sys.modules.get(place.stem), "__file__", None) == str(place)
+
+
+def require(experiment: str, paths: Sequence[str]) -> None:
+    """Raise unless the user has had every script of an experiment imported."""
+    for path in paths:
+        if not imported(path):
+            raise TacitError(
+                f"{experiment} needs {path}, which is code; to run it, say --import {path} too, or import it in Python"
+            )
 
 
 def digest(paths: Sequence[str]) -> str:

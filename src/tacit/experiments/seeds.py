@@ -36,7 +36,7 @@ def learn_seeds(
     found = run_all(partial(_learn, game, learner, params), items, workers=workers).results
     for one in found:
         if isinstance(one, Failure):
-            raise TacitError(one.sentence)
+            raise one.error
     runs = [one for one in found if isinstance(one, Run)]
     if not runs:
         raise KeyboardInterrupt

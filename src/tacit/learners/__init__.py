@@ -1,6 +1,7 @@
 """Learners, each in a file of its own.
 
-A new learner is one file here and one line in the table below, or an entry point of the group `tacit.learners`.
+A new learner is one file here and one line in the table below, or an entry point of the group `tacit.learners`. A
+Python class with `act` and `learn` can be registered as it is (see `plain.py`).
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from tacit.learners.mixed import Mixed
 from tacit.learners.npg import NPG
 from tacit.learners.pg_exact import PGExact
 from tacit.learners.pg_storm import PGStorm, pg_sgd
+from tacit.learners.plain import plain_factory
 from tacit.learners.q_independent import QIndependent
 from tacit.learners.spec import Learner, World, theorem_iota
 from tacit.learners.stage_v import StageV, stage_v_cce, stage_v_ce
 from tacit.learners.ucb import UCB, ucb_central, ucb_independent
 from tacit.learners.v_learning import VLearning
 
-REGISTRY: Registry[Learner] = Registry("learner")
+REGISTRY: Registry[Learner] = Registry("learner", adopt=plain_factory)
 REGISTRY.add("stage-v-cce", stage_v_cce)
 REGISTRY.add("stage-v-ce", stage_v_ce)
 REGISTRY.add("v-learning", VLearning)

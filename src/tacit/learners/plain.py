@@ -6,13 +6,16 @@
         def learn(self, h, s, a, reward, next_state): ...    # next_state is −1 after the last step
         def probabilities(self, h, s): ...                   # optional: the current distribution over actions
 
-Without `probabilities`, what the agent is taken to play are the frequencies of its own actions so far.
+Without `probabilities`, what the agent is taken to play are the frequencies of its own actions so far. A class can be
+registered, `tacit.learners.REGISTRY.add("stubborn", Stubborn)`; keyword parameters beyond those above are then the
+learner's own, as in `tacit.learn(game, "stubborn", episodes=100, rate=0.1)`.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,15 +34,18 @@ class PlainLearner(Learner):
     ----------
     factory : callable
         Called once for each agent with `states`, `actions`, `horizon`, `reward_range`, `seed` and `index`.
+    given : mapping
+        Parameters of its own.
     """
 
     interpreted: ClassVar[bool] = True
 
     factory: Callable[..., Any]
+    given: Mapping[str, Any] = field(default_factory=dict)
 
     def params(self, world: World) -> Mapping[str, Any]:
-        """Return nothing: the class knows its own."""
-        return {}
+        """Return the parameters that were given; the class knows its defaults."""
+        return self.given
 
     def agent(
         self, size: tuple[int, int, int], reward_range: tuple[float, float], *, seed: int, index: int
@@ -47,11 +53,31 @@ class PlainLearner(Learner):
         """Make one agent of a game of this size (H, S, A)."""
         horizon, states, actions = size
         known = {"states": states, "actions": actions, "horizon": horizon, "reward_range": reward_range}
-        made = self.factory(**known, seed=seed, index=index)
+        made = self.factory(**known, seed=seed, index=index, **self.given)
         missing = [name for name in ("act", "learn") if not callable(getattr(made, name, None))]
         if missing:
             raise TacitError(f"{brief(self.factory)} made {brief(made)}, which has no {' and no '.join(missing)}")
         return PlainAgent(made, size)
+
+
+#: What a class is told of the game; its other parameters are the user's to choose.
+KNOWN = ("states", "actions", "horizon", "reward_range", "seed", "index")
+
+
+def plain_factory(registered: Callable[..., Any]) -> Callable[..., Learner]:
+    """Return what makes learners of a Python class with `act` and `learn`; any other factory is one already."""
+    plain = isinstance(registered, type) and not issubclass(registered, Learner)
+    if not plain or not (hasattr(registered, "act") and hasattr(registered, "learn")):
+        return registered
+
+    def make(**params: Any) -> Learner:
+        return PlainLearner(registered, params)
+
+    signature = inspect.signature(registered)
+    own = [one for one in signature.parameters.values() if one.name not in KNOWN and one.kind is not one.VAR_KEYWORD]
+    make.__doc__ = registered.__doc__
+    make.__dict__["__signature__"] = signature.replace(parameters=own)
+    return make
 
 
 class PlainAgent:

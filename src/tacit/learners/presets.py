@@ -29,7 +29,7 @@ def with_preset(game: str | None, learner: str, params: Mapping[str, Any]) -> di
     check.choice("preset", preset, ["paper"])
     known = PAPER.get(game or "", {})
     if learner not in known:
-        raise TacitError(
-            f"the paper gives no settings for {learner} on {game}; for that game it has: {', '.join(known) or 'none'}"
-        )
+        where = game or "a game without a name"
+        has = f"for that game it has: {', '.join(known)}" if known else f"it has some for: {', '.join(PAPER)}"
+        raise TacitError(f"the paper gives no settings for {learner} on {where}; {has}")
     return {**known[learner], **settings}

@@ -140,10 +140,21 @@ class Learner:
 def world_of(learner: Learner, game: Game, *, episodes: int, seed: int) -> World:
     """Return what the agents of a game know, all of them together, in a run of so many episodes."""
     scale = Scale(game.agents, game.states, max(game.actions), game.horizon, episodes)
+    for i in range(game.agents):
+        _check_start(learner.seat(i).start, game)
     sizes = [(game.horizon, game.states, actions) for actions in game.actions]
     start = [starting_policy(learner.seat(i), size, seed, i) for i, size in enumerate(sizes)]
     known = () if all(own is None for own in start) else tuple(start)
     return World(game.states, locked(np.array(game.actions)), game.horizon, game.reward_range, scale, known)
+
+
+def _check_start(start: Start, game: Game) -> None:
+    """Raise unless a starting policy has the game's sizes."""
+    if not isinstance(start, MarkovPolicy):
+        return
+    sizes = (start.agents, start.states, start.actions)
+    if sizes != (game.agents, game.states, game.actions) or start.steps not in (1, game.horizon):
+        raise TacitError(f"start does not fit the game: {start!r} for {game!r}")
 
 
 def starting_policy(learner: Learner, size: tuple[int, int, int], seed: int, i: int) -> FloatArray | None:
