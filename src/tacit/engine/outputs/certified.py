@@ -27,7 +27,7 @@ class CertifiedOutput(Output):
     """For learners whose guarantee is about a certified policy.
 
     Candidates are "average", the policy of [Mao2022, Alg. 2]; "latest", the same beginning with what the last episode
-    left behind; and "last", the last iterate. The one with the smallest gap is chosen.
+    left behind; and "last", the last iterate. The paper's is chosen.
     """
 
     def __init__(
@@ -42,14 +42,13 @@ class CertifiedOutput(Output):
         """Nothing: record and certificate watch the loop itself."""
 
     def measure(self, engine: Engine, done: int) -> Measures:
-        """Return values and bounds on the gaps of the better of the two policies, where they are known, and of each."""
+        """Return the policy's values, where they are known, and the bounds on its gaps; the largest of each candidate."""
         if self.tables is None:
             unknown = np.full(self.game.agents, np.nan)
             return {"value": unknown, "gap": engine.own_bounds(self.learner.equilibrium, done).upper}
         found = {name: read(self.tables, self.certificate) for name, read in READINGS.items()}
-        best = min(found.values(), key=lambda one: one.gaps.max())
         each = {f"gap_{name}": max(float(one.gaps.max()), 0.0) for name, one in found.items()}
-        return {"value": best.values, "gap": np.maximum(best.gaps, 0.0), **each}
+        return {"value": found["average"].values, "gap": np.maximum(found["average"].gaps, 0.0), **each}
 
     def result(self, engine: Engine, done: int) -> Result:
         """Return the certified policies and the last iterate; where agents saw different things, the latter alone."""
@@ -70,9 +69,7 @@ class CertifiedOutput(Output):
             replay = Replay(self.tables, self.learner, self.episodes, self.seed, done, self.certificate, name)
             bounds = Gaps(kind, np.maximum(gaps, 0.0), "certificate", replay, most=most)
             candidates[name] = Candidate(bounds, values, certified.get(name))
-        candidates["last"] = last
-        known = [name for name in candidates if certified or name == "last"]
-        return Result(policy, candidates, min(known, key=lambda name: candidates[name].gap))
+        return Result(policy, {**candidates, "last": last}, "average")
 
     def snapshot(self) -> Arrays:
         """Nothing: certificate and record belong to the engine."""
