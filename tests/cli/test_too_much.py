@@ -25,6 +25,7 @@ TOO_MUCH = {
     "a deep value": [*LINE, "100", "--set", "eta=" + "[" * 100_000],
     "a long value": [*LINE, "100", "--set", "eta=" + "9" * 5000],
     "a horizon": [*LINE, "100", "--game-set", f"horizon={10**30}"],
+    "a horizon beyond floats": [*LINE, "100", "--game-set", f"horizon={10**400}"],
 }
 
 

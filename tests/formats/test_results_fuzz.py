@@ -141,7 +141,7 @@ def checked(place: Path, k: int) -> bool:
     return True
 
 
-@pytest.mark.parametrize("count", [200, pytest.param(30_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("count", [200, pytest.param(10_000, marks=pytest.mark.slow)])
 def test_altered_runs(count: int, whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))

@@ -8,6 +8,9 @@ from tacit.core.errors import TacitError, brief
 #: Episodes of a run: at ten million a second they take three years.
 EPISODES = 10**15
 
+#: Steps of an episode.
+HORIZON = 10**15
+
 #: Seeds of an experiment, and a seed itself.
 SEEDS, SEED = 10**6, 2**128 - 1
 

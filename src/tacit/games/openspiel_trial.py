@@ -18,7 +18,7 @@ from tacit.core import memory
 from tacit.core.errors import TacitError, brief
 
 #: Seconds of computing, seconds in all (it may wait for a file), and bytes.
-CPU, WALL, MEMORY = 5, 20, 2_000_000_000
+CPU, WALL, MEMORY = 5, 60, 2_000_000_000
 
 _TRIAL = """
 import json, sys
@@ -38,6 +38,7 @@ try:
     if actions <= limit and game.max_chance_outcomes() <= limit:
         game.max_game_length()
         state = game.new_initial_state()
+        str(state)
         if not state.is_chance_node():
             [state.legal_actions(i) for i in range(game.num_players())]
     print(json.dumps({"actions": actions}))

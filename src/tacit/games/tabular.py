@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tacit.core import check, memory, sampling
+from tacit.core import check, limits, memory, sampling
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned, Sealed, frozen, given, locked
 from tacit.core.types import FloatArray, IntArray
@@ -76,7 +76,7 @@ class TabularGame(Sealed):
         picture: Callable[[int], npt.NDArray[np.uint8]] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
-        self.horizon = check.integer("horizon", horizon, least=1)
+        self.horizon = limits.integer("horizon", horizon, least=1, most=limits.HORIZON)
         self.rewards = _checked_rewards(rewards, self.horizon)
         self.agents: int = self.rewards.shape[0]
         self.states: int = self.rewards.shape[2]
