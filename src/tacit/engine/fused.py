@@ -26,6 +26,9 @@ from tacit.policies import MarkovPolicy
 #: Steps in a chunk: its uniform numbers stay within a core's cache.
 CHUNK_STEPS = 16_384
 
+#: Uniform numbers in a chunk of very many agents, at most (64 MB).
+CHUNK_DRAWS = 1 << 23
+
 #: Up to this many agents the compiler knows their number; more are a loop, which compiles in the same time for any N.
 UNROLLED_AGENTS = 8
 
@@ -45,7 +48,7 @@ class FusedEngine(Engine):
     ) -> None:
         self.game, self.learner = game, learner
         self.world = world = world_of(learner, game, episodes=episodes, seed=seed)
-        self.chunk = max(1, CHUNK_STEPS // game.horizon)
+        self.chunk = max(1, min(CHUNK_STEPS, CHUNK_DRAWS // game.agents) // game.horizon)
         size = memory.floats(12, world.agents, world.cells, int(world.actions.max()))
         memory.require(size, "the state of the learners")
         self.state: Any = learner.init(world)
@@ -79,6 +82,8 @@ class FusedEngine(Engine):
 
     def own_bounds(self, kind: str, done: int) -> Gaps:
         """Return each agent's own bound on its gap, (1/K)·Σ_k (V̄_1 − V̲_1)(s_1^k), in the game's units."""
+        if not self.learner.bounded:
+            return Gaps(kind, np.full(self.game.agents, np.nan), "none")
         low, high = self.game.reward_range
         upper: FloatArray = self.state.bound_sum / done * (high - low)
         return Gaps(kind, upper, "model-free" if self.learner.guaranteed else "estimate")

@@ -23,7 +23,6 @@ from tacit.environments.bounds import Bounds, check_ended, check_over, check_rew
 from tacit.environments.game import EnvironmentGame
 from tacit.environments.observations import OVER, Encode, Observations, numberings
 from tacit.games.protocol import Game
-from tacit.games.tabular import TabularGame
 from tacit.learners import Learner, World
 from tacit.learners.plain import PlainAgent
 from tacit.learners.spec import Scale
@@ -48,7 +47,7 @@ class EnvironmentEngine(Engine):
         episodes: int,
         seed: int,
         encode: Encode | None = None,
-        game: TabularGame | None = None,
+        game: Game | None = None,
     ) -> None:
         self.environment, self.learner, self.bounds, self.seed = environment, learner, bounds, seed
         self.observations = numberings(environment, encode, early=bounds.early)
@@ -154,9 +153,12 @@ class EnvironmentEngine(Engine):
         return MarkovPolicy(probs)
 
     def own_bounds(self, kind: str, done: int) -> Gaps:
-        """Return each agent's own bound; nothing where they saw different things."""
+        """Return each agent's own bound; nothing where they have none, or saw different things."""
+        unknown = np.full(self.game.agents, np.nan)
         if not self.common_state:
-            return Gaps("nash", np.full(self.game.agents, np.nan), "none")
+            return Gaps("nash", unknown, "none")
+        if not self.learner.bounded:
+            return Gaps(kind, unknown, "none")
         bounds = np.array([agent.bound for agent in self.agents])
         return Gaps(kind, bounds, "model-free" if self._proven else "estimate")
 

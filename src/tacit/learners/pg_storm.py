@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -132,9 +132,10 @@ class Schedule(NamedTuple):
 def schedule(spec: PGStorm, world: World) -> Schedule:
     """Return the constants of [Mao2022, thm:storm_app] with σ² and L² as in the proof of [Mao2022, thm:finite].
 
-    An agent on its own counts itself only: N = 1.
+    They are those of the whole run; an agent that does not know it counts itself only.
     """
-    N, A, H, explore, b = world.agents, float(world.actions.max()), world.horizon, float(spec.exploration), spec.b
+    N, A, H = world.scale.agents, float(world.scale.actions), world.horizon
+    explore, b = float(spec.exploration), spec.b
     sigma2 = N * A**2 * H**4 / explore
     L = math.sqrt(N**2 * A**3 * H**3 / explore**3)
     return Schedule(
@@ -148,15 +149,15 @@ def schedule(spec: PGStorm, world: World) -> Schedule:
 class PGStormState(NamedTuple):
     """All agents' parameters and directions; those of a cell are as of episode `since`."""
 
-    theta: FloatArray  # [N, C, A]  θ in episode `since`
-    direction: FloatArray  # [N, C, A]  d of that episode
-    since: IntArray  # [N, C]  0 where the cell was never visited
-    clock: IntArray  # [N]  the running episode, from 1
-    total: FloatArray  # [N]  return of the running episode so far
-    cell: IntArray  # [N, H]  cells of the running episode
-    now: FloatArray  # [N, H, A]  θ of the running episode at its cells
-    old: FloatArray  # [N, A]  room for θ of the episode before
-    old_chance: FloatArray  # [N, H]  the old policy's probability of the action played
+    theta: Annotated[FloatArray, "N C A"]  # θ in episode `since`
+    direction: Annotated[FloatArray, "N C A"]  # d of that episode
+    since: Annotated[IntArray, "N C"]  # 0 where the cell was never visited
+    clock: Annotated[IntArray, "N"]  # the running episode, from 1
+    total: Annotated[FloatArray, "N"]  # return of the running episode so far
+    cell: Annotated[IntArray, "N H"]  # cells of the running episode
+    now: Annotated[FloatArray, "N H A"]  # θ of the running episode at its cells
+    old: Annotated[FloatArray, "N A"]  # room for θ of the episode before
+    old_chance: Annotated[FloatArray, "N H"]  # the old policy's probability of the action played
     schedule: Schedule
     eta: float  # negative: the schedule's
     momentum: float
@@ -164,7 +165,7 @@ class PGStormState(NamedTuple):
     own_ratio: bool
     reward_low: float
     reward_scale: float
-    actions: IntArray  # [N]
+    actions: Annotated[IntArray, "N"]
     horizon: int
     states: int
 

@@ -48,7 +48,7 @@ class PlainLearner(Learner):
         horizon, states, actions = size
         known = {"states": states, "actions": actions, "horizon": horizon, "reward_range": reward_range}
         made = self.factory(**known, seed=seed, index=index)
-        missing = [name for name in ("act", "learn") if not callable(getattr(made, name, None))]
+        missing = [name for name in ("act", "learn") if not hasattr(made, name)]
         if missing:
             raise TacitError(f"{brief(self.factory)} made {brief(made)}, which has no {' and no '.join(missing)}")
         return PlainAgent(made, size)

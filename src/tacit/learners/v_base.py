@@ -38,6 +38,7 @@ class VLearner(spec.Learner):
     """
 
     output: ClassVar[str] = "certified"
+    bounded: ClassVar[bool] = True
 
     bonus: float | None = None
     step: float | str = "theory"

@@ -1,0 +1,85 @@
+"""What a check raises, and what all of them share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numba.core.errors import NumbaError
+
+from tacit.core.compilation import compiled
+from tacit.core.errors import TacitError, one_line
+from tacit.core.types import FloatArray, IntArray
+
+#: Probability that a comparison of frequencies raises though nothing is wrong, for each call of a check; seeds are
+#: fixed, so it is met once or never.
+FALSE_ALARM = 1e-9
+
+
+class Violation(TacitError, AssertionError):
+    """Something does not do what its protocol asks; told in one sentence."""
+
+
+def require(kept: bool | np.bool_, sentence: str) -> None:
+    """Raise unless what was checked holds."""
+    if not kept:
+        raise Violation(sentence)
+
+
+def require_kernels(state: Any, functions: Iterable[Any], what: str) -> None:
+    """Raise unless a struct is a NamedTuple for whose type all of these generic functions are implemented."""
+    kind = type(state)
+    require(hasattr(state, "_fields"), f"{what} is a {kind.__name__}; it must be a NamedTuple")
+    missing = [function.__name__ for function in functions if not function.known(kind)]
+    require(not missing, f"{' and '.join(missing)} of tacit.kernels is not implemented for {kind.__name__}")
+
+
+def both_ways(function: Callable[..., Any], what: str, *structs: object) -> tuple[Callable[..., Any], ...]:
+    """Return a function compiled and as it stands; compiled, it tells in one sentence why it does not compile."""
+    fast = compiled(function, *structs)
+
+    def guarded(*args: Any) -> Any:
+        try:
+            return fast(*args)
+        except NumbaError as error:
+            raise Violation(f"{what}: {_reason(str(error))}") from error
+
+    return guarded, function
+
+
+def _reason(text: str) -> str:
+    """Return the innermost reason of a compiler's long message."""
+    if "NRT required" in text:
+        return "its kernels allocate memory; they must not: make room in the state (new arrays, lists, a[:] + b)"
+    after = text.rsplit("Failed in nopython mode pipeline", 1)[-1].split("\n", 1)[-1]
+    return f"its kernels do not compile ({one_line(after, 150)})"
+
+
+def require_same(one: Any, other: Any, sentence: str) -> None:
+    """Raise unless two arrays have the same bits."""
+    one, other = np.ascontiguousarray(one), np.ascontiguousarray(other)
+    require(one.shape == other.shape and one.tobytes() == other.tobytes(), sentence)
+
+
+def require_distribution(probs: FloatArray, what: str) -> None:
+    """Raise unless these are probabilities that sum to 1."""
+    shown = np.array2string(probs, precision=6, threshold=8)
+    require(bool(np.isfinite(probs).all() and (probs >= 0).all()), f"{what} is {shown}; probabilities are not negative")
+    require(abs(float(probs.sum()) - 1.0) < 1e-9, f"{what} is {shown}, which sums to {float(probs.sum()):.12g}")
+
+
+def require_frequencies(counts: IntArray, probs: FloatArray, what: str, *, comparisons: int) -> None:
+    """Raise where counts differ from probabilities more than chance explains, or where what has none was drawn.
+
+    By Bernstein's inequality the share of n draws is further from p than √(2·p·(1−p)·L/n) + L/(3·n) with probability
+    2·exp(−L) at most; L makes that FALSE_ALARM for all comparisons and all outcomes together.
+    """
+    n = int(counts.sum())
+    log = math.log(2 * comparisons * len(probs) / FALSE_ALARM)
+    allowed = np.sqrt(2 * probs * (1 - probs) * log / n) + log / (3 * n)
+    wrong = (np.abs(counts / n - probs) > allowed) | ((probs == 0) & (counts > 0))
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        raise Violation(f"{what}: {k} was drawn {counts[k]} times of {n}, and its probability is {probs[k]:.6g}")
