@@ -13,6 +13,7 @@ from tacit.core.errors import brief
 from tacit.core.types import FloatArray
 from tacit.testing.states import check_axes, copied, require_same_states, scramble
 from tacit.testing.violation import (
+    Violation,
     both_ways,
     require,
     require_distribution,
@@ -22,7 +23,7 @@ from tacit.testing.violation import (
 )
 
 #: What the bandit is tried on: agents of different sizes, some cells each, and rounds of random losses.
-ACTIONS, CELLS, ROUNDS, DRAWS = (3, 2, 4), 5, 300, 20_000
+ACTIONS, CELLS, ROUNDS, DRAWS, LONG = (3, 2, 4), 5, 300, 2000, 6000
 KERNELS = (generics.draw, generics.chance, generics.spread, generics.feed, generics.restart)
 
 
@@ -84,10 +85,10 @@ def _check_rounds(bandit: Bandit, cells: Cells, rng: np.random.Generator) -> Non
         a = int(generics.draw(state, i, c, rng.random()))
         require(0 <= a < ACTIONS[i], f"draw of {name} returned {a}; agent {i} has {ACTIONS[i]} actions")
         chances = np.array([generics.chance(state, i, c, b) for b in range(ACTIONS[i])])
-        agree = bool(np.allclose(chances, probs, rtol=1e-9, atol=1e-12))
-        require(agree, f"chance of {name} returns {chances}, and spread writes {probs}")
+        if not np.allclose(chances, probs, rtol=1e-9, atol=1e-12):
+            raise Violation(f"chance of {name} returns {chances}, and spread writes {probs}")
         if t % 50 == 0:
-            u = rng.random(DRAWS // 10)
+            u = rng.random(DRAWS)
             drawn = np.bincount([generics.draw(state, i, c, x) for x in u], minlength=ACTIONS[i])
             require_frequencies(drawn, probs, f"draw of {name} does not draw from spread", comparisons=ROUNDS)
         _require_cells_same(before, state, None, f"draw, chance or spread of {name} changes the state")
@@ -135,29 +136,33 @@ def _require_cells_same(before: Any, after: Any, but: tuple[int, int] | None, se
         require_same(left, right, f"{sentence}; {new.path} differs")
 
 
-def play(bandit, agents, cells, u, losses, drawn, out):
-    """Play rounds: draw, feed, and restart the cell now and then; write actions and distributions."""
+def play(bandit, agents, u, losses, drawn, out):
+    """Play rounds in one cell of each agent; write actions and distributions."""
     for t in range(len(agents)):
-        i, c = agents[t], cells[t]
-        a = generics.draw(bandit, i, c, u[t])
+        i = agents[t]
+        a = generics.draw(bandit, i, 1, u[t])
         drawn[t] = a
-        generics.feed(bandit, i, c, a, losses[t], max(generics.chance(bandit, i, c, a), 1e-12))
-        if t % 40 == 39:
-            generics.restart(bandit, i, c, t)
-        generics.spread(bandit, i, c, out[t])
+        generics.feed(bandit, i, 1, a, losses[t, a], generics.chance(bandit, i, 1, a))
+        generics.spread(bandit, i, 1, out[t])
+        if t % 2000 == 1999:
+            generics.restart(bandit, i, 1, 1 + t // 2)
 
 
 def _check_both_ways(bandit: Bandit, cells: Cells, rng: np.random.Generator) -> None:
-    name = type(bandit).__name__
-    rounds = 5 * ROUNDS
-    agents, which = rng.integers(len(ACTIONS), size=rounds), rng.integers(CELLS, size=rounds)
-    u, losses = rng.random(rounds), rng.random(rounds)
+    """Play long, against losses that have one action best for hundreds of rounds and then another."""
+    name, agents = type(bandit).__name__, rng.integers(len(ACTIONS), size=LONG)
+    u, losses = rng.random(LONG), rng.random((LONG, max(ACTIONS)))
+    for begin in range(0, LONG, 750):
+        best = rng.integers(max(ACTIONS))
+        losses[begin : begin + 500] = np.arange(max(ACTIONS)) != best
     results = []
     for run in both_ways(play, name, bandit.init(cells)):
-        state, drawn, out = bandit.init(cells), np.zeros(rounds, dtype=np.int64), np.zeros((rounds, max(ACTIONS)))
-        run(state, agents, which, u, losses, drawn, out)
+        state, drawn, out = bandit.init(cells), np.zeros(LONG, dtype=np.int64), np.zeros((LONG, max(ACTIONS)))
+        run(state, agents, u, losses, drawn, out)
         results.append((state, drawn, out))
     (fast, *told), (slow, *again) = results
+    for t, i in enumerate(agents):
+        require_distribution(out[t, : ACTIONS[i]], f"the distribution of {name} for agent {i} after {t + 1} rounds")
     for one, other in zip(told, again, strict=True):
         require_same(one, other, f"{name} does not do the same compiled and interpreted")
     require_same_states(fast, slow, f"{name} does not do the same compiled and interpreted")

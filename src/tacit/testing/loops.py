@@ -9,7 +9,7 @@ import numpy as np
 from tacit.core import generics, streams
 from tacit.core.types import FloatArray
 from tacit.engine import loop
-from tacit.engine.fused import FusedEngine
+from tacit.engine.fused import FusedEngine, seats
 from tacit.engine.record import Nothing, record
 from tacit.evaluation.certificate import certificate
 from tacit.games.protocol import Game
@@ -35,11 +35,11 @@ def played(name: str, spec: Learner, game: Game, episodes: int) -> tuple[FusedEn
     seen = watching(spec, game, episodes)
     draws = np.array([streams.stream(SEED, role).random((episodes, game.horizon)) for role in range(1 + game.agents)])
     returns = np.zeros((episodes, game.agents))
-    chosen, seats = np.zeros(game.agents, dtype=np.int64), (0,) * game.agents
+    chosen, places = np.zeros(game.agents, dtype=np.int64), seats(game.agents)
     compiled, plain = both_ways(loop.episodes, name, kernels, state, *seen)
     nobody = np.zeros((game.agents, 0, game.horizon))
-    compiled(kernels, state, *seen, seats, draws[0, :0], nobody, chosen, returns[:0])
-    plain(kernels, state, *seen, seats, draws[0], draws[1:], chosen, returns)
+    compiled(kernels, state, *seen, places, draws[0, :0], nobody, chosen, returns[:0])
+    plain(kernels, state, *seen, places, draws[0], draws[1:], chosen, returns)
     cert, kept = watching(spec, game, episodes)
     engine = FusedEngine(game, spec, episodes=episodes, seed=SEED, certificate=cert, record=kept)
     fused = engine.advance(episodes)

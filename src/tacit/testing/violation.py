@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -50,11 +52,14 @@ def both_ways(function: Callable[..., Any], what: str, *structs: object) -> tupl
 
 
 def _reason(text: str) -> str:
-    """Return the innermost reason of a compiler's long message."""
-    if "NRT required" in text:
-        return "its kernels allocate memory; they must not: make room in the state (new arrays, lists, a[:] + b)"
+    """Return where a kernel does not compile, and the innermost reason of a compiler's long message."""
+    found = re.findall(r'File "([^"]+)", line (\d+)|at (\S+\.py) \((\d+)\)', text)
+    places = [(one or other, line or number) for one, line, other, number in found]
+    where = next((f"{Path(file).name}:{line} " for file, line in places if "site-packages" not in file), "a kernel ")
+    if "NRT required" in text or "returning of array" in text:
+        return f"{where}allocates memory; kernels are plain loops over arrays that the state holds"
     after = text.rsplit("Failed in nopython mode pipeline", 1)[-1].split("\n", 1)[-1]
-    return f"its kernels do not compile ({one_line(after, 150)})"
+    return f"{where}does not compile: {one_line(after, 120)}"
 
 
 def require_same(one: Any, other: Any, sentence: str) -> None:
@@ -65,9 +70,9 @@ def require_same(one: Any, other: Any, sentence: str) -> None:
 
 def require_distribution(probs: FloatArray, what: str) -> None:
     """Raise unless these are probabilities that sum to 1."""
-    shown = np.array2string(probs, precision=6, threshold=8)
-    require(bool(np.isfinite(probs).all() and (probs >= 0).all()), f"{what} is {shown}; probabilities are not negative")
-    require(abs(float(probs.sum()) - 1.0) < 1e-9, f"{what} is {shown}, which sums to {float(probs.sum()):.12g}")
+    if not (probs >= 0).all() or not abs(float(probs.sum()) - 1.0) < 1e-9:
+        shown = one_line(np.array2string(probs, precision=6, threshold=8))
+        raise Violation(f"{what} is {shown}, with the sum {float(probs.sum()):.12g}; it must be a distribution")
 
 
 def require_frequencies(counts: IntArray, probs: FloatArray, what: str, *, comparisons: int) -> None:
