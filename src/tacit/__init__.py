@@ -17,7 +17,19 @@ from typing import TYPE_CHECKING, Any
 from tacit._version import __version__
 
 if TYPE_CHECKING:
-    from tacit import bandits, engine, environments, evaluation, experiments, games, learners, policies, report
+    from tacit import (
+        bandits,
+        engine,
+        environments,
+        evaluation,
+        experiments,
+        games,
+        kernels,
+        learners,
+        policies,
+        report,
+        testing,
+    )
     from tacit.bandits import Exp3, Exp3IX, Swap, TsallisINF, WeightedFTRL
     from tacit.core.errors import TacitError
     from tacit.engine import Agent, Run, agent
@@ -49,9 +61,11 @@ _HOMES = {
         "evaluation",
         "experiments",
         "games",
+        "kernels",
         "learners",
         "policies",
         "report",
+        "testing",
     ],
     "tacit.bandits": ["Exp3", "Exp3IX", "Swap", "TsallisINF", "WeightedFTRL"],
     "tacit.core.errors": ["TacitError"],
@@ -125,6 +139,7 @@ __all__ = [
     "from_gymnasium",
     "from_openspiel",
     "games",
+    "kernels",
     "l2_gap",
     "learn",
     "learners",
@@ -137,6 +152,7 @@ __all__ = [
     "smoothness",
     "solve",
     "stationarity",
+    "testing",
     "theory",
     "to_pettingzoo",
 ]

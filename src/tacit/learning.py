@@ -20,13 +20,13 @@ from tacit.engine.exact import ExactEngine
 from tacit.engine.fused import FusedEngine
 from tacit.engine.protocols import Engine, Output
 from tacit.engine.run import Run
-from tacit.environments.adapters import TableAdapter, environment, is_environment, name_of
+from tacit.environments.adapters import GameAdapter, environment, is_environment, name_of
 from tacit.environments.bounds import Bounds, Exceeded, episode_bounds
 from tacit.environments.engine import EnvironmentEngine
 from tacit.environments.observations import Encode
 from tacit.games.gymnasium import from_gymnasium, has_table
-from tacit.games.protocol import Game
-from tacit.games.tabular import TabularGame, check_game
+from tacit.games.protocol import Game, check_sizes, is_game
+from tacit.games.tabular import TabularGame
 from tacit.learners import Learner
 from tacit.learners.teams import team
 
@@ -53,9 +53,10 @@ def learn(
 
     Parameters
     ----------
-    game : TabularGame, or a PettingZoo `ParallelEnv`, or a Gymnasium environment
-        With tables, agents learn in the compiled loop and the result is certified exactly. Without, each agent learns
-        on its own from its own observations and rewards, and its own bound stands in for the certificate. Gymnasium
+    game : TabularGame, another game with kernels, a PettingZoo `ParallelEnv`, or a Gymnasium environment
+        Agents of a game learn in the compiled loop, and with tables the result is certified exactly. A game without
+        tables is an object as `tacit.kernels.Game` describes it. In an environment each agent learns on its own from
+        its own observations and rewards. Without tables each agent's own bound stands in for the certificate. Gymnasium
         environments that carry their transition table (FrozenLake, Taxi, CliffWalking) are games with tables.
     learner : str, learner object, Python class, or a list of those, one for each agent
         A name from `tacit learners` with its keyword parameters in `params`, or e.g.
@@ -147,11 +148,18 @@ def run_learner(
 ) -> Run:
     """Do what `learn` does, without warnings: they are in `run.warnings`."""
     watch = to_all([] if watch is None else [watch])
-    if not isinstance(game, TabularGame) and is_environment(game):
+    if not is_game(game) and is_environment(game):
         if bounds.get("encode") is not None or not has_table(game):
             return _in_environment(game, learner, params, options, watch, checkpoint, **bounds)
         game, bounds = from_gymnasium(game, horizon=bounds.get("horizon")), {**bounds, "horizon": None}
-    check_game(game)
+    if not is_game(game):
+        raise TacitError(
+            f"game is {brief(game)}; it must be a TabularGame, as from tacit.make or tacit.load, a game with kernels "
+            f"of its own (see tacit.kernels) or an environment"
+        )
+    check_sizes(game)
+    if options.certify:
+        _require_tables(game, "the certificate needs tables")
     for option in (key for key, value in bounds.items() if value is not None):
         raise TacitError(f"{option} is for environments without tables; {game!r} has its own")
     name, chosen = team(learner, params, game.name, game.agents)
@@ -159,10 +167,12 @@ def run_learner(
     K, seed = options.episodes, options.seed
     engine: Engine
     if chosen.exact:
-        engine = ExactEngine(game, chosen, episodes=K, seed=seed)
+        engine = ExactEngine(
+            _require_tables(game, f"{name} follows exact gradients, which need tables"), chosen, episodes=K, seed=seed
+        )
     elif chosen.interpreted:
         inside = Bounds(game.horizon, game.reward_range)
-        engine = EnvironmentEngine(TableAdapter(game), chosen, inside, episodes=K, seed=seed, game=game)
+        engine = EnvironmentEngine(GameAdapter(game), chosen, inside, episodes=K, seed=seed, game=game)
         checkpoint = None
     else:
         watched = {"certificate": output.certificate, "record": output.record}
@@ -201,6 +211,13 @@ def _in_environment(
             return _conduct(engine, output, name, options, watch, None)
         except Exceeded as exceeded:
             bounds = exceeded.wider
+
+
+def _require_tables(game: Game, needed: str) -> TabularGame:
+    """Return a game that has tables, or say what needs them."""
+    if not isinstance(game, TabularGame):
+        raise TacitError(f"{needed}, and the game {game.name or brief(game)} has none")
+    return game
 
 
 def _output(game: Game, learner: Learner, options: Options) -> Output:

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 import tacit
-from tacit.core import whole
-from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec, save
+from tacit.core import atomic as whole
+from tacit.experiments.loading import save
+from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
 
 ROOT = Path(tacit.__file__).parent
 POSIX = pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")

@@ -12,17 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.bandits.exp3_ix import Exp3IXState, make
-from tacit.bandits.spec import Cells, rate
+from tacit.bandits.spec import Bandit, Cells, rate
 
 
 @dataclass(frozen=True)
-class Exp3:
+class Exp3(Bandit):
     """Exp3 without exploration of its own: small regret in expectation, not with high probability."""
-
-    @property
-    def regret(self) -> str:
-        """External."""
-        return "external"
 
     def init(self, cells: Cells) -> Exp3IXState:
         """Make the state of all cells."""

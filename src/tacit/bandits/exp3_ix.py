@@ -13,29 +13,24 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from tacit.bandits.rows import drawn, shared
-from tacit.bandits.spec import Cells, rate
+from tacit.bandits.spec import Bandit, Cells, rate
 from tacit.core import check, generics
 from tacit.core.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
-class Exp3IX:
+class Exp3IX(Bandit):
     """Exp3 with implicit exploration γ = `implicit`·η."""
 
     implicit: float = 0.5
 
     def __post_init__(self) -> None:
         check.real("implicit", self.implicit, least=0)
-
-    @property
-    def regret(self) -> str:
-        """External."""
-        return "external"
 
     def init(self, cells: Cells) -> Exp3IXState:
         """Make the state of all cells."""
@@ -46,14 +41,14 @@ class Exp3IX:
 class Exp3IXState(NamedTuple):
     """Weights of all cells."""
 
-    loss: FloatArray  # [N, C, A]  η·L
-    weight: FloatArray  # [N, C, A]  exp(reference − loss)
-    total: FloatArray  # [N, C]  sum of the weights
-    reference: FloatArray  # [N, C]
-    eta: FloatArray  # [N, C]  step size of the running stage
-    rate: FloatArray  # [N]  η·√rounds
+    loss: Annotated[FloatArray, "N C A"]  # η·L
+    weight: Annotated[FloatArray, "N C A"]  # exp(reference − loss)
+    total: Annotated[FloatArray, "N C"]  # sum of the weights
+    reference: Annotated[FloatArray, "N C"]
+    eta: Annotated[FloatArray, "N C"]  # step size of the running stage
+    rate: Annotated[FloatArray, "N"]  # η·√rounds
     implicit: float  # γ/η
-    actions: IntArray  # [N]
+    actions: Annotated[IntArray, "N"]
 
 
 def make(cells: Cells, rates: FloatArray, implicit: float) -> Exp3IXState:

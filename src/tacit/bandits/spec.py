@@ -1,12 +1,13 @@
 """What a bandit is: a frozen description that makes the state of many cells at once.
 
-A cell is one bandit problem, e.g. agent i at (h, s). A new bandit is one file: parameters (a frozen dataclass with
-`regret` and `init`), a state (a NamedTuple of arrays), and its kernels `draw`, `spread`, `chance`, `feed`, `restart`.
+A cell is one bandit problem, e.g. agent i at (h, s). A new bandit is one file: parameters (a frozen dataclass that
+derives from `Bandit`), a state (a NamedTuple of arrays that declares their axes, see `core/axes.py`), and its kernels
+`draw`, `spread`, `chance`, `feed`, `restart`.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
@@ -35,15 +36,23 @@ class Cells(NamedTuple):
         return int(self.actions.max())
 
 
+@runtime_checkable
 class Bandit(Protocol):
-    """A bandit algorithm with its parameters."""
+    """A bandit algorithm with its parameters: a frozen dataclass derives from this and overrides what differs."""
 
     @property
     def regret(self) -> str:
         """Which regret it keeps small: "external" (learns a cce) or "swap" (learns a ce)."""
+        return "external"
 
     def init(self, cells: Cells) -> Any:
-        """Return the state of all cells, as a NamedTuple of arrays, ready for their first round."""
+        """Return the state of all cells, a NamedTuple of arrays, ready for their first round."""
+        raise NotImplementedError
+
+
+def is_bandit(value: object) -> TypeGuard[Bandit]:
+    """Return whether something is a bandit, and not the class of one."""
+    return isinstance(value, Bandit) and not isinstance(value, type)
 
 
 def rate(cells: Cells, theory: FloatArray) -> FloatArray:

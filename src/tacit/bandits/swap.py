@@ -12,32 +12,29 @@ nothing and so loses no digits.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from tacit.bandits.exp3_ix import Exp3IX
 from tacit.bandits.rows import drawn, shared
-from tacit.bandits.spec import Bandit, Cells
+from tacit.bandits.spec import Bandit, Cells, is_bandit
 from tacit.core import generics
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
-class Swap:
+class Swap(Bandit):
     """Blum and Mansour's reduction over a `base` of small external regret."""
+
+    regret: ClassVar[str] = "swap"
 
     base: Bandit = field(default_factory=lambda: Exp3IX(implicit=1.0))
 
     def __post_init__(self) -> None:
-        if isinstance(self.base, type) or getattr(self.base, "regret", None) != "external":
+        if not is_bandit(self.base) or self.base.regret != "external":
             raise TacitError(f"base is {self.base!r}; it must be a bandit of external regret")
-
-    @property
-    def regret(self) -> str:
-        """Swap."""
-        return "swap"
 
     def init(self, cells: Cells) -> SwapState:
         """Make the state of all cells."""
@@ -56,10 +53,10 @@ class SwapState(NamedTuple):
     """The copies and the distributions of all cells."""
 
     base: Any  # state of the base bandit, cell c·A + b for copy b of cell c
-    prob: FloatArray  # [N, C, A]  p
-    proposals: FloatArray  # [N, A, A]  room for q of one cell
+    prob: Annotated[FloatArray, "N C A"]  # p
+    proposals: Annotated[FloatArray, "N A A"]  # room for q of one cell
     width: int  # A
-    actions: IntArray  # [N]
+    actions: Annotated[IntArray, "N"]
 
 
 @generics.restart.implement(SwapState)

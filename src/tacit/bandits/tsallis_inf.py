@@ -12,24 +12,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from tacit.bandits.rows import drawn, shared
-from tacit.bandits.spec import Cells
+from tacit.bandits.spec import Bandit, Cells
 from tacit.core import generics
 from tacit.core.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
-class TsallisINF:
+class TsallisINF(Bandit):
     """Tsallis-INF with importance-weighted losses; it needs to know neither the rounds nor ι."""
-
-    @property
-    def regret(self) -> str:
-        """External."""
-        return "external"
 
     def init(self, cells: Cells) -> TsallisINFState:
         """Make the state of all cells; a step constant c stands for η_t = c/√t."""
@@ -46,11 +41,11 @@ class TsallisINF:
 class TsallisINFState(NamedTuple):
     """Losses and distributions of all cells."""
 
-    loss: FloatArray  # [N, C, A]  L
-    prob: FloatArray  # [N, C, A]  μ
-    round: IntArray  # [N, C]  t
+    loss: Annotated[FloatArray, "N C A"]  # L
+    prob: Annotated[FloatArray, "N C A"]  # μ
+    round: Annotated[IntArray, "N C"]  # t
     rate: float  # η_t·√t
-    actions: IntArray  # [N]
+    actions: Annotated[IntArray, "N"]
 
 
 @generics.restart.implement(TsallisINFState)

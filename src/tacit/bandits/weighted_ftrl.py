@@ -12,24 +12,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from tacit.bandits.rows import drawn, shared
-from tacit.bandits.spec import Cells, rate
+from tacit.bandits.spec import Bandit, Cells, rate
 from tacit.core import generics
 from tacit.core.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
-class WeightedFTRL:
+class WeightedFTRL(Bandit):
     """The bandit of V-learning."""
-
-    @property
-    def regret(self) -> str:
-        """External."""
-        return "external"
 
     def init(self, cells: Cells) -> WeightedFTRLState:
         """Make the state of all cells; a step constant c stands for η_t = c/√(A·t)."""
@@ -49,13 +44,13 @@ class WeightedFTRL:
 class WeightedFTRLState(NamedTuple):
     """Discounted losses and weights of all cells."""
 
-    loss: FloatArray  # [N, C, A]  Σ_j (w_j/w_t)·loss_j/(prob_j + γ_j)
-    weight: FloatArray  # [N, C, A]  exp(−η_t·(loss − its minimum))
-    total: FloatArray  # [N, C]
-    round: IntArray  # [N, C]  t
-    rate: FloatArray  # [N]  η_t·√t
+    loss: Annotated[FloatArray, "N C A"]  # Σ_j (w_j/w_t)·loss_j/(prob_j + γ_j)
+    weight: Annotated[FloatArray, "N C A"]  # exp(−η_t·(loss − its minimum))
+    total: Annotated[FloatArray, "N C"]
+    round: Annotated[IntArray, "N C"]  # t
+    rate: Annotated[FloatArray, "N"]  # η_t·√t
     horizon: int
-    actions: IntArray  # [N]
+    actions: Annotated[IntArray, "N"]
 
 
 @generics.restart.implement(WeightedFTRLState)

@@ -56,6 +56,7 @@ def generic(signature: Callable[..., Any]) -> Any:
     dispatch.__name__ = dispatch.__qualname__ = name
     dispatch.__doc__ = signature.__doc__
     dispatch.implement = implement  # type: ignore[attr-defined]
+    dispatch.known = table.__contains__  # type: ignore[attr-defined]
     overload(dispatch, strict=False, jit_options=OPTIONS)(choose)
     return dispatch
 

@@ -10,21 +10,17 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from tacit.core import check, generics, memory, streams
+from tacit.core import axes, check, generics, memory, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
 from tacit.core.ownership import locked
 from tacit.core.types import FloatArray
 from tacit.engine import loop
-from tacit.engine.checkpoint import pack
 from tacit.learners import Learner, Mixed, World, own_bound
 from tacit.learners.plain import PlainAgent, PlainLearner
 from tacit.learners.spec import Scale, starting_policy
 from tacit.learners.teams import resolved
-
-Array = npt.NDArray[Any]
 
 
 def act_one(learner, h, s, u):
@@ -160,26 +156,13 @@ class Agent:
             raise TacitError("an agent with a starting policy cannot meet new states; start from 'uniform'")
         _check_memory(self.world.horizon, states, int(self.world.actions[0]))
         self.world = self.world._replace(states=states)
-        learned, self.state = self.state, self.spec.init(self.world)
-        kept = pack(learned)
-        for name, room in pack(self.state).items():
-            _copy(kept[name], room, before, self.world.horizon)
+        room = self.spec.init(self.world)
+        axes.transfer(self.state, room, horizon=self.world.horizon, before=before, after=states)
+        self.state = room
 
     def _place(self, h: int, s: int) -> tuple[int, int]:
         h = check.integer("h", h, least=0, most=self.world.horizon - 1)
         return h, check.integer("s", s, least=0, most=self.world.states - 1)
-
-
-def _copy(learned: Array, room: Array, before: int, horizon: int) -> None:
-    """Copy an array into one with room for more states: at most one axis has to do with them, [S] or [H, S, …] flat."""
-    axis = next((k for k, size in enumerate(room.shape) if size != learned.shape[k]), None)
-    if axis is None:
-        room[...] = learned
-        return
-    steps = 1 if learned.shape[axis] == before else horizon
-    each = learned.shape[axis] // (steps * before)
-    old, new = (a.reshape(*a.shape[:axis], steps, -1, each, *a.shape[axis + 1 :]) for a in (learned, room))
-    new[(slice(None),) * (axis + 1) + (slice(before),)] = old
 
 
 def agent(

@@ -12,7 +12,7 @@ import numpy as np
 from tacit.core import memory, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
-from tacit.core.types import FloatArray
+from tacit.core.types import FloatArray, IntArray
 from tacit.engine import loop
 from tacit.engine.checkpoint import pack, unpack
 from tacit.engine.protocols import Engine
@@ -30,8 +30,16 @@ from tacit.policies.certified import check_stored
 #: Steps in a chunk: its uniform numbers stay within a core's cache.
 CHUNK_STEPS = 16_384
 
+#: Uniform numbers in a chunk of very many agents, at most (64 MB).
+CHUNK_DRAWS = 1 << 23
+
 #: Up to this many agents the compiler knows their number; more are a loop, which compiles in the same time for any N.
 UNROLLED_AGENTS = 8
+
+
+def seats(agents: int) -> tuple[int, ...] | IntArray:
+    """Return one entry for each agent, as the loop takes them: a tuple for few, whose length the compiler knows."""
+    return (0,) * agents if agents <= UNROLLED_AGENTS else np.zeros(agents, dtype=np.int64)
 
 
 class FusedEngine(Engine):
@@ -49,7 +57,7 @@ class FusedEngine(Engine):
     ) -> None:
         self.game, self.learner = game, learner
         self.world = world = world_of(learner, game, episodes=episodes, seed=seed)
-        self.chunk = max(1, CHUNK_STEPS // game.horizon)
+        self.chunk = max(1, min(CHUNK_STEPS, CHUNK_DRAWS // game.agents) // game.horizon)
         size = memory.floats(12, world.agents, world.cells, int(world.actions.max()))
         memory.require(size, "the state of the learners")
         self.state: Any = learner.init(world)
@@ -58,7 +66,7 @@ class FusedEngine(Engine):
         self.seconds = 0.0
         self._kernels = game.kernels()
         self._streams = [streams.stream(seed, role) for role in range(1 + game.agents)]
-        self._seats = (0,) * game.agents if game.agents <= UNROLLED_AGENTS else np.zeros(game.agents, dtype=np.int64)
+        self._seats = seats(game.agents)
         self._chosen = np.zeros(game.agents, dtype=np.int64)
         self._loop = compiled(loop.episodes, self._kernels, self.state, self.certificate, self.record)
         self._run(0)  # compile, or load what was compiled before

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from tacit.core import check, streams
+from tacit.core import check, generics, streams
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.games.gymnasium import PLAIN_WRAPPERS, layers
-from tacit.games.tabular import TabularGame
+from tacit.games.protocol import Game
 
 
 class Moved(NamedTuple):
@@ -123,14 +123,15 @@ class Discrete(NamedTuple):
     start: int = 0
 
 
-class TableAdapter:
-    """A tabular game for agents on their own: all of them observe the state, drawn from the environment's stream."""
+class GameAdapter:
+    """A game with kernels, for agents on their own: all observe the state, drawn from the environment's stream."""
 
-    def __init__(self, game: TabularGame) -> None:
+    def __init__(self, game: Game) -> None:
         self.source = game
         self.names = [f"agent {i}" for i in range(game.agents)]
         self.spaces: list[Any] = [Discrete(game.states)] * game.agents
         self.actions = game.actions
+        self._kernels = game.kernels()
         self._stream = streams.stream(0, streams.ENVIRONMENT)
         self._h = self._s = 0
 
@@ -138,16 +139,18 @@ class TableAdapter:
         """Begin an episode."""
         if seed is not None:
             self._stream = streams.stream(seed, streams.ENVIRONMENT)
-        self._h, self._s = 0, self.source.start(self._stream.random())
+        self._h, self._s = 0, int(generics.start(self._kernels, self._stream.random()))
         return [self._s] * len(self.names)
 
     def step(self, actions: list[int]) -> Moved:
         """Take a joint action; the last step draws nothing, as in the compiled loop."""
         last = self._h == self.source.horizon - 1
-        u = 0.0 if last else self._stream.random()
-        self._s, rewards = self.source.step(self._h, self._s, actions, u)
+        token = generics.place(self._kernels, self._h, self._s, np.array(actions))
+        if not last:
+            self._s = int(generics.advance(self._kernels, token, self._stream.random()))
+        rewards = [float(generics.reward(self._kernels, i, token)) for i in range(len(actions))]
         self._h += 1
-        return Moved([self._s] * len(self.names), rewards.tolist(), [last] * len(self.names))
+        return Moved([self._s] * len(actions), rewards, [last] * len(actions))
 
 
 def is_environment(value: object) -> bool:

@@ -18,7 +18,7 @@ from tacit.core import check, streams
 from tacit.core.errors import TacitError
 from tacit.environments.adapters import Environment, stated
 from tacit.games.gymnasium import time_limit
-from tacit.games.tabular import check_range
+from tacit.games.protocol import check_range
 
 EPISODES = 20
 STEPS = 10_000

@@ -24,7 +24,6 @@ from tacit.environments.bounds import Bounds, check_ended, check_over, check_rew
 from tacit.environments.game import EnvironmentGame
 from tacit.environments.observations import OVER, Encode, Observations, numberings
 from tacit.games.protocol import Game
-from tacit.games.tabular import TabularGame
 from tacit.learners import Learner, World, own_bound
 from tacit.learners.plain import PlainAgent
 from tacit.learners.spec import Scale
@@ -49,7 +48,7 @@ class EnvironmentEngine(Engine):
         episodes: int,
         seed: int,
         encode: Encode | None = None,
-        game: TabularGame | None = None,
+        game: Game | None = None,
     ) -> None:
         self.environment, self.learner, self.bounds, self.seed = environment, learner, bounds, seed
         self.observations = numberings(environment, encode, early=bounds.early)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
+
+from tacit.core import check
+from tacit.core.errors import TacitError, brief
+
+#: What a game must have besides `kernels`.
+ATTRIBUTES = ("name", "agents", "states", "actions", "horizon", "reward_range", "notes")
 
 
 class Game(Protocol):
@@ -49,5 +55,41 @@ class Game(Protocol):
         """Return the game as the compiled loop plays it.
 
         A NamedTuple with fields `horizon`, `states` and `actions` [N], for whose type `start`, `place`, `advance` and
-        `reward` of `tacit.kernels` are implemented.
+        `reward` of `tacit.kernels` are implemented. It is asked for once a run, so it may hold room for a token.
         """
+
+
+def is_game(value: object) -> TypeGuard[Game]:
+    """Return whether something means to be a game: it has kernels, and is not a class."""
+    return hasattr(value, "kernels") and not isinstance(value, type)
+
+
+def check_sizes(game: Game) -> None:
+    """Raise unless a game has all that the protocol asks for, with values that make sense."""
+    for attribute in ATTRIBUTES:
+        if not hasattr(game, attribute):
+            raise TacitError(f"the game {brief(game)} has no {attribute}; it must have {', '.join(ATTRIBUTES)}")
+    if game.name is not None and not isinstance(game.name, str):
+        raise TacitError(f"name is {brief(game.name)}; it must be a string or None")
+    agents = check.integer("agents", game.agents, least=1)
+    check.integer("states", game.states, least=1)
+    check.integer("horizon", game.horizon, least=1)
+    if not isinstance(game.actions, tuple) or len(game.actions) != agents:
+        raise TacitError(
+            f"actions is {brief(game.actions)}; it must be a tuple with a number for each of {agents} agents"
+        )
+    for i, own in enumerate(game.actions):
+        check.integer(f"actions[{i}]", own, least=1)
+    check_range(check.interval("reward_range", game.reward_range), game.horizon)
+    if not isinstance(game.notes, tuple) or not all(isinstance(note, str) for note in game.notes):
+        raise TacitError(f"notes is {brief(game.notes)}; it must be a tuple of strings")
+
+
+def check_range(reward_range: tuple[float, float], horizon: int) -> None:
+    """Refuse rewards whose sums or differences leave the range of floating-point numbers."""
+    low, high = reward_range
+    if horizon * max(abs(low), abs(high)) > 1e150 or 0 < high - low < 1e-150:
+        raise TacitError(
+            f"rewards lie in [{low:g}, {high:g}]; over {horizon} steps they must stay within ±1e150, and differ by "
+            f"more than 1e-150 or not at all"
+        )

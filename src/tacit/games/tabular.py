@@ -18,6 +18,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned, Sealed, frozen, given, locked
 from tacit.core.types import FloatArray, IntArray
 from tacit.games import successors as rows_of
+from tacit.games.protocol import check_range
 from tacit.games.successors import Successors
 from tacit.games.tables import GameTables
 
@@ -312,16 +313,6 @@ class TabularGame(Sealed):
             raise TacitError(f"actions is {brief(actions)}; there must be one for each of {self.agents} agents")
         for i, (a, size) in enumerate(zip(actions, self.actions, strict=True)):
             check.integer(f"actions[{i}]", a, least=0, most=size - 1)
-
-
-def check_range(reward_range: tuple[float, float], horizon: int) -> None:
-    """Refuse rewards whose sums or differences leave the range of floating-point numbers."""
-    low, high = reward_range
-    if horizon * max(abs(low), abs(high)) > 1e150 or 0 < high - low < 1e-150:
-        raise TacitError(
-            f"rewards lie in [{low:g}, {high:g}]; over {horizon} steps they must stay within ±1e150, and differ by "
-            f"more than 1e-150 or not at all"
-        )
 
 
 def check_game(game: object) -> None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -91,14 +91,14 @@ class NPG(Learner):
 class NPGState(NamedTuple):
     """All agents' logits, and the running episode."""
 
-    logits: FloatArray  # [N, C, A]  relative to the largest
-    cell: IntArray  # [N, H]
-    action: IntArray  # [N, H]
-    chance: FloatArray  # [N, H]  of the action played
-    reward: FloatArray  # [N, H]
-    room: FloatArray  # [N, A]
+    logits: Annotated[FloatArray, "N C A"]  # relative to the largest
+    cell: Annotated[IntArray, "N H"]
+    action: Annotated[IntArray, "N H"]
+    chance: Annotated[FloatArray, "N H"]  # of the action played
+    reward: Annotated[FloatArray, "N H"]
+    room: Annotated[FloatArray, "N A"]
     eta: float
-    actions: IntArray  # [N]
+    actions: Annotated[IntArray, "N"]
     horizon: int
     states: int
 

@@ -28,7 +28,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -124,22 +124,23 @@ class PGStorm(Learner):
 
 
 def schedule(spec: PGStorm, world: World) -> Storm:
-    """Return the constants of the theorem's steps; an agent on its own counts itself only: N = 1."""
-    return storm(world.agents, int(world.actions.max()), world.horizon, float(spec.exploration), float(spec.b))
+    """Return the constants of the theorem's steps for the whole run; an agent on its own counts itself only."""
+    scale = world.scale
+    return storm(scale.agents, scale.actions, world.horizon, float(spec.exploration), float(spec.b))
 
 
 class PGStormState(NamedTuple):
     """All agents' parameters and directions; those of a cell are as of episode `since`."""
 
-    theta: FloatArray  # [N, C, A]  θ in episode `since`
-    direction: FloatArray  # [N, C, A]  d of that episode
-    since: IntArray  # [N, C]  0 where the cell was never visited
-    clock: IntArray  # [N]  the running episode, from 1
-    total: FloatArray  # [N]  return of the running episode so far
-    cell: IntArray  # [N, H]  cells of the running episode
-    now: FloatArray  # [N, H, A]  θ of the running episode at its cells
-    old: FloatArray  # [N, A]  room for θ of the episode before
-    old_chance: FloatArray  # [N, H]  the old policy's probability of the action played
+    theta: Annotated[FloatArray, "N C A"]  # θ in episode `since`
+    direction: Annotated[FloatArray, "N C A"]  # d of that episode
+    since: Annotated[IntArray, "N C"]  # 0 where the cell was never visited
+    clock: Annotated[IntArray, "N"]  # the running episode, from 1
+    total: Annotated[FloatArray, "N"]  # return of the running episode so far
+    cell: Annotated[IntArray, "N H"]  # cells of the running episode
+    now: Annotated[FloatArray, "N H A"]  # θ of the running episode at its cells
+    old: Annotated[FloatArray, "N A"]  # room for θ of the episode before
+    old_chance: Annotated[FloatArray, "N H"]  # the old policy's probability of the action played
     schedule: Storm
     eta: float  # negative: the schedule's
     momentum: float
@@ -147,7 +148,7 @@ class PGStormState(NamedTuple):
     own_ratio: bool
     reward_low: float
     reward_scale: float
-    actions: IntArray  # [N]
+    actions: Annotated[IntArray, "N"]
     horizon: int
     states: int
 

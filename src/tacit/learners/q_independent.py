@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -57,10 +57,10 @@ class QIndependent(Learner):
 class QState(NamedTuple):
     """All agents' tables."""
 
-    Q: FloatArray  # [N, H+1, S, A]
+    Q: Annotated[FloatArray, "N H+1 S A"]
     step: float
     exploration: float
-    actions: IntArray  # [N]
+    actions: Annotated[IntArray, "N"]
 
 
 @generics.weigh.implement(QState)

@@ -10,6 +10,7 @@ import numpy as np
 
 from tacit import bandits
 from tacit.bandits import Bandit, Swap
+from tacit.bandits.spec import is_bandit
 from tacit.core import check, streams
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import locked
@@ -125,11 +126,14 @@ class Learner:
         return None
 
     def params(self, world: World) -> Mapping[str, Any]:
-        """Return the parameters in force, for people."""
+        """Return the parameters in force, for people: plain values by name."""
         raise NotImplementedError
 
     def init(self, world: World) -> Any:
-        """Return the state of all agents, a NamedTuple of arrays for whose type the kernels are implemented."""
+        """Return the state of all agents, a NamedTuple for whose type the kernels are implemented.
+
+        Its arrays declare their axes (`core/axes.py`); the first is the agent, and a kernel touches row i only.
+        """
         raise NotImplementedError
 
     def ascend(self, policy: MarkovPolicy, gradient: Any, eta: float) -> tuple[MarkovPolicy, float]:
@@ -183,15 +187,12 @@ def theorem_iota(scale: Scale, confidence: float) -> float:
 
 def checked_bandit(value: Bandit | str, *, swap: bool) -> Bandit:
     """Return a bandit from an object or a registered name; a base of external regret is wrapped where swap is asked."""
-    bandit: Any = bandits.REGISTRY.make(value) if isinstance(value, str) else value
-    if isinstance(bandit, type) or not all(hasattr(bandit, name) for name in ("regret", "init")):
+    bandit = bandits.REGISTRY.make(value) if isinstance(value, str) else value
+    if not is_bandit(bandit):
         raise TacitError(
             f"bandit is {brief(value)}; it must be a name ({', '.join(bandits.REGISTRY)}) or a bandit object"
         )
-    if swap and bandit.regret == "external":
-        bandit = Swap(bandit)
-    found: Bandit = bandit
-    return found
+    return Swap(bandit) if swap and bandit.regret == "external" else bandit
 
 
 def checked_step(step: float | str) -> float | None:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -60,14 +60,14 @@ class StageVState(NamedTuple):
     """All agents' values and stages; rewards and values in units of one step's span."""
 
     bandit: Any
-    upper: FloatArray  # [N, H+1, S]  V̄
-    lower: FloatArray  # [N, H+1, S]  V̲
-    upper_sum: FloatArray  # [N, C]  Σ (r + V̄_{h+1}) in the stage
-    lower_sum: FloatArray  # [N, C]  Σ (r + V̲_{h+1}) in the stage
-    visits: IntArray  # [N, C]  Ň: visits in the stage
-    length: IntArray  # [N, C]  Ť: length of the stage
-    bound_sum: FloatArray  # [N]  Σ_k (V̄_1 − V̲_1)(s_1^k)
-    bonus: FloatArray  # [N]  b·√ň
+    upper: Annotated[FloatArray, "N H+1 S"]  # V̄
+    lower: Annotated[FloatArray, "N H+1 S"]  # V̲
+    upper_sum: Annotated[FloatArray, "N C"]  # Σ (r + V̄_{h+1}) in the stage
+    lower_sum: Annotated[FloatArray, "N C"]  # Σ (r + V̲_{h+1}) in the stage
+    visits: Annotated[IntArray, "N C"]  # Ň: visits in the stage
+    length: Annotated[IntArray, "N C"]  # Ť: length of the stage
+    bound_sum: Annotated[FloatArray, "N"]  # Σ_k (V̄_1 − V̲_1)(s_1^k)
+    bonus: Annotated[FloatArray, "N"]  # b·√ň
     loss_scale: float
     reward_low: float
     reward_scale: float

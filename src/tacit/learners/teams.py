@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import FunctionType
 from typing import Any
 
 from tacit.core.errors import TacitError, brief
@@ -21,7 +22,7 @@ def resolved(learner: Any, params: Mapping[str, Any], game: str | None = None) -
     if isinstance(learner, Learner):
         return repr(learner), learner
     if callable(learner) and not (isinstance(learner, type) and issubclass(learner, Learner)):
-        return getattr(learner, "__name__", repr(learner)), PlainLearner(learner)
+        return learner.__name__ if isinstance(learner, type | FunctionType) else repr(learner), PlainLearner(learner)
     raise TacitError(f"learner is {brief(learner)}; it must be a name ({', '.join(REGISTRY)}) or a learner object")
 
 

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -119,22 +119,22 @@ class UCB(Learner):
 class UCBState(NamedTuple):
     """All learners' tables; rewards and values in units of one step's span."""
 
-    Q: FloatArray  # [N, C, A]
-    V: FloatArray  # [N, H+1, S]
-    reference: FloatArray  # [N, H+1, S]  V^ref
-    length: IntArray  # [N, C, A]  of the running stage
-    visits: IntArray  # [N, C, A]  ň: in the running stage
-    seen: IntArray  # [N, C, A]  n: in all
-    met: IntArray  # [N, C]  visits of the state
-    value_sum: FloatArray  # [N, C, A]  Σ V_{h+1} in the stage
-    gain_sum: FloatArray  # [N, C, A]  Σ (V_{h+1} − V^ref_{h+1}) in the stage
-    reference_sum: FloatArray  # [N, C, A]  Σ V^ref_{h+1} in all
-    reward_sum: FloatArray  # [N, C, A]  Σ r in the stage
+    Q: Annotated[FloatArray, "N C A"]
+    V: Annotated[FloatArray, "N H+1 S"]
+    reference: Annotated[FloatArray, "N H+1 S"]  # V^ref
+    length: Annotated[IntArray, "N C A"]  # of the running stage
+    visits: Annotated[IntArray, "N C A"]  # ň: in the running stage
+    seen: Annotated[IntArray, "N C A"]  # n: in all
+    met: Annotated[IntArray, "N C"]  # visits of the state
+    value_sum: Annotated[FloatArray, "N C A"]  # Σ V_{h+1} in the stage
+    gain_sum: Annotated[FloatArray, "N C A"]  # Σ (V_{h+1} − V^ref_{h+1}) in the stage
+    reference_sum: Annotated[FloatArray, "N C A"]  # Σ V^ref_{h+1} in all
+    reward_sum: Annotated[FloatArray, "N C A"]  # Σ r in the stage
     fix_at: int  # visits after which the reference is fixed, 0 for no reference
     bonus: float  # 2·bonus·√(H²ι)
     reward_low: float
     reward_scale: float
-    actions: IntArray  # [N]
+    actions: Annotated[IntArray, "N"]
     horizon: int
     states: int
 
@@ -201,10 +201,10 @@ class CentralState(NamedTuple):
     """One learner over joint actions, and the step in progress."""
 
     inner: UCBState  # of a single agent
-    digits: IntArray  # [N]  the joint action in parts
-    total: FloatArray  # [1]  rewards of the step so far
-    joint: IntArray  # [1]
-    actions: IntArray  # [N]
+    digits: Annotated[IntArray, "N"]  # the joint action in parts
+    total: Annotated[FloatArray, "1"]  # rewards of the step so far
+    joint: Annotated[IntArray, "1"]
+    actions: Annotated[IntArray, "N"]
 
 
 @generics.jitable

@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -63,13 +63,13 @@ class VLearningState(NamedTuple):
     """All agents' values; rewards and values in units of one step's span."""
 
     bandit: Any
-    upper: FloatArray  # [N, H+1, S]  V̄
-    lower: FloatArray  # [N, H+1, S]  V̲
-    upper_mean: FloatArray  # [N, C]  Ṽ
-    lower_mean: FloatArray  # [N, C]  its lower counterpart
-    visits: IntArray  # [N, C]  t
-    bound_sum: FloatArray  # [N]  Σ_k (V̄_1 − V̲_1)(s_1^k)
-    bonus: FloatArray  # [N]  β_t·√t
+    upper: Annotated[FloatArray, "N H+1 S"]  # V̄
+    lower: Annotated[FloatArray, "N H+1 S"]  # V̲
+    upper_mean: Annotated[FloatArray, "N C"]  # Ṽ
+    lower_mean: Annotated[FloatArray, "N C"]  # its lower counterpart
+    visits: Annotated[IntArray, "N C"]  # t
+    bound_sum: Annotated[FloatArray, "N"]  # Σ_k (V̄_1 − V̲_1)(s_1^k)
+    bonus: Annotated[FloatArray, "N"]  # β_t·√t
     loss_scale: float
     reward_low: float
     reward_scale: float

@@ -1,0 +1,20 @@
+"""Checks for games, bandits, learners and policies of your own: the ones that tacit's own have to pass.
+
+    from tacit.testing import check_learner
+
+    def test_my_learner():
+        check_learner(MyLearner())
+
+Each check returns nothing, or raises `Violation` (a TacitError and an AssertionError) with one sentence that says what
+is wrong. Their random numbers come from a fixed seed, so a check that passes once passes always.
+"""
+
+from __future__ import annotations
+
+from tacit.testing.bandits import check_bandit
+from tacit.testing.games import check_game
+from tacit.testing.learners import check_learner
+from tacit.testing.policies import check_policy
+from tacit.testing.violation import Violation
+
+__all__ = ["Violation", "check_bandit", "check_game", "check_learner", "check_policy"]

@@ -1,0 +1,105 @@
+"""The check of a learner: the loop compiled and interpreted, agents on their own, and what each of them may see."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tacit.core import check, generics
+from tacit.core.errors import TacitError, brief
+from tacit.engine import outputs
+from tacit.evaluation.gradient import policy_gradient
+from tacit.games import make
+from tacit.games.protocol import Game, check_sizes
+from tacit.games.tabular import TabularGame
+from tacit.learners.mixed import Mixed
+from tacit.learners.spec import Learner, World, world_of
+from tacit.learners.teams import resolved
+from tacit.policies import MarkovPolicy
+from tacit.testing.agents import check_alone, check_growth, check_own_row
+from tacit.testing.loops import SEED, check_checkpoint, check_weights, played
+from tacit.testing.states import check_axes, require_same_states
+from tacit.testing.violation import Violation, require, require_kernels
+
+
+def check_learner(learner: Learner | str, game: Game | None = None, *, episodes: int = 60) -> None:
+    """Check a learner, by playing a game: three agents of different sizes unless one is given.
+
+    Its words and parameters are what the engine and files can take. Its state declares its axes. The compiled loop, the
+    interpreted loop and agents on their own give the same bits. `weigh` writes distributions, and `act` draws from them
+    (with a probability of 1e-9 of raising though nothing is wrong; the seed is fixed). An agent does the same whatever
+    is in the others' rows and whatever they are paid, and its kernels touch its row only. Kernels allocate nothing. An
+    agent that gets room for more states goes on as before, and so does a run from a checkpoint.
+
+    Learners that follow exact gradients are checked for that instead; central ones have no agents on their own; of
+    those without kernels, words and parameters are all there is to check.
+    """
+    name, spec = resolved(learner, {})
+    table = (
+        make("random-general-sum", agents=3, actions=[2, 3, 2], states=3, horizon=3, seed=4) if game is None else game
+    )
+    try:
+        check_sizes(table)
+    except TacitError as error:
+        raise Violation(str(error)) from error
+    world = world_of(spec, table, episodes=episodes, seed=SEED)
+    _check_words(name, spec, world)
+    if spec.exact:
+        if not isinstance(table, TabularGame):
+            raise Violation(f"{name} follows exact gradients; check it on a game with tables")
+        _check_exact(name, spec, world, table)
+        return
+    if spec.interpreted:
+        return
+    _check_state(name, spec, world)
+    engine, returns = played(name, spec, table, episodes)
+    check_weights(name, engine)
+    if not spec.central:
+        check_alone(name, spec, table, engine, returns)
+        for i in range(table.agents):
+            if not isinstance(spec, Mixed):  # whose agents share no array
+                check_own_row(name, engine, i)
+            if not world.start:
+                check_growth(name, spec.seat(i), table, world, i)
+    check_checkpoint(name, spec, table, engine, returns)
+
+
+def _check_words(name: str, spec: Learner, world: World) -> None:
+    for word, known in (
+        ("equilibrium", ("nash", "cce", "ce")),
+        ("output", tuple(outputs.REGISTRY)),
+        ("rule", ("stage", "rate")),
+    ):
+        found = getattr(spec, word)
+        require(found in known, f"{word} of {name} is {brief(found)}; it must be one of {', '.join(known)}")
+    for word in ("exact", "interpreted", "central", "guaranteed", "bounded"):
+        found = getattr(spec, word)
+        require(isinstance(found, bool), f"{word} of {name} is {brief(found)}; it must be True or False")
+    for key, value in spec.params(world).items():
+        plain = isinstance(value, bool | int | float | str | None)
+        nested = isinstance(spec, Mixed) and isinstance(value, Mapping)
+        require(
+            isinstance(key, str) and (plain or nested),
+            f"params of {name} has {key!r}: {brief(value)}; files take plain values only",
+        )
+
+
+def _check_exact(name: str, spec: Learner, world: World, game: TabularGame) -> None:
+    policy, eta = MarkovPolicy.uniform(game), check.real(f"eta of {name}", spec.params(world)["eta"])
+    for _ in range(5):
+        policy, moved = spec.ascend(policy, policy_gradient(game, policy), eta)
+        require(
+            isinstance(policy, MarkovPolicy), f"ascend of {name} returned {brief(policy)}; it must be a MarkovPolicy"
+        )
+        require(moved >= 0, f"ascend of {name} says that it moved by {moved}")
+    policy.check_fits(game)
+
+
+def _check_state(name: str, spec: Learner, world: World) -> None:
+    state = spec.init(world)
+    certified = [generics.pace] if spec.output == "certified" else []
+    require_kernels(state, [generics.act, generics.learn, generics.weigh, *certified], f"what init of {name} returns")
+    sizes = {"N": world.agents, "H": world.horizon, "S": world.states, "A": int(world.actions.max())}
+    check_axes(state, sizes)
+    sums = spec.bound_sum(state)
+    require(sums is None or sums.shape == (world.agents,), f"bound_sum of {name} must be one number for each agent")
+    require_same_states(state, spec.init(world), f"init of {name} does not make the same state twice")

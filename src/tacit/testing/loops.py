@@ -1,0 +1,94 @@
+"""A learner in the loop: compiled and interpreted, its distributions, and a run that resumes from a checkpoint."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tacit.core import generics, streams
+from tacit.core.types import FloatArray
+from tacit.engine import loop
+from tacit.engine.fused import FusedEngine, seats
+from tacit.engine.record import Nothing, record
+from tacit.evaluation.certificate import certificate
+from tacit.games.protocol import Game
+from tacit.games.tabular import TabularGame
+from tacit.learners.spec import Learner, world_of
+from tacit.testing.states import copied, require_same_states
+from tacit.testing.violation import both_ways, require, require_distribution, require_frequencies, require_same
+
+SEED, DRAWS = 11, 4000
+
+
+def watching(spec: Learner, game: Game, episodes: int) -> tuple[Any, Any]:
+    """Return what watches the loop: record and, where there are tables, certificate; nothing for other outputs."""
+    if spec.output != "certified":
+        return Nothing(), Nothing()
+    tables = certificate(game, spec.equilibrium) if isinstance(game, TabularGame) else Nothing()
+    return tables, record(game, episodes)
+
+
+def played(name: str, spec: Learner, game: Game, episodes: int) -> tuple[FusedEngine, FloatArray]:
+    """Play the compiled loop, and see that the interpreted one gives the same bits."""
+    kernels, state = game.kernels(), spec.init(world_of(spec, game, episodes=episodes, seed=SEED))
+    seen = watching(spec, game, episodes)
+    draws = np.array([streams.stream(SEED, role).random((episodes, game.horizon)) for role in range(1 + game.agents)])
+    returns = np.zeros((episodes, game.agents))
+    chosen, places = np.zeros(game.agents, dtype=np.int64), seats(game.agents)
+    compiled, plain = both_ways(loop.episodes, name, kernels, state, *seen)
+    nobody = np.zeros((game.agents, 0, game.horizon))
+    compiled(kernels, state, *seen, places, draws[0, :0], nobody, chosen, returns[:0])
+    plain(kernels, state, *seen, places, draws[0], draws[1:], chosen, returns)
+    cert, kept = watching(spec, game, episodes)
+    engine = FusedEngine(game, spec, episodes=episodes, seed=SEED, certificate=cert, record=kept)
+    fused = engine.advance(episodes)
+    sentence = f"{name} does not do the same compiled and interpreted"
+    require_same_states((state, *seen), (engine.state, cert, kept), sentence)
+    require_same(returns, fused, sentence)
+    fresh = spec.init(engine.world)
+    moved = [a.tobytes() != b.tobytes() for a, b in zip(_arrays(fresh), _arrays(state), strict=True)]
+    require(any(moved), f"{name} learned nothing in {episodes} episodes: its state is as it was")
+    return engine, fused
+
+
+def _arrays(state: Any) -> list[Any]:
+    return [own for part in state for own in (_arrays(part) if isinstance(part, tuple) else [np.asarray(part)])]
+
+
+def check_weights(name: str, engine: FusedEngine) -> None:
+    """See that `weigh` writes distributions, and that `act` draws from them."""
+    game, rng = engine.game, np.random.default_rng(SEED)
+    for i, probs in enumerate(engine.distributions()):
+        for h in range(game.horizon):
+            for s in range(min(game.states, 20)):
+                require_distribution(probs[h, s], f"what weigh of {name} writes for agent {i} at h={h}, s={s}")
+    if engine.learner.central:  # its agents' actions hang together
+        return
+    for i, size in enumerate(game.actions):
+        h, s = int(rng.integers(game.horizon)), int(rng.integers(game.states))
+        state, out = copied(engine.state), np.full(size + 1, np.nan)
+        generics.weigh(state, i, h, s, out)
+        require(bool(np.isnan(out[size])), f"weigh of {name} writes more than the actions of agent {i}")
+        acts = [int(generics.act(state, i, h, s, u)) for u in rng.random(DRAWS)]
+        require(
+            min(acts) >= 0 and max(acts) < size, f"act of {name} returned {max(acts)}; agent {i} has {size} actions"
+        )
+        counts = np.bincount(acts, minlength=size)
+        told = f"act of {name} does not draw from weigh, for agent {i} at h={h}, s={s}"
+        require_frequencies(counts, np.maximum(out[:size], 0), told, comparisons=game.agents)
+
+
+def check_checkpoint(name: str, spec: Learner, game: Game, whole: FusedEngine, returns: FloatArray) -> None:
+    """See that a run stopped and resumed in a new engine ends with the same bits."""
+    episodes, half = len(returns), len(returns) // 2
+    engines = []
+    for _ in range(2):
+        cert, kept = watching(spec, game, episodes)
+        engines.append(FusedEngine(game, spec, episodes=episodes, seed=SEED, certificate=cert, record=kept))
+    engines[0].advance(half)
+    engines[1].restore({key: array.copy() for key, array in engines[0].snapshot().items()})
+    rest = engines[1].advance(episodes - half)
+    sentence = f"{name} does not end the same when it resumes from a checkpoint"
+    require_same(rest, returns[half:], sentence)
+    require_same_states(whole.state, engines[1].state, sentence)

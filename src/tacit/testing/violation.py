@@ -1,0 +1,90 @@
+"""What a check raises, and what all of them share."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba.core.errors import NumbaError
+
+from tacit.core.compilation import compiled
+from tacit.core.errors import TacitError, one_line
+from tacit.core.types import FloatArray, IntArray
+
+#: Probability that a comparison of frequencies raises though nothing is wrong, for each call of a check; seeds are
+#: fixed, so it is met once or never.
+FALSE_ALARM = 1e-9
+
+
+class Violation(TacitError, AssertionError):
+    """Something does not do what its protocol asks; told in one sentence."""
+
+
+def require(kept: bool | np.bool_, sentence: str) -> None:
+    """Raise unless what was checked holds."""
+    if not kept:
+        raise Violation(sentence)
+
+
+def require_kernels(state: Any, functions: Iterable[Any], what: str) -> None:
+    """Raise unless a struct is a NamedTuple for whose type all of these generic functions are implemented."""
+    kind = type(state)
+    require(hasattr(state, "_fields"), f"{what} is a {kind.__name__}; it must be a NamedTuple")
+    missing = [function.__name__ for function in functions if not function.known(kind)]
+    require(not missing, f"{' and '.join(missing)} of tacit.kernels is not implemented for {kind.__name__}")
+
+
+def both_ways(function: Callable[..., Any], what: str, *structs: object) -> tuple[Callable[..., Any], ...]:
+    """Return a function compiled and as it stands; compiled, it tells in one sentence why it does not compile."""
+    fast = compiled(function, *structs)
+
+    def guarded(*args: Any) -> Any:
+        try:
+            return fast(*args)
+        except NumbaError as error:
+            raise Violation(f"{what}: {_reason(str(error))}") from error
+
+    return guarded, function
+
+
+def _reason(text: str) -> str:
+    """Return where a kernel does not compile, and the innermost reason of a compiler's long message."""
+    found = re.findall(r'File "([^"]+)", line (\d+)|at (\S+\.py) \((\d+)\)', text)
+    places = [(one or other, line or number) for one, line, other, number in found]
+    where = next((f"{Path(file).name}:{line} " for file, line in places if "site-packages" not in file), "a kernel ")
+    if "NRT required" in text or "returning of array" in text:
+        return f"{where}allocates memory; kernels are plain loops over arrays that the state holds"
+    after = text.rsplit("Failed in nopython mode pipeline", 1)[-1].split("\n", 1)[-1]
+    return f"{where}does not compile: {one_line(after, 120)}"
+
+
+def require_same(one: Any, other: Any, sentence: str) -> None:
+    """Raise unless two arrays have the same bits."""
+    one, other = np.ascontiguousarray(one), np.ascontiguousarray(other)
+    require(one.shape == other.shape and one.tobytes() == other.tobytes(), sentence)
+
+
+def require_distribution(probs: FloatArray, what: str) -> None:
+    """Raise unless these are probabilities that sum to 1."""
+    if not (probs >= 0).all() or not abs(float(probs.sum()) - 1.0) < 1e-9:
+        shown = one_line(np.array2string(probs, precision=6, threshold=8))
+        raise Violation(f"{what} is {shown}, with the sum {float(probs.sum()):.12g}; it must be a distribution")
+
+
+def require_frequencies(counts: IntArray, probs: FloatArray, what: str, *, comparisons: int) -> None:
+    """Raise where counts differ from probabilities more than chance explains, or where what has none was drawn.
+
+    By Bernstein's inequality the share of n draws is further from p than √(2·p·(1−p)·L/n) + L/(3·n) with probability
+    2·exp(−L) at most; L makes that FALSE_ALARM for all comparisons and all outcomes together.
+    """
+    n = int(counts.sum())
+    log = math.log(2 * comparisons * len(probs) / FALSE_ALARM)
+    allowed = np.sqrt(2 * probs * (1 - probs) * log / n) + log / (3 * n)
+    wrong = (np.abs(counts / n - probs) > allowed) | ((probs == 0) & (counts > 0))
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        raise Violation(f"{what}: {k} was drawn {counts[k]} times of {n}, and its probability is {probs[k]:.6g}")
