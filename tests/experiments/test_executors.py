@@ -118,20 +118,18 @@ def test_a_result_that_does_not_pickle_is_a_failure():
 
 
 @posix
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_dying_worker_takes_nothing_with_it_and_its_job_is_tried_again(workers: int, tmp_path: Path):
+def test_a_dying_worker_takes_nothing_with_it_and_its_job_is_tried_again(tmp_path: Path):
     seen: list[tuple[int, Event]] = []
     items = [(n, tmp_path / "deaths", 2) for n in range(6)]
-    batch = run_all(jobs.dies, items, on="processes", workers=workers, watch=lambda k, event: seen.append((k, event)))
+    batch = run_all(jobs.dies, items, on="processes", workers=2, watch=lambda k, event: seen.append((k, event)))
     assert batch.results == list(range(6))
     assert seen == [(1, Noted("about to die"))] * 2
 
 
 @posix
-@pytest.mark.parametrize("workers", [1, 2])
-def test_a_job_whose_workers_always_die_fails_alone(workers: int, tmp_path: Path):
+def test_a_job_whose_workers_always_die_fails_alone(tmp_path: Path):
     items = [(n, tmp_path / "deaths", 99) for n in range(6)]
-    batch = run_all(jobs.dies, items, on="processes", workers=workers)
+    batch = run_all(jobs.dies, items, on="processes", workers=1)
     assert len((tmp_path / "deaths").read_bytes()) == 3
     assert isinstance(batch.results[1], Failure)
     assert batch.results[1].sentence.startswith("its worker process died 3 times")

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 from stored import content
 
@@ -232,28 +233,51 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
     assert (tmp_path / "a").read_bytes() == b"old"
 
 
-@pytest.mark.skipif(os.name != "posix", reason="SIGINT")
-def test_control_c_keeps_what_was_done_and_the_same_command_goes_on(tmp_path: Path):
-    out, line = tmp_path / "out", ["run", "good-state", "stage-v-cce", "--episodes", "2000000", "--no-keep", "--json"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "tacit", *line, "--out", str(out)],
+LINE = ["run", "good-state", "stage-v-cce", "--episodes", "2000000", "--no-keep", "--json"]
+
+
+def begun(out: Path, on: str) -> subprocess.Popen[bytes]:
+    """Start the command in a process group of its own, which a Ctrl-C reaches as a terminal's does: all of it."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "tacit", *LINE, "--on", on, "--out", str(out)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background would ignore it
     )
-    while not list(out.glob("*/spec.toml")):
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGINT")
+@pytest.mark.parametrize("on", ["threads", "processes"])
+def test_control_c_keeps_what_was_done_and_the_same_command_goes_on(on: str, tmp_path: Path):
+    out = tmp_path / "out"
+    process = begun(out, on)
+    while not list(out.glob("*/curve.jsonl")):  # it has begun to play, for seconds
         assert process.poll() is None
         time.sleep(0.02)
-    time.sleep(0.1)  # of the seconds that the run takes
-    process.send_signal(signal.SIGINT)
-    told, _ = process.communicate(timeout=120)
+    os.killpg(process.pid, signal.SIGINT)
+    told, err = process.communicate(timeout=120)
     assert process.returncode == 130
+    assert b"Traceback" not in err
     document = json.loads(told)
     assert document["interrupted"]
+    assert 0 < document["episodes_done"][0] < 2_000_000
     assert len(list(out.glob("*/checkpoint.npz"))) == 1
     assert not list(out.glob("*/summary.json"))
     long = Experiment("long", 2_000_000, (GameSpec("good-state"),), (LearnerSpec("stage-v-cce"),), keep=False)
     again = run_experiment(long, out=out).outcomes[0]
-    assert 0 < again.learned < 2_000_000
+    assert again.learned == 2_000_000 - document["episodes_done"][0]
     run_experiment(long, out=tmp_path / "whole")
     assert content(out) == content(tmp_path / "whole")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="SIGINT")
+def test_control_c_while_workers_start_is_no_traceback(tmp_path: Path):
+    process = begun(tmp_path / "out", "processes")
+    while len(psutil.Process(process.pid).children()) < 2:  # the resource tracker and a worker
+        assert process.poll() is None
+        time.sleep(0.005)
+    os.killpg(process.pid, signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert b"Traceback" not in err
