@@ -165,21 +165,21 @@ def test_learners_with_a_markov_policy_number_states_as_well(files: Path, capsys
         assert printed(capsys, "run", "pettingzoo:pair_env_for_test", learner, "--episodes", "50")[0] == 0
 
 
-def test_an_environment_that_prints_or_fails(files: Path, capsys: pytest.CaptureFixture[str]):
+def test_an_environment_that_prints_or_fails(files: Path, capfd: pytest.CaptureFixture[str]):
     pytest.importorskip("pettingzoo")
     loud = OWN_ENV.replace("def step(self, actions):", "def step(self, actions):\n        print('hello')")
     (files / "loud_env_for_test.py").write_text(loud)
-    code, out, err = printed(capsys, "run", "pettingzoo:loud_env_for_test", "v-learning", "--episodes", "3", "--json")
+    code, out, err = printed(capfd, "run", "pettingzoo:loud_env_for_test", "v-learning", "--episodes", "3", "--json")
     assert code == 0
     assert json.loads(out)["episodes"] == 3
     assert "hello" in err
     (files / "bad_env_for_test.py").write_text(OWN_ENV.replace("live, self.agents", "1 / 0; live, self.agents"))
-    code, out, err = printed(capsys, "run", "pettingzoo:bad_env_for_test", "v-learning", "--episodes", "3")
+    code, out, err = printed(capfd, "run", "pettingzoo:bad_env_for_test", "v-learning", "--episodes", "3")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "coin failed in step: ZeroDivisionError" in err
     (files / "no_env_for_test.py").write_text("def parallel_env(): return 3\n")
     for game in ("no_env_for_test", "no_env_for_test.parallel_env"):
-        code, _, err = printed(capsys, "run", f"pettingzoo:{game}", "v-learning", "--episodes", "3")
+        code, _, err = printed(capfd, "run", f"pettingzoo:{game}", "v-learning", "--episodes", "3")
         assert code == 2
         assert "is no environment" in err
 

@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from mutations import mutate_arrays, mutate_bytes, write_npz
-from tacit.play.checkpoint import Arrays, Checkpoint
 
 from tacit.core import archive, memory
+from tacit.engine.checkpoint import Checkpoint
+from tacit.engine.validation import Arrays
 
 
 class Part:
@@ -23,6 +24,9 @@ class Part:
         rng = np.random.default_rng(0)
         return {"done": np.array(3), "sum": rng.random(4), "columns": np.array(["a", "bc"]), "rows": np.zeros((0, 2))}
 
+    def check(self, arrays: Arrays, done: int) -> None:
+        """Take whatever is there."""
+
     def restore(self, arrays: Arrays) -> None:
         self.taken = arrays
 
@@ -30,7 +34,7 @@ class Part:
 def resumed(place: Path) -> tuple[Part, list[str]]:
     told: list[str] = []
     part = Part()
-    Checkpoint(place, key="k", tell=told.append).resume({"windows": part})
+    Checkpoint(place, key="k", note=told.append).resume({"curve": part})
     return part, told
 
 
@@ -40,7 +44,7 @@ def test_damaged_checkpoints(how: str, count: int, tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(memory, "available", lambda: 64_000_000)
     place = tmp_path / "checkpoint.npz"
     whole = Checkpoint(place, key="k")
-    whole.resume({"windows": Part()})
+    whole.resume({"curve": Part()})
     whole.save()
     content, arrays, used = place.read_bytes(), archive.read(place), 0
     assert resumed(place)[0].taken is not None

@@ -12,7 +12,6 @@ import unicodedata
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from mutations import hostile_text, mutate_arrays, mutate_bytes, mutate_tree, write_npz
 
@@ -20,7 +19,7 @@ import tacit
 from tacit.cli.main import main
 from tacit.core import archive, memory
 from tacit.core.display import printable
-from tacit.experiments import Experiment, GameSpec, LearnerSpec, files, parquet, run_experiment, store, toml
+from tacit.experiments import Experiment, GameSpec, LearnerSpec, curve_file, files, run_experiment, store, toml
 
 AVAILABLE = 200_000_000
 GAMES = ["pettingzoo:os.system", "pettingzoo:spy_for_fuzz", "gymnasium:spy_for_fuzz:x", "gymnasium:FrozenLake-v1"]
@@ -45,7 +44,7 @@ class Altered:
         self.spec = store.toml.tomllib.loads((whole / store.SPEC).read_text())
         self.summary = json.loads((whole / store.SUMMARY).read_text())
         self.arrays = archive.read(whole / store.POLICY)
-        self.curve = parquet.loads((whole / store.CURVE).read_bytes())
+        self.curve = [json.loads(line) for line in (whole / store.CURVE).read_text().splitlines()]
 
     def write(self, rng: random.Random) -> str:
         shutil.rmtree(self.place, ignore_errors=True)
@@ -64,7 +63,7 @@ class Altered:
     def _names(self, rng: random.Random) -> None:
         self._seal({**self.summary, "notes": [hostile_text(rng) for _ in range(3)]})
         spec = json.loads(json.dumps(self.spec))
-        spec["label"] = hostile_text(rng).replace("\ud800", "?")
+        spec["run"]["learner"]["label"] = hostile_text(rng).replace("\ud800", "?")
         if rng.random() < 0.5:
             spec["run"]["game"]["name"] = rng.choice([*GAMES, hostile_text(rng).replace("\ud800", "?")])
             spec["run"]["game"]["params"] = rng.choice([{}, {"command": "touch CALLED"}, {"horizon": 10**12}])
@@ -77,8 +76,8 @@ class Altered:
         with contextlib.suppress(tacit.TacitError, TypeError, AttributeError):
             spec["hash"] = toml.build(store.StoredSpec, spec).run.hash
             self._seal({**json.loads((self.place / store.SUMMARY).read_text()), "hash": spec["hash"]})
-        with contextlib.suppress(tacit.TacitError):
-            text = "\n".join(f"{toml._key(key)} = {toml._text(value)}" for key, value in spec.items())
+        with contextlib.suppress(TypeError, AttributeError, ValueError):  # what TOML cannot hold
+            text = toml.tomli_w.dumps(spec)
             (self.place / store.SPEC).write_bytes(text.encode(errors="surrogatepass"))
 
     def _policy(self, rng: random.Random) -> None:
@@ -86,26 +85,26 @@ class Altered:
         self._seal(self._with_digest(store.POLICY))
 
     def _curve(self, rng: random.Random) -> None:
-        columns = {name: self.curve[name].copy() for name in self.curve.dtype.names}
-        name = rng.choice(list(columns))
+        rows = json.loads(json.dumps(self.curve))
+        name, row = rng.choice(list(rows[0])), rng.choice(rows)
         way = rng.randrange(6)
         if way == 0:
-            del columns[name]
+            for one in rows if rng.random() < 0.5 else [row]:
+                del one[name]
         elif way == 1:
-            columns[name] = columns[name].astype(rng.choice(["<f4", "<i4", "<U3", "?"]))
+            row[name] = rng.choice(
+                ["1", True, [1.0], {}, "", None, 10**400, -(2**63), 1e308, float("nan"), float("inf")]
+            )
         elif way == 2:
-            columns[name][rng.randrange(len(columns[name]))] = rng.choice([-1, 0, 10**9])
-        elif way == 3 and columns[name].dtype.kind == "f":
-            columns[name][:] = rng.choice([np.nan, np.inf, -1e308, 1e308, 0.0])
+            row[name] = rng.choice([-1, 0, 10**9, 0.5])
+        elif way == 3:
+            rows = [mutate_tree(one, rng) for one in rows]
         elif way == 4:
-            columns = {key: column[:0] for key, column in columns.items()}
+            rows = []
         else:
-            columns[hostile_text(rng).replace("\ud800", "?")] = columns[name]
-        made = np.empty(len(columns.get("reward", [0])), dtype=[(key, part.dtype) for key, part in columns.items()])
-        with contextlib.suppress(ValueError):
-            for key, part in columns.items():
-                made[key] = part
-        (self.place / store.CURVE).write_bytes(parquet.dumps(made))
+            row[hostile_text(rng).replace("\ud800", "?")] = row[name]
+        lines = "".join(json.dumps(one) + rng.choice(["\n", "\n", "\n", "", "\r\n", "\n\n"]) for one in rows)
+        (self.place / store.CURVE).write_text(lines)
         self._seal(self._with_digest(store.CURVE))
 
     def _with_digest(self, name: str) -> dict[str, Any]:
@@ -163,7 +162,7 @@ def test_altered_runs(count: int, whole: Path, tmp_path: Path, monkeypatch: pyte
     assert not (tmp_path / "CALLED").exists()
 
 
-@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "sub/../curve.parquet", "", ".", "checkpoint.npz"])
+@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "sub/../curve.jsonl", "", ".", "checkpoint.npz"])
 def test_a_summary_names_only_files_of_its_run(name: str, whole: Path, tmp_path: Path):
     altered = Altered(whole, tmp_path / "run")
     shutil.copytree(whole, tmp_path / "run")
@@ -172,15 +171,8 @@ def test_a_summary_names_only_files_of_its_run(name: str, whole: Path, tmp_path:
         store.load(tmp_path / "run")
 
 
-def test_a_curve_of_billions_of_rows_is_refused(whole: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    """A few kilobytes that repeat one number."""
-    columns = {name: np.zeros(2_000_000) for name in ("reward", "value", "gap")}
-    made = np.empty(2_000_000, dtype=[("episode", "i8"), *((name, "f8") for name in columns)])
-    made["episode"] = 1
-    for name, column in columns.items():
-        made[name] = column
-    content = parquet.dumps(made)
-    assert len(content) < made.nbytes / 100
+def test_a_curve_that_memory_cannot_hold_is_refused(monkeypatch: pytest.MonkeyPatch):
+    line = json.dumps({"episode": 1, "reward": 0.0, "value": 0.0, "gap": 0.0}) + "\n"
     monkeypatch.setattr(memory, "available", lambda: 10_000_000)
     with pytest.raises(tacit.TacitError, match="the curve would take"):
-        parquet.loads(content)
+        curve_file.loads(line.encode() * 20_000)

@@ -42,7 +42,7 @@ class CertifiedOutput(Output):
         """Nothing: record and certificate watch the loop itself."""
 
     def measure(self, engine: Engine, done: int) -> Measures:
-        """Return the policy's values, where they are known, and the bounds on its gaps; the largest also of "latest"."""
+        """Return the policy's values, where they are known, and the bounds on its gaps; and the largest of "latest"."""
         if self.tables is None:
             unknown = np.full(self.game.agents, np.nan)
             return {"value": unknown, "gap": engine.own_bounds(self.learner.equilibrium, done).upper}
