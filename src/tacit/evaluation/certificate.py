@@ -213,6 +213,20 @@ def bound(game: TabularGame, cert: Certificate) -> Bound:
     lasting = (episodes - cert.since)[:, None]
     value = (cert.first_v_sum + lasting * cert.V[0]) / episodes  # [S, N]
     q = (cert.first_q_sum + lasting[..., None, None] * cert.first_q) / episodes  # [S, N, B, A]
+    return _read(game, cert, value, q)
+
+
+def latest(game: TabularGame, cert: Certificate) -> Bound:
+    """Read the certificate for the policy that begins with what is in force now, as a further episode would.
+
+    π̄ draws the episode k with which it begins evenly from all K; any other distribution gives a policy too, with the
+    same sums over it. Here k is K + 1 for certain: the deviator knows it, and for H = 1 the bound is exact as well.
+    """
+    return _read(game, cert, cert.V[0], cert.first_q)
+
+
+def _read(game: TabularGame, cert: Certificate, value: FloatArray, q: FloatArray) -> Bound:
+    """Return the bound from the values [S, N] and the deviations' values [S, N, B, A] at the first step."""
     values, gaps = np.zeros(game.agents), np.zeros(game.agents)
     for i, size in enumerate(game.actions):
         told = size if q.shape[2] > 1 else 1

@@ -36,8 +36,13 @@ class History(NamedTuple):
         return np.searchsorted(self.since, k, side="right") - 1
 
 
-def certified_bound(game: TabularGame, policy: CertifiedPolicy, kind: str) -> tuple[FloatArray, FloatArray]:
-    """Return the exact values [N] of a certified policy, and upper bounds [N] on its cce or ce gaps."""
+def certified_bound(
+    game: TabularGame, policy: CertifiedPolicy, kind: str, *, latest: bool = False
+) -> tuple[FloatArray, FloatArray]:
+    """Return the exact values [N] of a certified policy, and upper bounds [N] on its cce or ce gaps.
+
+    The policy begins in an episode drawn evenly from all, or where `latest` is set with what the last one left behind.
+    """
     policy.check_fits(game)
     if kind not in ("cce", "ce"):
         check.choice("gap", kind, ["nash", "cce", "ce"])
@@ -46,11 +51,11 @@ def certified_bound(game: TabularGame, policy: CertifiedPolicy, kind: str) -> tu
     after: list[History] = []
     for h in reversed(range(game.horizon)):
         after = [_history(game, policy, kind, h, s, after, even.V[:, h, s], even.best) for s in range(game.states)]
-    episodes = np.arange(policy.episodes)
+    episodes = np.array([policy.episodes]) if latest else np.arange(policy.episodes)
     values, gaps = np.zeros(game.agents), np.zeros(game.agents)
     for s in np.flatnonzero(game.initial):
         held = after[s]
-        share = np.bincount(held.at(episodes), minlength=len(held.since)) / policy.episodes
+        share = np.bincount(held.at(episodes), minlength=len(held.since)) / len(episodes)
         value = share @ held.V
         values += game.initial[s] * value
         for i in range(game.agents):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from tacit.bandits import Bandit
 from tacit.core.registry import Registry
+from tacit.learners.adaptive_v import AdaptiveV
 from tacit.learners.npg import NPG
 from tacit.learners.pg_exact import PGExact
 from tacit.learners.pg_storm import PGStorm
@@ -15,6 +16,20 @@ from tacit.learners.spec import Learner, Start, World, checked_bandit, theorem_i
 from tacit.learners.stage_v import StageV
 from tacit.learners.ucb import UCB
 from tacit.learners.v_learning import VLearning
+
+
+def adaptive_v_cce(
+    *, memory: float = 0.25, implicit: float = 0.1, baseline: bool = True, step: float | str = "auto"
+) -> AdaptiveV:
+    """Adaptive V-learning for a coarse correlated equilibrium: nothing to choose."""
+    return AdaptiveV("cce", memory=memory, implicit=implicit, baseline=baseline, step=step)
+
+
+def adaptive_v_ce(
+    *, memory: float = 0.25, implicit: float = 0.1, baseline: bool = True, step: float | str = "auto"
+) -> AdaptiveV:
+    """Adaptive V-learning for a correlated equilibrium: nothing to choose."""
+    return AdaptiveV("ce", memory=memory, implicit=implicit, baseline=baseline, step=step)
 
 
 def stage_v_cce(
@@ -67,6 +82,8 @@ def ucb_independent(
 
 
 REGISTRY: Registry[Learner] = Registry("learner")
+REGISTRY.add("adaptive-v-cce", adaptive_v_cce)
+REGISTRY.add("adaptive-v-ce", adaptive_v_ce)
 REGISTRY.add("stage-v-cce", stage_v_cce)
 REGISTRY.add("stage-v-ce", stage_v_ce)
 REGISTRY.add("v-learning", VLearning)
@@ -82,6 +99,7 @@ __all__ = [
     "NPG",
     "REGISTRY",
     "UCB",
+    "AdaptiveV",
     "Learner",
     "PGExact",
     "PGStorm",
@@ -89,6 +107,8 @@ __all__ = [
     "StageV",
     "VLearning",
     "World",
+    "adaptive_v_cce",
+    "adaptive_v_ce",
     "stage_v_cce",
     "stage_v_ce",
     "theorem_iota",
