@@ -340,12 +340,12 @@ Written by `python benchmarks/efficiency.py` (see there for the options); do not
 How many episodes a learner needs until the *certified* cce gap of what it has to offer is below 10 % and below 3 % of
 the gap of uniform play, on {games} games of {kinds} kinds (`benchmarks/games.py`). Half of the games ("held-out") were
 not looked at while the learner was designed. `adaptive-v` is `adaptive-v-cce` with nothing set; its answer is the
-"latest" policy, the one that begins with what was in force at the end. The published algorithm is `stage-v-cce` with the
-theory's constants, and with the README's recipe (`step=0.2, loss="raw", bonus=0.1`); its answer is the average over all
-episodes [Mao2022, Alg. 2]. `v-learning` has its best known setting (`bandit="tsallis-inf", step=2, loss="raw",
+"latest" policy, the one that begins with what was in force at the end. The published algorithm is `stage-v-cce` with
+the theory's constants, and with the README's recipe (`step=0.2, loss="raw", bonus=0.1`); its answer is the average over
+all episodes [Mao2022, Alg. 2]. `v-learning` has its best known setting (`bandit="tsallis-inf", step=2, loss="raw",
 bonus=0.1`), and the average as its answer.
 
-{limits} A number after ">" is where a run had reached its limit without arriving: nothing is extrapolated, and the ratio
+{limits} A number after ">" is where a run ended at its limit without arriving: nothing is extrapolated, and the ratio
 is a lower bound ("> 300" means: at least 300 times as many episodes). "<" marks a game on which adaptive-v had not
 arrived in some seed and the other had. Where neither had arrived there is no ratio ("–"), and the game is not in the
 mean.
