@@ -23,9 +23,15 @@ from tacit.learners.spec import world_of
 
 BONUS = 0.01  # small enough that values leave their caps within a few dozen episodes
 
+
+def _small_bonus(name: str) -> dict[str, Any]:
+    return {"bonus": BONUS} if "bonus" in REGISTRY.parameters(name) else {}
+
+
 #: Every registered learner with a certified output as it comes, and with the other bandits that it can have.
 CERTIFIED: dict[str, tuple[str, dict[str, Any]]] = {
-    **{name: (name, {"bonus": BONUS}) for name in REGISTRY if REGISTRY.make(name).output == "certified"},
+    **{name: (name, _small_bonus(name)) for name in REGISTRY if REGISTRY.make(name).output == "certified"},
+    "adaptive-v-cce fixed step": ("adaptive-v-cce", {"step": 2.0, "baseline": False, "memory": 0.0}),
     "v-learning ce": ("v-learning", {"equilibrium": "ce", "bonus": BONUS}),
     "stage-v-cce exp3": ("stage-v-cce", {"bandit": "exp3", "bonus": BONUS}),
     "stage-v-cce tsallis-inf": ("stage-v-cce", {"bandit": "tsallis-inf", "bonus": BONUS}),
@@ -108,7 +114,7 @@ def apart(
 ) -> tuple[list[tacit.Agent], np.ndarray]:
     """Run agents that know nothing of each other in a plain loop, with the environment's own stream."""
     kind, params = LEARNERS[name]
-    known = {"iota": iota} if name in CERTIFIED else {}
+    known = {"iota": iota} if "iota" in REGISTRY.parameters(kind) and name in CERTIFIED else {}
     agents = [
         tacit.agent(
             kind,
