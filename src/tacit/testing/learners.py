@@ -33,7 +33,8 @@ def check_learner(learner: Learner | str, game: Game | None = None, *, episodes:
     Learners that follow exact gradients are checked for that instead; central ones have no agents on their own; of
     those without kernels, words and parameters are all there is to check.
     """
-    name, spec = resolved(learner, {})
+    _, spec = resolved(learner, {})
+    name = learner if isinstance(learner, str) else type(spec).__name__
     table = (
         make("random-general-sum", agents=3, actions=[2, 3, 2], states=3, horizon=3, seed=4) if game is None else game
     )
