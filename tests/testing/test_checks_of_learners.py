@@ -248,7 +248,7 @@ def turned(kernel: Callable[..., Any]) -> Callable[..., Any]:
 def test_a_state_that_is_not_all_there_is():
     refused(Random(), "init of Random does not make the same state twice; paid differs")
     register(State, **{word: turned(kernel) for word, kernel in RIGHT.items()})
-    refused(Turned(), "an agent of Turned that gets room for more states does not go on as before")
+    refused(Turned(), "an agent of Turned that grows does not behave as before")
 
 
 class Forgetful(Plain):

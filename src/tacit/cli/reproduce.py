@@ -29,7 +29,7 @@ def add(commands: Any) -> None:
         "reproduce",
         help="the paper's figures, made anew, and a table of its claims",
         description="Run the paper's simulations, draw its figures and judge its claims by written rules. Runs are "
-        "kept in the output directory: killed or interrupted, the same command goes on where it was.",
+        "kept in the output directory: kill or interrupt it and run the same command to resume.",
     )
     known = ", ".join(TARGETS)
     parser.add_argument("target", metavar="TARGET", nargs="?", default="all", help=f"one of: {known} (all)")

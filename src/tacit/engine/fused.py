@@ -128,7 +128,7 @@ class FusedEngine(Engine):
         check_seconds(arrays, "seconds")
 
     def restore(self, arrays: Arrays) -> None:
-        """Go on from a snapshot that was checked."""
+        """Resume from a snapshot that was checked."""
         unpack((self.state, self.certificate), arrays)
         if isinstance(self.record, Record):
             self.record.clock[...] = arrays[".2.clock"]

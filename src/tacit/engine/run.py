@@ -118,7 +118,7 @@ class Run:
         What ended it: all episodes were played, a limit given to `tacit.learn` or the learner's own was reached, or
         Ctrl-C.
     notes : tuple of str
-        What was found or decided on the way.
+        What was found or decided during the run.
     warnings : tuple of str
         What `tacit.learn` has warned of.
     """

@@ -213,7 +213,7 @@ class TabularGame(Sealed):
         return summed.hexdigest()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the game as `.npz`, `.dpomdp` (teams) or `.nfg` (one state), whole or not at all; see `tacit.load`."""
+        """Write the game as `.npz`, `.dpomdp` (teams) or `.nfg` (one state) atomically; see `tacit.load`."""
         from tacit.games import save  # formats build games, so they stand above this file
 
         save(self, path)

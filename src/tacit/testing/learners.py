@@ -28,7 +28,7 @@ def check_learner(learner: Learner | str, game: Game | None = None, *, episodes:
     interpreted loop and agents on their own give the same bits. `weigh` writes distributions, and `act` draws from them
     (with a probability of 1e-9 of raising though nothing is wrong; the seed is fixed). An agent does the same whatever
     is in the others' rows and whatever they are paid, and its kernels touch its row only. Kernels allocate nothing. An
-    agent that gets room for more states goes on as before, and so does a run from a checkpoint.
+    agent that grows to more states behaves as before, and so does a run resumed from a checkpoint.
 
     Learners that follow exact gradients are checked for that instead; central ones have no agents on their own; of
     those without kernels, words and parameters are all there is to check.

@@ -99,7 +99,7 @@ class MarkovOutput(Output):
             raise TacitError("its best gap is no number")
 
     def restore(self, arrays: Arrays) -> None:
-        """Go on from a snapshot that was checked."""
+        """Resume from a snapshot that was checked."""
         self._points, self._best_gap = list(arrays["points"]), float(arrays["best_gap"])
         self._sampled, self._best = self._kept("sampled", arrays), self._kept("best", arrays)
 
