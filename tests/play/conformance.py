@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import tacit
+from tacit.core.axes import declared
 from tacit.core.streams import stream
 from tacit.engine.fused import FusedEngine
 from tacit.engine.record import Nothing, record
@@ -57,10 +58,6 @@ BENCHMARKS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 LEARNERS = {**CERTIFIED, **GRADIENTS, **BENCHMARKS}
-
-#: Fields whose last axis is the agent's actions.
-OVER_ACTIONS = ("Q", "loss", "weight", "prob", "theta", "direction", "now", "old", "logits", "room")
-OVER_ACTIONS_OF_Q = ("length", "visits", "seen", "value_sum", "gain_sum", "reference_sum", "reward_sum")
 
 GAMES: dict[str, tuple[str, dict[str, Any]]] = {
     "good-state": ("good-state", {"horizon": 5}),
@@ -159,12 +156,10 @@ def row(state: Any, i: int, actions: int, prefix: str = "") -> dict[str, Any]:
                 found[inner] = array
         elif not isinstance(value, np.ndarray):
             found[prefix + key] = value
-        elif key in OVER_ACTIONS or (hasattr(state, "Q") and key in OVER_ACTIONS_OF_Q):
-            found[prefix + key] = value[i][..., :actions]
-        elif key == "proposals":
-            found[prefix + key] = value[i][:actions, :actions]
         else:
-            found[prefix + key] = value[i]
+            axes = declared(type(state))[key]
+            cut = tuple(i if axis == "N" else slice(actions if axis == "A" else None) for axis in axes)
+            found[prefix + key] = value[cut]
     found.pop(prefix + "width", None)
     return {key: np.asarray(value) for key, value in found.items()}
 

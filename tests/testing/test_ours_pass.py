@@ -17,13 +17,13 @@ GAMES = {
 }
 
 
-@pytest.mark.parametrize("name", games.REGISTRY)
+@pytest.mark.parametrize("name", list(games.REGISTRY))
 def test_games(name: str):
     known = games.REGISTRY.parameters(name)
     check_game(tacit.make(name, **{key: value for key, value in GAMES.get(name, {}).items() if key in known}))
 
 
-@pytest.mark.parametrize("name", bandits.REGISTRY)
+@pytest.mark.parametrize("name", list(bandits.REGISTRY))
 def test_bandits(name: str):
     check_bandit(bandits.REGISTRY.make(name))
 
