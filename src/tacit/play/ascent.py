@@ -49,6 +49,7 @@ def ascend(
         while windows.done < episodes and not interrupts.pending and not met:
             if windows.done == sampled_at:
                 kept.sampled = kept.policy
+            output.iterated(kept.policy)
             found = policy_gradient(game, kept.policy)
             windows.add((found.V[:, 0] @ game.initial)[None])
             kept.policy, mapping = spec.ascend(kept.policy, found, params["eta"])

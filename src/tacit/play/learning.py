@@ -147,6 +147,7 @@ def learn(
             elif pause is not None:
                 chunk = min(chunk, pause - windows.done)
             windows.add(session.advance(chunk))
+            output.advanced()
             if windows.full:
                 windows.close(output.measures(session, windows.done))
             tell(progress, windows.done, episodes, interrupts)

@@ -11,21 +11,25 @@ from tacit.core import memory, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
-from tacit.evaluation import evaluate, l2_gap
+from tacit.evaluation import evaluate, evaluate_iterates, l2_gap
 from tacit.evaluation.certificate import Certificate, bound, certificate, fixed_deviation
 from tacit.games.tabular import TabularGame
 from tacit.learners import Learner, World
 from tacit.play import loop
 from tacit.play.checkpoint import Arrays
-from tacit.play.observers import Record, certified_policy, record
+from tacit.play.observers import Record, Trace, certified_policy, record, trace
 from tacit.play.run import Gaps
-from tacit.play.session import Session
+from tacit.play.session import Session, chunk_of
 from tacit.play.windows import Measures
 from tacit.policies import CertifiedPolicy, MarkovPolicy
 
 #: Up to this many joint actions exact measures are taken while learning unless they are declined; above, only on
 #: request: their cost grows with the number of joint actions.
 CERTIFY_JOINT_ACTIONS = 1024
+
+#: Up to this many steps × states × joint actions every iterate is evaluated for the averages: one then costs 1 to 3 µs,
+#: as much as learning from an episode. In larger games the averages are over the points of the curve.
+AVERAGE_ALL = 64
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,9 @@ class CertifiedOutput:
         return None
 
     def paused(self, session: Session) -> None:
+        """Nothing to do."""
+
+    def advanced(self) -> None:
         """Nothing to do."""
 
     def snapshot(self) -> Arrays:
@@ -102,16 +109,17 @@ class Replay:
 class MarkovOutput:
     """For learners whose iterates are Markov policies: exact gaps of the last, and of one drawn evenly from all."""
 
-    certificate = None
     record = None
 
     def __init__(self, game: TabularGame, *, episodes: int, certify: bool | None, seed: int) -> None:
         self.game = game
         self._watch = game.joint_actions <= CERTIFY_JOINT_ACTIONS if certify is None else certify
+        self._all = self._watch and game.horizon * game.states * game.joint_actions <= AVERAGE_ALL
+        self.certificate: Trace | None = trace(game, chunk_of(game.horizon)) if self._all else None
         self._final = certify is not False
         self._sampled_at = int(streams.stream(seed, streams.OUTPUT).integers(episodes))
         self._sampled: MarkovPolicy | None = None
-        self._points: list[FloatArray] = []
+        self._sum, self._count = np.zeros(3), 0  # of value, gap and L² gap, over the iterates averaged
 
     def pause(self, done: int) -> int | None:
         """Return before which episode the run must pause, to keep the sampled iterate."""
@@ -121,28 +129,50 @@ class MarkovOutput:
         """Keep the iterate that is about to be played. [Mao2022, Alg. 3, l. 7]"""
         self._sampled = last_iterate(self.game, session.state)
 
+    def advanced(self) -> None:
+        """Take in the iterates of a chunk that was played, where all of them are averaged."""
+        if self.certificate is not None:
+            self._average(self.certificate.table[: int(self.certificate.clock[0])])
+            self.certificate.clock[0] = 0
+
+    def iterated(self, policy: MarkovPolicy) -> None:
+        """Take in one iterate of an exact ascent, likewise."""
+        if self.certificate is not None:
+            table = np.zeros((1, *self.certificate.table.shape[1:]))
+            for i, own in enumerate(policy.probs):
+                table[0, i, ..., : own.shape[-1]] = own
+            self._average(table)
+
+    def _average(self, table: FloatArray) -> None:
+        found = evaluate_iterates(self.game, table)
+        each = (found.values[:, 0], found.gaps.max(axis=1), found.l2_gaps)
+        self._sum = self._sum + np.array([one.sum() for one in each])
+        self._count += len(table)
+
     def snapshot(self) -> Arrays:
         """Return the sampled iterate, where there is one yet, and the measures so far."""
-        return {"points": np.array(self._points), **_named("sampled", self._sampled)}
+        return {"sum": self._sum, "count": np.array(self._count), **_named("sampled", self._sampled)}
 
     def restore(self, arrays: Arrays) -> None:
         """Go on from a snapshot."""
-        self._points = list(arrays["points"])
+        self._sum, self._count = arrays["sum"], int(arrays["count"])
         self._sampled = _policy("sampled", arrays)
 
     def measures(self, session: Session, done: int) -> Measures:
-        """Return exact value and gaps of the last iterate, and their averages over the curve so far ("Average")."""
+        """Return exact value and gaps of the last iterate, and averages over the iterates so far ("Average")."""
         if not self._watch:
             nan = np.full(self.game.agents, np.nan)
             return {"value": nan, "gap": nan}
         return self.measured(last_iterate(self.game, session.state))
 
     def measured(self, policy: MarkovPolicy) -> Measures:
-        """Return the measures of one iterate."""
+        """Return the measures of one iterate; where not all are averaged, it joins the average."""
         found = evaluate(self.game, policy)
         distance = l2_gap(self.game, policy)
-        self._points.append(np.array([found.values[0], found.gap, distance]))
-        value, gap, l2 = np.mean(self._points, axis=0)
+        if not self._all:
+            self._sum = self._sum + np.array([found.values[0], found.gap, distance])
+            self._count += 1
+        value, gap, l2 = self._sum / self._count
         return {
             "value": found.values,
             "gap": found.gaps,
@@ -150,6 +180,7 @@ class MarkovOutput:
             "average_value": float(value),
             "average_gap": float(gap),
             "average_l2_gap": float(l2),
+            "averaged": float(self._count),
         }
 
     def result(self, session: Session, done: int, world: World, seed: int) -> Result:

@@ -17,7 +17,7 @@ from tacit.games.tabular import TabularGame
 from tacit.learners import Learner, World, theorem_iota
 from tacit.play import loop
 from tacit.play.checkpoint import Arrays, pack, unpack
-from tacit.play.observers import Nothing, Record, so_far
+from tacit.play.observers import Nothing, Record, Trace, so_far
 from tacit.policies import MarkovPolicy
 
 #: Steps in a chunk: its uniform numbers stay within a core's cache.
@@ -79,14 +79,14 @@ class Session:
         world: World,
         *,
         seed: int,
-        certificate: Certificate | None = None,
+        certificate: Certificate | Trace | None = None,
         record: Record | None = None,
     ) -> None:
         self.game = game
         size = memory.floats(12, world.agents, world.cells, int(world.actions.max()))
         memory.require(size, "the state of the learners")
         self.state: Any = learner.init(world)  # type: ignore[attr-defined]
-        self.certificate: Certificate | Nothing = Nothing() if certificate is None else certificate
+        self.certificate: Certificate | Trace | Nothing = Nothing() if certificate is None else certificate
         self.record: Record | Nothing = Nothing() if record is None else record
         self.seconds = 0.0  # learning only, compilation left out
         self._tables: GameTables = tables(game)
