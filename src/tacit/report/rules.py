@@ -24,8 +24,9 @@ FEWER = 0.01
 VANISHED = 0.05
 #: "Close to 9".
 CLOSE = (8.5, 9.5)
-#: An optimal equilibrium is reached at this share of its value; in an equilibrium the nash gap is at most the rest of it.
+#: An optimal equilibrium is reached at this share of its value.
 OPTIMAL = 0.9
+#: In an equilibrium the nash gap is at most this share of the optimum.
 AT_EQUILIBRIUM = 0.05
 #: "A rather low frequency" of runs is above zero and at most this.
 LOW_FREQUENCY = 0.25
@@ -37,17 +38,17 @@ INTERVALS = (
     "seeds. What there is to gain is the exact optimum minus the exact value of random play."
 )
 
-#: What the paper says, by the key of the judge: (claim, rule).
+#: What the paper says, and when that holds.
 RULES = {
     "gap": (
-        "the equilibrium gap goes to zero",
+        "the equilibrium gap of the {which} goes to zero",
         f"the mean L² gap in the end is at most {VANISHED:.0%} of uniform play's",
     ),
     "lags": (
         "the average lags behind the last iterate",
         "in the middle of the run the average's L² gap is larger, the interval of the difference lies above 0",
     ),
-    "close": ("the reward comes close to 9", f"the mean lies between {CLOSE[0]} and {CLOSE[1]}"),
+    "close": ("the reward of the {which} comes close to 9", f"the mean value lies between {CLOSE[0]} and {CLOSE[1]}"),
     "optimal": (
         "a team-optimal equilibrium is reached most of the time",
         f"more than half of the runs end at {OPTIMAL:.0%} or more of an optimal equilibrium's value",
@@ -58,20 +59,23 @@ RULES = {
         f"optimum, value below {OPTIMAL:.0%} of it), and the others earn at least {OTHERS} on average",
     ),
     "converges": (
-        "the trajectory converges and achieves high rewards",
+        "the trajectory of {which} converges and achieves high rewards",
         f"from the last fifth of the run but one to the last the mean reward moves by less than {STEADY:.0%} of what "
-        f"there is to gain, and it has at least {HIGH:.0%} of that: a slow learner passes neither",
+        f"there is to gain, and it has at least {HIGH:.0%} of that, so slow learners do not pass",
     ),
-    "outperforms": ("it outperforms Independent", "its interval lies above Independent's"),
+    "outperforms": ("{which} outperforms Independent", "its interval lies above Independent's"),
     "faster": (
         "Independent converges faster, to a clearly suboptimal value",
         f"its mean is steady as above, has {OWN_GAIN:.0%} of its own gain sooner than V-Learning and PG in their first "
         f"settings have of theirs, and its interval lies below {SUBOPTIMAL:.0%} of what there is to gain",
     ),
-    "approaches": ("PG approaches Centralized", f"its mean is at least {APPROACH:.0%} of Centralized's first setting"),
+    "approaches": (
+        "{which} approaches Centralized",
+        f"its mean is at least {APPROACH:.0%} of Centralized's first setting",
+    ),
     "bounded": ("Centralized bounds what the others achieve", "no interval lies above that of its first setting"),
     "fewer": (
-        "far fewer samples than the theory asks for",
+        "{which} needs far fewer samples than the theory asks for",
         "the gap reached is below that of random play, and the theorem asks for at least "
         f"{1 / FEWER:.0f} times as many episodes for an accuracy of that gap (constants hidden in O(·) taken as 1)",
     ),
