@@ -163,6 +163,18 @@ def test_samples_are_judged_only_where_a_gap_was_measured():
     assert not [claim for claim in claims.task_claims(task(), groups) if claim.rule == "fewer"]
 
 
+def test_samples_are_not_judged_where_the_theorem_promises_nothing():
+    """On BoxPushing D is infinite, so the theorem about policy gradients asks for infinitely many episodes."""
+    boxes = Task("BoxPushing", tacit.make("box-pushing", horizon=3))
+    groups = {
+        "V-Learning": [measured("a", 9, gap=summarize([2.0]), kind="cce")],
+        "PG": [measured("a", 9, gap=summarize([2.0]), kind="nash")],
+        "Centralized": [measured("a", 10)],
+    }
+    found = [claim.says for claim in claims.task_claims(boxes, groups) if claim.rule == "fewer"]
+    assert [says.split()[0] for says in found] == ["V-Learning"]
+
+
 def test_every_rule_has_words():
     for says, rule in rules.RULES.values():
         assert says

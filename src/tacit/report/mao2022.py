@@ -15,7 +15,7 @@ from matplotlib.ticker import EngFormatter
 
 from tacit.experiments import Outcome
 from tacit.report.bands import plot_band
-from tacit.report.measured import Task, averaged
+from tacit.report.measured import SURE, Task, averaged
 from tacit.report.style import COLORS, styled
 
 #: The runs of each setting of each group.
@@ -54,8 +54,9 @@ def _team_row(runs: Sequence[Outcome], *, axes: Sequence[Any], title: str) -> No
 
 
 def task_figure(variants: Variants, task: Task) -> Figure:
-    """Draw the rewards of all algorithms [Mao2022, fig:2], and beside them gaps where they were measured."""
-    gaps = any(run.gap is not None for held in variants.values() for runs in held.values() for run in runs)
+    """Draw the rewards of all algorithms [Mao2022, fig:2], and beside them gaps where all are exact or certified."""
+    bounds = [run.gap for held in variants.values() for runs in held.values() for run in runs]
+    gaps = all(bound is not None and bound.source in SURE for bound in bounds)
     with styled():
         figure = Figure(figsize=(13, 5.2) if gaps else (11, 4.4))
         axes = figure.subplots(1, 2 if gaps else 1, squeeze=False)[0]

@@ -16,6 +16,9 @@ from tacit.games.tabular import TabularGame
 from tacit.policies import MarkovPolicy
 from tacit.report import rules
 
+#: Where a gap must come from to count; an agent's own bound is an estimate.
+SURE = ("exact", "certificate")
+
 
 @dataclass(frozen=True)
 class Task:
@@ -94,7 +97,7 @@ def measure(setting: str, runs: Sequence[Outcome], task: Task) -> Measured:
     mean = np.mean([run.curve["reward"] for run in runs], axis=0)
     fifth = max(1, len(mean) // 5)
     moved = float(mean[-fifth:].mean() - mean[-2 * fifth : -fifth].mean())
-    sure = [run.gap for run in runs if run.gap is not None and run.gap.source in ("exact", "certificate")]
+    sure = [run.gap for run in runs if run.gap is not None and run.gap.source in SURE]
     return Measured(
         setting=setting,
         episodes=runs[0].episodes,

@@ -77,6 +77,7 @@ RULES = {
     "fewer": (
         "{which} needs far fewer samples than the theory asks for",
         "the gap reached is below that of random play, and the theorem asks for at least "
-        f"{1 / FEWER:.0f} times as many episodes for an accuracy of that gap (constants hidden in O(·) taken as 1)",
+        f"{1 / FEWER:.0f} times as many episodes for an accuracy of that gap (constants hidden in O(·) taken as 1); "
+        "not judged where the theorem promises nothing",
     ),
 }

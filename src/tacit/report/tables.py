@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from tacit.experiments.statistics import Summary
 from tacit.report import rules
-from tacit.report.claims import HOLDS, Claim, Groups, TeamGroups, asked
+from tacit.report.claims import HOLDS, Claim, Groups, TeamGroups, asked, promised
 from tacit.report.measured import Task
 
 
@@ -53,7 +53,8 @@ def task_table(task: Task, groups: Groups) -> str:
         f"Exact optimum {task.optimum:.2f}; random play {task.random:.2f}, with a gap of {task.random_gap:.2f}. "
         '"Share" is of what there is to gain, "moves" how far the mean reward moves from the last fifth but one to the '
         'last as a share of the same, "95 % at" the episode with 95 % of its own gain. Gaps are certified cce gaps '
-        "(V-Learning, upper bounds) and exact nash gaps of the last iterate; beside them what the theorem asks for.",
+        "(V-Learning, upper bounds) and exact nash gaps of the last iterate; beside them the episodes that the theorem "
+        "asks for to reach them, or none where it promises nothing because D is infinite.",
         "",
         "| algorithm | setting | reward | share | moves | 95 % at | gap | theorem |",
         "|---|---|---|---|---|---|---|---|",
@@ -61,10 +62,11 @@ def task_table(task: Task, groups: Groups) -> str:
     for name, held in groups.items():
         for one in held:
             gap = "" if one.gap is None else f"{one.gap.mean:.3g}"
-            promised = f"{asked(one, task):.1e}" if gap and name.startswith(("V-Learning", "PG")) else ""
+            theorem = f"{asked(one, task):.1e}" if promised(one, task) else "none"
+            theorem = theorem if gap and name.startswith(("V-Learning", "PG")) else ""
             lines.append(
                 f"| {name} | {one.setting} | {told(one.reward)} | {one.share:.0%} | {one.moves:+.1%} | {one.when:,} "
-                f"| {gap} | {promised} |"
+                f"| {gap} | {theorem} |"
             )
     return "\n".join([*lines, "", ""])
 
