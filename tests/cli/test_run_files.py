@@ -109,12 +109,16 @@ def test_plot(ending: str, band: str, place: Path, tmp_path: Path, capsys: pytes
 
 
 def test_the_legend_says_what_the_band_is_and_of_how_many_seeds(place: Path):
-    from tacit.experiments import store
-    from tacit.experiments.results import grouped
+    from tacit.cli.plot import stored_groups
     from tacit.report.results import results_figure
 
-    groups = grouped([store.load(run) for run in store.directories(place / "out")])
-    assert len(groups) == 4
+    groups = stored_groups([str(place / "out"), str(place / "out" / "..") + "/out"])
+    assert [(group.game, group.learner, len(group.outcomes)) for group in groups] == [
+        ("chicken", "V-learning", 2),
+        ("chicken", "pg-storm", 2),
+        ("good-state", "V-learning", 2),
+        ("good-state", "pg-storm", 2),
+    ]
     figure = results_figure(groups)
     legend = figure.legends[0]
     assert [text.get_text() for text in legend.get_texts()] == ["V-learning (2 seeds)", "pg-storm (2 seeds)"]

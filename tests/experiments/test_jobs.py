@@ -94,7 +94,7 @@ def test_the_events_of_a_job():
     assert one is not None
     assert isinstance(seen[0], Started)
     assert (seen[0].game, seen[0].learner, seen[0].seed, seen[0].episodes) == ("good-state", "stage-v-cce", 0, 150)
-    assert seen[-1] == Finished(150, False)
+    assert seen[-1] == Finished(150, "episodes")
     rows = [event.row for event in seen if isinstance(event, Measured)]
     assert [row["gap"] for row in rows] == one.curve["gap"].tolist()
 

@@ -76,7 +76,7 @@ def test_an_interrupted_run_shows_its_last_rows_and_goes_on_without_gaps(tmp_pat
     assert seen[0].done == 150
     assert [row["episode"] for row in seen[0].rows] == [50, 100, 150]
     assert [event.row["episode"] for event in seen if isinstance(event, Measured)] == [200, 250, 300, 350, 400]
-    assert seen[-1] == Finished(400, False)
+    assert seen[-1] == Finished(400, "episodes")
     run_job(spec, tmp_path / "b")
     assert (tmp_path / "a" / store.CURVE).read_bytes() == (tmp_path / "b" / store.CURVE).read_bytes()
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tacit.play.checkpoint import Checkpoint
 
 import tacit
+from tacit.engine import Advanced, Event
+from tacit.engine.checkpoint import Checkpoint
 from tacit.evaluation import evaluate_iterates, l2_gap
 
 COLUMNS = ("value", "gap", "l2_gap")
@@ -61,8 +62,8 @@ def test_a_resumed_run_has_the_same_average(tmp_path: Path):
     class Stop(Exception):
         pass
 
-    def stop(done: int, _: int) -> None:
-        if done > 30_000:
+    def stop(event: Event) -> None:
+        if isinstance(event, Advanced) and event.done > 30_000:
             raise Stop
 
     there = Checkpoint(tmp_path / "c.npz", key="k", every=0.0)

@@ -131,10 +131,6 @@ def test_the_same_learner_as_a_class_of_ones_own_gives_the_same_bits():
 
 def test_in_an_environment_it_meets_new_states():
     pytest.importorskip("pettingzoo")
-    import sys
-    from pathlib import Path
-
-    sys.path.insert(0, str(Path(__file__).parents[1] / "environments"))
     from toys import Corridor
 
     class Any_(Cycle):

@@ -9,14 +9,14 @@ import numpy as np
 
 import tacit
 from tacit.experiments import GameSpec, LearnerSpec, Outcome, summarize
-from tacit.experiments.outcome import Bounds
+from tacit.experiments.outcome import GapOutcome
 from tacit.experiments.plan import RunSpec
 from tacit.report.measured import Measured, Task, TeamMeasured
 
 SPEC = RunSpec(100, 0, 10, False, "", GameSpec("matrix-team"), LearnerSpec("pg-storm"))
 
 
-def outcome(curve: dict[str, Sequence[float]], *, gap: Bounds | None = None, exploration: float = 0.0) -> Outcome:
+def outcome(curve: dict[str, Sequence[float]], *, gap: GapOutcome | None = None, exploration: float = 0.0) -> Outcome:
     """A run of one agent whose curve has these columns; its reward is the curve's last."""
     columns = {"episode": np.arange(1, 1 + len(next(iter(curve.values())))) * 10, **curve}
     table = np.array(
@@ -24,17 +24,18 @@ def outcome(curve: dict[str, Sequence[float]], *, gap: Bounds | None = None, exp
     )
     return Outcome(
         spec=SPEC,
-        label="",
+        game="",
         horizon=1,
         agents=1,
         episodes=int(table["episode"][-1]),
         reward=[float(table["reward"][-1])] if "reward" in curve else [0.0],
         value=None,
+        chosen="last",
         gap=gap,
         params={"exploration": exploration},
-        curve=table,
-        interrupted=False,
+        notes=(),
         seconds=0.0,
+        curve=table,
     )
 
 

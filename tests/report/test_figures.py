@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from synthetic import outcome, task
 
 from tacit.experiments import Outcome
-from tacit.experiments.outcome import Bounds
+from tacit.experiments.outcome import GapOutcome
 from tacit.report import mao2022
 
 GROUPS = {
@@ -25,7 +25,7 @@ GROUPS = {
 
 def variants(source: str) -> dict[str, dict[str, list[Outcome]]]:
     curve = {"episode": [100_000 * k for k in range(1, 21)], "reward": [1.0] * 20, "gap": [2.0] * 20}
-    run = outcome(curve, gap=Bounds("cce", source, [2.0]))
+    run = outcome(curve, gap=GapOutcome("cce", source, [2.0]))
     return {group: {setting: [run, run] for setting in settings} for group, settings in GROUPS.items()}
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from synthetic import outcome, task
 
-from tacit.experiments.outcome import Bounds
+from tacit.experiments.outcome import GapOutcome
 from tacit.report.measured import averaged, measure, measure_team
 
 OPTIMUM, RANDOM = 10.0, 2 / 9
@@ -40,10 +40,10 @@ def test_when_95_percent_of_its_own_gain_is_there(reward: list[float], when: int
 
 def test_only_exact_and_certified_gaps_count():
     curve = {"reward": [1.0, 1.0]}
-    sure = [outcome(curve, gap=Bounds("cce", "certificate", [1.0, 3.0])) for _ in range(2)]
+    sure = [outcome(curve, gap=GapOutcome("cce", "certificate", [1.0, 3.0])) for _ in range(2)]
     assert measure("s", sure, task()).gap.mean == 3.0
     assert measure("s", sure, task()).kind == "cce"
-    own = [outcome(curve, gap=Bounds("cce", "model-free", [1.0, 3.0])), outcome(curve)]
+    own = [outcome(curve, gap=GapOutcome("cce", "model-free", [1.0, 3.0])), outcome(curve)]
     assert measure("s", own, task()).gap is None
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
 from tacit.core import archive
 from tacit.core.errors import TacitError
+
+if TYPE_CHECKING:
+    from tacit.experiments import Group
 
 ENDINGS = (".png", ".svg", ".pdf")
 
@@ -37,6 +41,18 @@ def add(commands: Any) -> None:
     parser.set_defaults(run=run)
 
 
+def stored_groups(places: Sequence[str]) -> list[Group]:
+    """Return the runs in some directories, each once, by the names of their games and learners."""
+    from tacit.experiments import store  # imports the compiler
+    from tacit.experiments.results import grouped
+
+    found: dict[str, Path] = {}
+    for given in places:
+        found |= {str(run.resolve()): run for run in store.directories(archive.path(given))}
+    groups = grouped([store.load(run) for run in found.values()])
+    return sorted(groups, key=lambda group: (group.game, group.learner))
+
+
 def run(args: argparse.Namespace) -> int:
     """Draw the figure and print where it is."""
     first = archive.path(args.runs[0])
@@ -44,15 +60,10 @@ def run(args: argparse.Namespace) -> int:
     if place.suffix not in ENDINGS:
         raise TacitError(f"{place} has no ending of a figure; give one of {', '.join(ENDINGS)}")
 
-    from tacit.experiments import store  # imports the compiler
-    from tacit.experiments.results import grouped
     from tacit.report import save_figure
     from tacit.report.results import results_figure
 
-    found: dict[str, Path] = {}
-    for given in args.runs:
-        found |= {str(run.resolve()): run for run in store.directories(archive.path(given))}
-    figure = results_figure(grouped([store.load(run) for run in found.values()]), band=args.band)
+    figure = results_figure(stored_groups(args.runs), band=args.band)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # of a name, which the font does not have
         save_figure(figure, place)

@@ -46,7 +46,7 @@ def test_they_come_in_order(engine: str):
     seen: list[Event] = []
     run = run_with(seen.append, engine)
     assert seen[0] == Started("good-state", run.learner, 2, 100, 0, ())
-    assert seen[-1] == Finished(100, False)
+    assert seen[-1] == Finished(100, "episodes")
     done = [event.done for event in seen if isinstance(event, Advanced)]
     assert done == sorted(set(done))
     assert done[-1] == 100
@@ -68,14 +68,11 @@ def test_in_an_environment_too():
     assert [event.row["reward"] for event in seen if isinstance(event, Measured)] == run.curve["reward"].tolist()
     assert [event.text for event in seen if isinstance(event, Noted)] == list(run.notes)
     assert run.notes
-    assert seen[-1] == Finished(40, False)
+    assert seen[-1] == Finished(40, "episodes")
 
 
 def test_what_is_noted_is_told_once():
     pytest.importorskip("pettingzoo")
-    import sys
-
-    sys.path.insert(0, str(Path(__file__).parents[1] / "environments"))
     from toys import Whispers
 
     seen: list[Event] = []
@@ -164,7 +161,7 @@ def test_at_info_the_logger_tells_the_beginning_and_the_end_only(caplog: pytest.
     told = [record.getMessage() for record in caplog.records if record.name == "tacit"]
     assert len(told) == 2
     assert told[0].startswith("Started(game='good-state', learner='stage-v-cce', seed=2, episodes=100")
-    assert told[1] == "Finished(done=100, interrupted=False)"
+    assert told[1] == "Finished(done=100, ended='episodes')"
 
 
 def test_watching_changes_nothing():
