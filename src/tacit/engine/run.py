@@ -181,7 +181,7 @@ class Run:
 
     def __repr__(self) -> str:
         sign = {"exact": "=", "estimate": "≈"}.get(self.gaps.source, "≤")
-        told = f", {self.gaps.kind} gap {sign} {self.gap:.4g} ({self.gaps.source}, {self.chosen})"
+        told = f", {self.gaps.kind} gap {sign} {self.gap:.4g} ({self.gaps.source})"
         if self.gaps.source == "none":
             told = ""
         elif not self.gaps.informative:
