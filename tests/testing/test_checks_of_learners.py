@@ -34,7 +34,6 @@ class Plain(kernels.Learner):
     told: Any = 0.5
     output: Any = "markov"
     equilibrium: Any = "nash"
-    bounded: Any = False
     start: Any = "uniform"
 
     def params(self, world: kernels.World) -> dict[str, Any]:
@@ -203,8 +202,6 @@ class Bare(NamedTuple):
         (Plain(told=np.int64(3)), "params of Plain has 'told'.*plain values only"),
         (Plain(output="film"), "output of Plain is 'film'; it must be one of certified, markov"),
         (Plain(equilibrium="peace"), "equilibrium of Plain is 'peace'"),
-        (Plain(bounded="yes"), "bounded of Plain is 'yes'; it must be True or False"),
-        (Plain(bounded=True), "says that it is bounded, and its state has no bound_sum"),
         (Plain(output="certified"), "pace of tacit.kernels is not implemented for State"),
         (Plain(kind=Bare), "act and learn and weigh of tacit.kernels is not implemented for Bare"),
         (Plain(kind=lambda *_: [1]), "is a list; it must be a NamedTuple"),
