@@ -101,7 +101,7 @@ class FusedEngine(Engine):
             return Gaps(kind, np.full(self.game.agents, np.nan), "none")
         drawn = not isinstance(self.game, TabularGame) or int(np.count_nonzero(self.game.initial)) > 1
         upper, source = own_bound.judged(self.learner, self.world, total, done, drawn=drawn)
-        return Gaps(kind, upper, source, most=own_bound.cap(self.world))
+        return Gaps(kind, upper, source, most=self.world.largest_gap)
 
     def snapshot(self) -> Arrays:
         """Return the states of learners, certificate, record and generators."""

@@ -63,19 +63,24 @@ class Gaps:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A policy that a run can answer with.
+    """A policy that a run can answer with, and how good it is; what is not known yet is computed on first use."""
 
-    Attributes
-    ----------
-    gaps : Gaps
-        What each agent can gain by leaving it.
-    values : array [N] or None
-        Its exact values, where they are known.
-    """
-
-    gaps: Gaps
-    values: FloatArray | None
     _policy: CertifiedPolicy | MarkovPolicy | None
+    _judge: Callable[[], tuple[Gaps, FloatArray | None]] = field(repr=False)
+
+    @cached_property
+    def _judged(self) -> tuple[Gaps, FloatArray | None]:
+        return self._judge()
+
+    @property
+    def gaps(self) -> Gaps:
+        """What each agent can gain by leaving it."""
+        return self._judged[0]
+
+    @property
+    def values(self) -> FloatArray | None:
+        """Its exact values [N], where they are known."""
+        return self._judged[1]
 
     @property
     def gap(self) -> float:

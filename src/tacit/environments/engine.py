@@ -162,7 +162,7 @@ class EnvironmentEngine(Engine):
         upper, source = own_bound.judged(
             self.learner, self.world, total, done, drawn=drawn, trusted=not self.bounds.guessed
         )
-        return Gaps(kind, upper, source, most=own_bound.cap(self.world))
+        return Gaps(kind, upper, source, most=self.world.largest_gap)
 
     def snapshot(self) -> Arrays:
         """Raise: runs in an environment are not checkpointed."""

@@ -38,12 +38,6 @@ def is_bound(learner: Learner, world: World, scale: Scale) -> bool:
     return learner.guaranteed and learner.log_factor(world) >= learner.needed_factor(scale) * (1 - _ROUNDING)
 
 
-def cap(world: World) -> float:
-    """Return H times the span of the rewards: no gap is larger, so a bound of this size says nothing."""
-    low, high = world.reward_range
-    return world.horizon * (high - low)
-
-
 def estimate(total: FloatArray, episodes: int, world: World) -> FloatArray:
     """Return (1/K)·Σ_k (V̄_1 − V̲_1)(s_1^k) in the game's units, from the sums `total` of one or more agents."""
     low, high = world.reward_range
@@ -54,6 +48,6 @@ def bound(learner: Learner, world: World, total: FloatArray, episodes: int, *, d
     """Return the bounds on the gaps, where first states are `drawn` or always the same."""
     found = estimate(total, episodes, world)
     if drawn:
-        found = found + cap(world) * math.sqrt(learner.log_factor(world) / (2 * episodes))
-    capped: FloatArray = found.clip(max=cap(world))
+        found = found + world.largest_gap * math.sqrt(learner.log_factor(world) / (2 * episodes))
+    capped: FloatArray = found.clip(max=world.largest_gap)
     return capped

@@ -41,6 +41,12 @@ class World(NamedTuple):
     scale: Scale
     start: tuple[FloatArray | None, ...] = ()  # [H or 1, S, A_i] for each agent with a starting point of its own
 
+    @property
+    def largest_gap(self) -> float:
+        """H times the span of the rewards: no gap is larger, so a bound of this size says nothing."""
+        low, high = self.reward_range
+        return self.horizon * (high - low)
+
     def seat(self, i: int) -> World:
         """Return what agent i alone knows."""
         return self._replace(actions=self.actions[i : i + 1], start=self.start[i : i + 1])

@@ -17,7 +17,7 @@ from tacit.engine.validation import Arrays, check_names
 from tacit.evaluation.certificate import Certificate, bound, certificate, fixed_deviation, latest
 from tacit.games.protocol import Game
 from tacit.games.tabular import TabularGame
-from tacit.learners import Learner, own_bound
+from tacit.learners import Learner
 
 #: How the certificate is read for the policies that begin in any episode, or with what the last one left behind.
 READINGS = {"average": bound, "latest": latest}
@@ -59,16 +59,16 @@ class CertifiedOutput(Output):
         kept, kind = self.record, self.learner.equilibrium
         certified = certified_policies(self.game, kept, self.learner.rule) if isinstance(kept, Record) else {}
         if self.tables is None:
-            average = Candidate(engine.own_bounds(kind, done), None, certified.get("average"))
-            unknown = Gaps(kind, np.full(self.game.agents, np.nan), "none")
-            latest = Candidate(unknown, None, certified.get("latest"))
-            return Result(policy, {"average": average, "latest": latest, "last": last}, "average")
-        candidates, most = {}, own_bound.cap(engine.world)
+            own, unknown = engine.own_bounds(kind, done), Gaps(kind, np.full(self.game.agents, np.nan), "none")
+            known = {"average": own, "latest": unknown}
+            found = {name: Candidate(certified.get(name), Known(gaps, None)) for name, gaps in known.items()}
+            return Result(policy, {**found, "last": last}, "average")
+        candidates = {}
         for name, read in READINGS.items():
             values, gaps = read(self.tables, self.certificate)
             replay = Replay(self.tables, self.learner, self.episodes, self.seed, done, self.certificate, name)
-            bounds = Gaps(kind, np.maximum(gaps, 0.0), "certificate", replay, most=most)
-            candidates[name] = Candidate(bounds, values, certified.get(name))
+            bounds = Gaps(kind, np.maximum(gaps, 0.0), "certificate", replay, most=engine.world.largest_gap)
+            candidates[name] = Candidate(certified.get(name), Known(bounds, values))
         return Result(policy, {**candidates, "last": last}, "average")
 
     def snapshot(self) -> Arrays:
@@ -81,6 +81,18 @@ class CertifiedOutput(Output):
 
     def restore(self, arrays: Arrays) -> None:
         """Nothing to restore."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the certificate, or the agents themselves, said of a policy."""
+
+    gaps: Gaps
+    values: FloatArray | None
+
+    def __call__(self) -> tuple[Gaps, FloatArray | None]:
+        """Return gaps and values."""
+        return self.gaps, self.values
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -165,7 +166,19 @@ def tables_to_measure(game: Game, certify: bool | None) -> TabularGame | None:
 
 def exact_candidate(tables: TabularGame | None, policy: MarkovPolicy) -> Candidate:
     """Return a Markov policy with its exact nash gaps and values, where there are tables to compute them from."""
-    if tables is None:
-        return Candidate(Gaps("nash", np.full(policy.agents, np.nan), "none"), None, policy)
-    found = evaluate(tables, policy)
-    return Candidate(Gaps("nash", found.gaps, "exact"), found.values, policy)
+    return Candidate(policy, ExactGaps(tables, policy))
+
+
+@dataclass(frozen=True)
+class ExactGaps:
+    """Judges a Markov policy when it is asked: its exact nash gaps and values, nothing without tables."""
+
+    tables: TabularGame | None
+    policy: MarkovPolicy
+
+    def __call__(self) -> tuple[Gaps, FloatArray | None]:
+        """Return gaps and values."""
+        if self.tables is None:
+            return Gaps("nash", np.full(self.policy.agents, np.nan), "none"), None
+        found = evaluate(self.tables, self.policy)
+        return Gaps("nash", found.gaps, "exact"), found.values
