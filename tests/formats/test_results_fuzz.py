@@ -176,3 +176,11 @@ def test_a_curve_that_memory_cannot_hold_is_refused(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(memory, "available", lambda: 10_000_000)
     with pytest.raises(tacit.TacitError, match="the curve would take"):
         curve_file.loads(line.encode() * 20_000)
+
+
+@pytest.mark.parametrize("number", ["Infinity", "-Infinity", "NaN", "1e308", "-1e200"])
+@pytest.mark.parametrize("column", ["reward", "gap", "value"])
+def test_a_curve_with_numbers_that_no_run_has_is_refused(column: str, number: str):
+    row = '{"episode": 1, "reward": 0.0, "value": 0.0, "gap": 0.0}'.replace(f'"{column}": 0.0', f'"{column}": {number}')
+    with pytest.raises(tacit.TacitError, match=f"not a curve: {column} is"):
+        curve_file.loads(row.encode())

@@ -45,7 +45,8 @@ tacit.learners.REGISTRY.add("mine", Mine). An experiment may list the scripts it
 run only if --import names them too, because a script is code.
 
 an experiment that names Python code is code: `pettingzoo:module.path` imports that module, found where Python finds
-modules, in the working directory or beside the file. Read such a file before you run it.
+modules, in the working directory or beside the file, and so does `gymnasium:module:ID`. Read such a file before you run
+it.
 
 examples:
   tacit run good-state stage-v-cce --episodes 50000 --seeds 20 --set bonus=0.1 --out results/first

@@ -76,6 +76,8 @@ class Sealed:
 def _sealed(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return locked(value)
+    if isinstance(value, list):
+        return [_sealed(part) for part in value]
     if isinstance(value, tuple):
         parts: Sequence[Any] = [_sealed(part) for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)

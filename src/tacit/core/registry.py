@@ -98,7 +98,7 @@ class Registry(Generic[T]):
         try:
             factory = point.load()
             if not callable(factory):
-                raise TypeError(f"{brief(factory)} cannot be called")
+                raise TypeError(f"a {type(factory).__name__} cannot be called")
             inspect.signature(factory)
         except (Exception, SystemExit) as error:  # whatever another package does while it is imported
             self.leave_out(point.name, f"{point.value}: {told(error)}")

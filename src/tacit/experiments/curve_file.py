@@ -19,8 +19,8 @@ from tacit.engine import Event, Measured, Started
 from tacit.engine.curve import FIRST_COLUMNS, table
 from tacit.experiments import files
 
-#: Bytes of memory that one byte of a curve may become.
-_SPREAD = 24
+#: Bytes of memory that one byte of a curve may become, and a size that no number in it has.
+_SPREAD, _MOST = 24, 1e160
 
 
 class CurveFile:
@@ -65,7 +65,8 @@ def loads(content: bytes) -> npt.NDArray[Any]:
         if not isinstance(row, dict) or list(row) != list(rows[0]):
             raise TacitError(f"it is not a curve: line {k + 1} has other columns than the first")
         for name, number in row.items():
-            if not (number is None or (isinstance(number, int | float) and not isinstance(number, bool))):
+            plain = isinstance(number, int | float) and not isinstance(number, bool) and abs(number) <= _MOST
+            if number is not None and not plain:
                 raise TacitError(f"it is not a curve: {name} is {brief(number)} in line {k + 1}")
     try:
         curve = table([{name: math.nan if x is None else x for name, x in row.items()} for row in rows])

@@ -12,7 +12,7 @@ from typing import Any
 
 from tacit import games
 from tacit._version import __version__
-from tacit.core import limits, memory
+from tacit.core import check, limits, memory
 from tacit.core.errors import TacitError
 from tacit.core.registry import Registry
 from tacit.environments.pettingzoo import PREFIX, NamedEnvironment, game_named
@@ -57,6 +57,10 @@ class RunSpec:
     tacit: str = __version__
 
     def __post_init__(self) -> None:
+        limits.integer("points", self.points, least=1, most=limits.POINTS)
+        check.flag("keep", self.keep)
+        if self.certify is not None:
+            check.flag("certify", self.certify)
         limits.integer("episodes", self.episodes, least=1, most=limits.EPISODES)
         limits.integer("seed", self.seed, least=0, most=limits.SEED + limits.SEEDS)
 

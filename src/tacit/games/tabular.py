@@ -97,6 +97,9 @@ class TabularGame(Sealed):
         self.name = name
         self.state_names = None if state_names is None else _checked_names("state_names", state_names, self.states)
         self.action_names = self._checked_action_names(action_names)
+        for what, given_names in (("observation_names", observation_names or ()), ("notes", notes)):
+            if not isinstance(given_names, Sequence) or isinstance(given_names, str):
+                raise TacitError(f"{what} is {brief(given_names)}; it must be a list")
         self.observation_names = None if observation_names is None else tuple(tuple(own) for own in observation_names)
         self.picture = picture
         self.notes = tuple(notes)
@@ -255,6 +258,16 @@ class TabularGame(Sealed):
         for field, array in zip(Successors._fields, lists, strict=True):
             if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind not in "iuf":
                 raise TacitError(f"transitions.{field} is {brief(array)}; it must be an array of one axis")
+        for field in ("first", "state"):  # before they are cast to narrower integers
+            array = getattr(lists, field)
+            most = len(lists.state) if field == "first" else self.states - 1
+            odd = np.flatnonzero(~((array >= 0) & (array <= most) & (array == np.floor(array))))
+            if array.dtype.kind == "f" and len(odd):
+                raise TacitError(
+                    f"transitions.{field}[{odd[0]}] is {array[odd[0]]}; it must be a whole number to {most}"
+                )
+            if len(odd) and not -(2**31) <= int(array[odd[0]]) < 2**31:
+                raise TacitError(f"transitions.{field}[{odd[0]}] is {array[odd[0]]}; it goes from 0 to {most}")
         kinds = (np.int64, np.int32, np.float64)
         first, state, prob = (
             frozen(f"transitions.{field}", Owned(array) if own else array, kind)

@@ -100,9 +100,13 @@ class MarkovPolicy(Sealed):
         if len(tables) != len(actions):
             raise TacitError(f"choices has {len(tables)} tables and actions {len(actions)} entries; one for each agent")
         for i, (table, a) in enumerate(zip(tables, actions, strict=True)):
-            if table.ndim != 2 or table.dtype.kind not in "iu" or table.min() < 0 or table.max() >= a:
+            whole = table.ndim == 2 and table.size and table.dtype.kind in "iu"
+            if not whole or table.min() < 0 or table.max() >= a:
                 raise TacitError(f"choices[{i}] is {brief(table)}; it must be an array [H, S] of actions 0 to {a - 1}")
-        return cls([Owned(np.eye(a)[table]) for table, a in zip(tables, actions, strict=True)])
+        probs = [memory.zeros((*table.shape, a), "the policy") for table, a in zip(tables, actions, strict=True)]
+        for own, table in zip(probs, tables, strict=True):
+            np.put_along_axis(own, table[..., None].astype(np.int64), 1.0, axis=2)
+        return cls([Owned(own) for own in probs])
 
     def at(self, h: int) -> tuple[FloatArray, ...]:
         """Return the distributions of step h: [S, A_i] for each agent, or one [S, A_1, …, A_N]."""

@@ -63,6 +63,8 @@ class ThinnedPolicy(Sealed):
         states: int,
         horizon: int,
     ) -> None:
+        if not isinstance(actions, Sequence) or isinstance(actions, str):
+            raise TacitError(f"actions is {brief(actions)}; it must be a list with one number for each agent")
         self.row = _places("row", row)
         self.following = _places("following", following)
         self.first = _places("first", first)
@@ -70,7 +72,10 @@ class ThinnedPolicy(Sealed):
         self.states = check.integer("states", states, least=1, most=MOST)
         self.horizon = check.integer("horizon", horizon, least=1, most=MOST)
         refuse_masked("stored", stored)
-        given = np.asarray(stored)
+        try:
+            given = np.asarray(stored)
+        except ValueError:
+            raise TacitError(f"stored is {brief(stored)}; it must be a rectangular array of probabilities") from None
         rows, width = len(self.row), sum(self.actions) - len(self.actions)
         if not self.actions or given.shape != (rows, width) or self.following.shape != self.row.shape:
             raise TacitError(f"a thinned policy of {rows} rows must have [{rows}, {width}] probabilities")
