@@ -21,6 +21,7 @@ from pettingzoo import ParallelEnv
 
 import tacit
 from tacit.learners import theorem_iota
+from tacit.learners.spec import Scale
 
 EPISODES, HORIZON, SEED, RANGE = 300, 5, 7, (0.0, 1.0)
 
@@ -94,7 +95,7 @@ def digest(policy) -> str:
 def serve(env: ParallelEnv) -> tuple[list[str], list[list[dict]]]:
     """Let one process for each agent learn in the environment; return what they learned and all they were sent."""
     size = {"states": 3, "actions": 3, "horizon": HORIZON}
-    iota = theorem_iota(**size, agents=len(env.possible_agents), episodes=EPISODES, confidence=0.01)
+    iota = theorem_iota(Scale(**size, agents=len(env.possible_agents), episodes=EPISODES), 0.01)
     sent = [[] for _ in env.possible_agents]
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]

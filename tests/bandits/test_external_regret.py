@@ -14,7 +14,7 @@ import arena
 import numpy as np
 import pytest
 
-from tacit.bandits import Bandit, Exp3, Exp3IX, TsallisINF
+from tacit.bandits import AdaTsallis, Bandit, Exp3, Exp3IX, TsallisINF
 
 T = 4000
 COPIES = 40
@@ -53,8 +53,23 @@ def test_bounds_in_expectation(bandit: Bandit, kind: str, A: int):
     assert regret.mean() + 4 * regret.std() / math.sqrt(COPIES) <= bound
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e-6, 1e9])
+@pytest.mark.parametrize("shift", [0.0, -0.5])
 @pytest.mark.parametrize("A", [2, 5, 10])
-@pytest.mark.parametrize("bandit", [Exp3IX(), Exp3(), TsallisINF()], ids=["exp3-ix", "exp3", "tsallis-inf"])
+@pytest.mark.parametrize("kind", LOSSES)
+def test_ada_tsallis_is_within_twice_the_bound_of_tsallis_inf(kind: str, A: int, shift: float, scale: float):
+    """It has no proven bound; with all losses remembered alike it is held to 8·√(A·T), in any units and of any sign."""
+    bandit = AdaTsallis(memory=0.0)
+    losses = losses_of(kind, bandit, A, 1.0)
+    game = arena.arena(bandit, (losses + shift) * scale, copies=COPIES, seed=2)
+    regret = arena.regret_of_distributions(game, losses)
+    assert regret.mean() + 4 * regret.std() / math.sqrt(COPIES) <= 8 * math.sqrt(A * T)
+
+
+@pytest.mark.parametrize("A", [2, 5, 10])
+@pytest.mark.parametrize(
+    "bandit", [Exp3IX(), Exp3(), TsallisINF(), AdaTsallis()], ids=["exp3-ix", "exp3", "tsallis-inf", "ada-tsallis"]
+)
 def test_they_learn_at_all(bandit: Bandit, A: int):
     """Less than half the regret of playing evenly, and at the end mostly the best action."""
     losses = arena.stochastic(T, A, 7)

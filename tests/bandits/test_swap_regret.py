@@ -12,13 +12,14 @@ import arena
 import numpy as np
 import pytest
 
-from tacit.bandits import Exp3, Exp3IX, Swap, TsallisINF, WeightedFTRL
+from tacit.bandits import AdaTsallis, Exp3, Exp3IX, Swap, TsallisINF, WeightedFTRL
 
 P = 1e-4
 BASES = {
     "exp3-ix": Exp3IX(implicit=1.0),
     "exp3": Exp3(),
     "tsallis-inf": TsallisINF(),
+    "ada-tsallis": AdaTsallis(),
 }
 
 

@@ -19,6 +19,8 @@ LEARNERS = {
     "stage ce": ("stage-v-ce", {}),
     "rate cce": ("v-learning", {}),
     "rate ce": ("v-learning", {"equilibrium": "ce"}),
+    "adaptive cce": ("adaptive-v-cce", {}),
+    "adaptive ce": ("adaptive-v-ce", {}),
 }
 
 
@@ -28,7 +30,8 @@ def test_streaming_equals_stored(learner: str, name: str):
     kind, params = GAMES[name]
     game = tacit.make(kind, **params)
     which, settings = LEARNERS[learner]
-    run = tacit.learn(game, which, episodes=500, seed=4, bonus=0.05, points=5, **settings)
+    small = {} if which.startswith("adaptive") else {"bonus": 0.05}
+    run = tacit.learn(game, which, episodes=500, seed=4, points=5, **small, **settings)
     found = tacit.evaluate(game, run.policy, gap=run.gaps.kind)
     scale = game.horizon * (game.reward_range[1] - game.reward_range[0])
     np.testing.assert_allclose(found.gaps, run.gaps.upper, atol=1e-9 * scale)

@@ -181,7 +181,7 @@ def test_an_environment_that_prints_or_fails(files: Path, capfd: pytest.CaptureF
     for game in ("no_env_for_test", "no_env_for_test.parallel_env"):
         code, _, err = printed(capfd, "run", f"pettingzoo:{game}", "v-learning", "--episodes", "3")
         assert code == 2
-        assert "is no environment" in err
+        assert "is not an environment" in err
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from rich.console import Console
 import tacit
 from tacit.cli import progress
 from tacit.cli.main import main
+from tacit.experiments import Progress
 from tacit.games import REGISTRY
 
 #: What is said, and what must be shown.
@@ -85,9 +86,8 @@ def test_plot(ending: str, out: Path, tmp_path: Path, capsys: pytest.CaptureFixt
 
 
 def test_the_figure_shows_every_name(out: Path):
-    from tacit.experiments.groups import grouped
-
     from tacit.experiments import store
+    from tacit.experiments.results import grouped
     from tacit.report.results import results_figure
 
     figure = results_figure(grouped([store.load(run) for run in store.directories(out)]))
@@ -182,8 +182,8 @@ def test_progress_on_a_terminal(name: str, shown: str, monkeypatch: pytest.Monke
         return real(**{**options, "width": 200, "force_terminal": True})  # type: ignore[arg-type]
 
     monkeypatch.setattr(progress, "Console", wide)
-    with progress.progress_on_stderr(name, 1) as shows:
-        shows(0, 1, 2)
+    with progress.progress_on_stderr(name) as shows:
+        shows(Progress(done=0, runs=1, episodes=1, total=2))
         shows.say(f"checkpoint {name}")
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", screen.getvalue()).replace("\r", "")
     assert f"tacit: checkpoint {shown}" in checked(plain)

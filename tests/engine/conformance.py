@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 import tacit
+from tacit.core.axes import declared
 from tacit.core.streams import stream
 from tacit.engine.fused import FusedEngine
 from tacit.engine.record import Nothing, record
@@ -23,9 +24,15 @@ from tacit.learners.spec import world_of
 
 BONUS = 0.01  # small enough that values leave their caps within a few dozen episodes
 
+
+def _small_bonus(name: str) -> dict[str, Any]:
+    return {"bonus": BONUS} if "bonus" in REGISTRY.parameters(name) else {}
+
+
 #: Every registered learner with a certified output as it comes, and with the other bandits that it can have.
 CERTIFIED: dict[str, tuple[str, dict[str, Any]]] = {
-    **{name: (name, {"bonus": BONUS}) for name in REGISTRY if REGISTRY.make(name).output == "certified"},
+    **{name: (name, _small_bonus(name)) for name in REGISTRY if REGISTRY.make(name).output == "certified"},
+    "adaptive-v-cce fixed step": ("adaptive-v-cce", {"step": 2.0, "baseline": False, "memory": 0.0}),
     "v-learning ce": ("v-learning", {"equilibrium": "ce", "bonus": BONUS}),
     "stage-v-cce exp3": ("stage-v-cce", {"bandit": "exp3", "bonus": BONUS}),
     "stage-v-cce tsallis-inf": ("stage-v-cce", {"bandit": "tsallis-inf", "bonus": BONUS}),
@@ -51,10 +58,6 @@ BENCHMARKS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 LEARNERS = {**CERTIFIED, **GRADIENTS, **BENCHMARKS}
-
-#: Fields whose last axis is the agent's actions.
-OVER_ACTIONS = ("Q", "loss", "weight", "prob", "theta", "direction", "now", "old", "logits", "room")
-OVER_ACTIONS_OF_Q = ("length", "visits", "seen", "value_sum", "gain_sum", "reference_sum", "reward_sum")
 
 GAMES: dict[str, tuple[str, dict[str, Any]]] = {
     "good-state": ("good-state", {"horizon": 5}),
@@ -108,7 +111,7 @@ def apart(
 ) -> tuple[list[tacit.Agent], np.ndarray]:
     """Run agents that know nothing of each other in a plain loop, with the environment's own stream."""
     kind, params = LEARNERS[name]
-    known = {"iota": iota} if name in CERTIFIED else {}
+    known = {"iota": iota} if "iota" in REGISTRY.parameters(kind) and name in CERTIFIED else {}
     agents = [
         tacit.agent(
             kind,
@@ -153,12 +156,10 @@ def row(state: Any, i: int, actions: int, prefix: str = "") -> dict[str, Any]:
                 found[inner] = array
         elif not isinstance(value, np.ndarray):
             found[prefix + key] = value
-        elif key in OVER_ACTIONS or (hasattr(state, "Q") and key in OVER_ACTIONS_OF_Q):
-            found[prefix + key] = value[i][..., :actions]
-        elif key == "proposals":
-            found[prefix + key] = value[i][:actions, :actions]
         else:
-            found[prefix + key] = value[i]
+            axes = declared(type(state))[key]
+            cut = tuple(i if axis == "N" else slice(actions if axis == "A" else None) for axis in axes)
+            found[prefix + key] = value[cut]
     found.pop(prefix + "width", None)
     return {key: np.asarray(value) for key, value in found.items()}
 

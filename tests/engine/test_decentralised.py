@@ -62,7 +62,9 @@ def test_scrambling_the_others_changes_nothing(learner: str):
             assert value.tobytes() == after[key].tobytes(), (i, key)
 
 
-@pytest.mark.parametrize("learner", ["stage-v-cce", "stage-v-ce", "v-learning", "pg-storm", "npg sampled"])
+@pytest.mark.parametrize(
+    "learner", ["adaptive-v-cce", "adaptive-v-ce", "stage-v-cce", "stage-v-ce", "v-learning", "pg-storm", "npg sampled"]
+)
 def test_a_kernel_touches_only_its_own_row(learner: str):
     game, rng = table.make_game("three agents"), np.random.default_rng(3)
     state = practised(game, learner, rng)
@@ -105,7 +107,13 @@ def with_an_onlooker(game: tacit.TabularGame) -> tacit.TabularGame:
 
 @pytest.mark.parametrize(
     ("learner", "params"),
-    [("stage-v-cce", {"iota": 9.0}), ("v-learning", {"iota": 9.0}), ("pg-storm random start", {}), ("npg sampled", {})],
+    [
+        ("adaptive-v-cce", {}),
+        ("stage-v-cce", {"iota": 9.0}),
+        ("v-learning", {"iota": 9.0}),
+        ("pg-storm random start", {}),
+        ("npg sampled", {}),
+    ],
 )
 def test_one_more_agent_shifts_nobodys_draws(learner: str, params: dict[str, Any]):
     game, spec = table.make_game("good-state"), table.make_learner(learner, **params)

@@ -73,8 +73,8 @@ WRONG = {
     ),
     "no learners": ("games = [{name = 'x'}]\nepisodes = 1\nname = 'a'\nlearners = []", "learners is empty"),
     "params that are no table": (WHOLE.replace("{eta = 0.1}", "3"), "learners[0].params is 3"),
-    "no TOML": ("name = ", "is no TOML file"),
-    "no text": (b"\xff\xfe", "is no TOML file"),
+    "no TOML": ("name = ", "is not a TOML file"),
+    "no text": (b"\xff\xfe", "is not a TOML file"),
 }
 
 

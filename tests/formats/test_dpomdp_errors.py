@@ -147,7 +147,7 @@ WHOLE_FILES = [
     (GOOD[: GOOD.index("uniform")], 12, "cut short"),
     (b"agents: 2\ndiscount: \xff\n", 2, "byte 0xff is not UTF-8"),
     (b"agents: 2\ndisc\0ount: 1\n", 2, "null character"),
-    (b"\x7fELF\x02\x01\x01\0\0\0", 1, "no text file"),
+    (b"\x7fELF\x02\x01\x01\0\0\0", 1, "not a text file"),
 ]
 
 CASES = [
@@ -182,7 +182,7 @@ def test_no_text_file(tmp_path: Path):
     assert refusal(tmp_path / "none.dpomdp") == f"no file {tmp_path / 'none.dpomdp'}"
     assert "is a directory" in refusal(tmp_path)
     assert "is empty" in refusal(write(tmp_path, "", "empty.dpomdp"))
-    assert "no regular file" in refusal(Path("/dev/null"))
+    assert "not a file" in refusal(Path("/dev/null"))
 
 
 def test_rewards_beyond_floats(tmp_path: Path):

@@ -65,5 +65,3 @@ def test_l2_gap_falls():
     assert last.min() >= 0.95 * floor
     assert average[-1] < 0.5 * average[0]
     assert average[-1] > 5 * last[-1]  # the average remembers the beginning
-    for run in runs[:3]:
-        np.testing.assert_allclose(run.curve["average_l2_gap"][-1], run.curve["l2_gap"].mean())

@@ -10,7 +10,9 @@ import pytest
 
 import tacit
 from tacit.cli.main import main
+from tacit.engine.fused import FusedEngine
 from tacit.learners import REGISTRY, own_bound, theorem_iota
+from tacit.learners.spec import Scale, world_of
 
 
 def small(first: list[float]) -> tacit.TabularGame:
@@ -63,9 +65,7 @@ def test_drawn_first_states_cost_a_deviation():
         game = small(first)
         run = tacit.learn(game, "stage-v-cce", episodes=K, iota=iota, certify=False, points=10)
         spec = REGISTRY.make("stage-v-cce", iota=iota)
-        from tacit.play.session import Session, world_of
-
-        session = Session(game, spec, world_of(game, spec, episodes=K, seed=0), seed=0)
+        session = FusedEngine(game, spec, episodes=K, seed=0)
         session.advance(K)
         found[first[0]] = (run, session.state.bound_sum / K)
         assert run.gaps.source == "model-free"
@@ -136,7 +136,7 @@ def agent(**params: object) -> tacit.Agent:
 def test_an_agent_on_its_own_has_an_estimate_and_knows_what_a_bound_takes():
     """Its own ι, log(2SAH/p) = 7.1, is short of log(2·N·S·A·K·H/p) = 11.2 for two agents and 30 episodes."""
     lone = agent()
-    assert lone.world.iota == pytest.approx(math.log(2 * 2 * 3 / 0.01))
+    assert lone.spec.log_factor(lone.world) == pytest.approx(math.log(2 * 2 * 3 / 0.01))
     assert 0 < lone.estimate <= 1
     with pytest.raises(tacit.TacitError, match=r"iota is 7\.09; for 2 agents and 30 episodes the theorem needs 11\.18"):
         lone.bound(agents=2)
@@ -170,9 +170,7 @@ def test_the_deviation_holds_over_drawn_first_states():
     assert 0.005 < off.mean() < 0.05
     game = tacit.make("good-state", horizon=1)
     spec = REGISTRY.make("stage-v-cce", iota=iota)
-    from tacit.play.session import world_of
-
-    world = world_of(game, spec, episodes=K, seed=0)
-    added = own_bound.bound(np.zeros(1), K, world, drawn=True) - own_bound.bound(np.zeros(1), K, world, drawn=False)
-    assert added[0] == pytest.approx(7 * math.sqrt(iota / (2 * K)))
-    assert theorem_iota(agents=2, states=2, actions=2, episodes=K, horizon=1, confidence=0.01) > iota
+    world = world_of(spec, game, episodes=K, seed=0)
+    with_draw, without = (own_bound.bound(spec, world, np.zeros(1), K, drawn=drawn) for drawn in (True, False))
+    assert (with_draw - without)[0] == pytest.approx(7 * math.sqrt(iota / (2 * K)))
+    assert theorem_iota(Scale(agents=2, states=2, actions=2, horizon=1, episodes=K), 0.01) > iota

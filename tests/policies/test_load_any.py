@@ -38,6 +38,10 @@ def test_each_kind_comes_back_as_what_it_was(kind: str, ending: str, kinds: dict
     policy.save(path)  # type: ignore[attr-defined]
     found = policies.load(path)
     assert type(found) is CLASSES[kind] is type(policy)
+    if kind == "thinned":
+        for key in ("row", "following", "stored", "first"):
+            np.testing.assert_array_equal(getattr(found, key), getattr(policy, key))
+        return
     own = CLASSES[kind].load(path)  # type: ignore[attr-defined]
     game = tacit.make("good-state", horizon=3)
     concept = "nash" if kind == "product" else "cce"

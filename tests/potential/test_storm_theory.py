@@ -12,6 +12,7 @@ import tacit
 from tacit.cli.main import main
 from tacit.evaluation import constants
 from tacit.learners import REGISTRY, World
+from tacit.learners.spec import Scale
 
 
 def bound(k: float, w: float, c: float, s2: float, L: float, T: float, gain: float) -> tuple[float, float]:
@@ -124,6 +125,6 @@ def test_command(capsys: pytest.CaptureFixture[str]):
 
 
 def test_an_agent_alone_counts_itself():
-    world = World(2, np.array([2]), 10, (0.0, 1.0), 0.0)
+    world = World(2, np.array([2]), 10, (0.0, 1.0), Scale(1, 2, 2, 10, 1))
     spec = REGISTRY.make("pg-storm", eta="theory", momentum="theory", exploration=0.5)
     assert spec.params(world)["L"] == 4 * 1 * 2 * 10**3

@@ -5,6 +5,7 @@ A new bandit is one file here and one line in the table below, or an entry point
 
 from __future__ import annotations
 
+from tacit.bandits.ada_tsallis import AdaTsallis
 from tacit.bandits.exp3 import Exp3
 from tacit.bandits.exp3_ix import Exp3IX
 from tacit.bandits.spec import Bandit, Cells
@@ -18,6 +19,7 @@ REGISTRY.add("exp3-ix", Exp3IX)
 REGISTRY.add("exp3", Exp3)
 REGISTRY.add("tsallis-inf", TsallisINF)
 REGISTRY.add("weighted-ftrl", WeightedFTRL)
+REGISTRY.add("ada-tsallis", AdaTsallis)
 REGISTRY.add("swap", Swap)
 
-__all__ = ["REGISTRY", "Bandit", "Cells", "Exp3", "Exp3IX", "Swap", "TsallisINF", "WeightedFTRL"]
+__all__ = ["REGISTRY", "AdaTsallis", "Bandit", "Cells", "Exp3", "Exp3IX", "Swap", "TsallisINF", "WeightedFTRL"]

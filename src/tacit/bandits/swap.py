@@ -96,6 +96,15 @@ def feed(bandit, i, c, a, loss, prob):
     stationary(bandit.proposals[i], n, bandit.prob[i, c])
 
 
+@generics.regret.implement(SwapState)
+def regret(bandit, i, c):
+    """Return the sum over the copies, where the base estimates its own."""
+    total = 0.0
+    for b in range(bandit.actions[i]):
+        total += generics.regret(bandit.base, i, c * bandit.width + b)
+    return total
+
+
 @generics.jitable
 def stationary(q, n, out):
     """Write the stationary distribution of the n×n stochastic matrix q into `out`; q is overwritten. (GTH)"""

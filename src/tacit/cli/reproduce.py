@@ -1,10 +1,10 @@
-"""`tacit reproduce`: the paper's figures, made anew, and a table that says which of its claims hold."""
+"""`tacit reproduce`: the paper's figures, made anew, and a page that says which of its claims hold."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,24 +16,44 @@ from tacit.core.errors import TacitError
 if TYPE_CHECKING:
     from tacit.experiments import Experiment
     from tacit.games import TabularGame
-    from tacit.report.claims import Claim, Variants
+    from tacit.report.claims import Claim
+    from tacit.report.mao2022 import Variants
 
-TASKS = {"matrix-team": "matrix team", "good-state": "GoodState", "box-pushing": "BoxPushing"}
-TARGETS = (*TASKS, "all")
-QUICK_SEEDS, QUICK_EPISODES = 5, 50_000
+
+@dataclass(frozen=True)
+class Panel:
+    """One experiment of `papers/mao2022`: its target on the command line, its file, and what people call the task."""
+
+    target: str
+    file: str
+    title: str
+    long: bool = False
+
+
+PANELS = (
+    Panel("matrix-team", "matrix-team", "Matrix team"),
+    Panel("good-state", "good-state", "GoodState"),
+    Panel("box-pushing", "box-pushing-h3", "BoxPushing, H = 3, 500k episodes"),
+    Panel("box-pushing", "box-pushing-h5-2m", "BoxPushing, H = 5, 2M episodes", long=True),
+    Panel("box-pushing", "box-pushing-h5-5m", "BoxPushing, H = 5, 5M episodes", long=True),
+)
+TARGETS = (*dict.fromkeys(panel.target for panel in PANELS), "all")
+QUICK_SEEDS = 5
 
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "reproduce",
-        help="the paper's figures, made anew, and a table of its claims",
+        help="the paper's figures, made anew, and a page of its claims",
         description="Run the paper's simulations, draw its figures and judge its claims by written rules. Runs are "
-        "kept in the output directory: killed or interrupted, the same command goes on where it was.",
+        "kept in the output directory: kill or interrupt it and run the same command to resume.",
     )
     known = ", ".join(TARGETS)
     parser.add_argument("target", metavar="TARGET", nargs="?", default="all", help=f"one of: {known} (all)")
-    parser.add_argument("--quick", action="store_true", help="5 seeds, not 20, and at most 50,000 episodes")
+    amount = parser.add_mutually_exclusive_group()
+    amount.add_argument("--quick", action="store_true", help="5 seeds each, without the long runs: a minute")
+    amount.add_argument("--full", action="store_true", help="the long runs too, up to 5M episodes: half an hour")
     parser.add_argument("--out", metavar="DIR", default="results/paper", help="where the results go (results/paper)")
     parser.add_argument("--workers", metavar="N", type=int, help="threads (the number of cores)")
     parser.set_defaults(run=run)
@@ -47,27 +67,64 @@ def run(args: argparse.Namespace) -> int:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise TacitError(f"cannot write to {directory}: {error.strerror}") from None
-    out = options.console()
-    claims: list[Claim] = []
-    settings: dict[str, str] = {}
-    for name in TASKS if target == "all" else [target]:
-        experiment = _experiment(name, quick=args.quick)
-        variants, game = _learned(experiment, directory / "runs", args.workers)
-        claims += _drawn_and_judged(name, variants, game, directory / f"{name}.png")
-        settings |= dict(_settings(experiment))
-        out.print(f"figure: {directory / name}.png", soft_wrap=True)
-    from tacit.report.claims import table
+    from tacit.report import tables
 
-    text = table(claims, settings, experiment.seeds)
+    out = options.console()
+    report = _Report()
+    for panel in PANELS:
+        if target not in (panel.target, "all") or (panel.long and not args.full):
+            continue
+        experiment = _experiment(panel.file, quick=args.quick)
+        variants, game = _learned(experiment, directory / "runs", args.workers)
+        report.add(panel, experiment, variants, game, directory)
+        out.print(f"figure: {directory / panel.file}.png", soft_wrap=True)
+    text = tables.page(report.claims, report.tables, report.settings, report.seeds)
     atomic.write(directory / "claims.md", text.encode())
-    for claim in claims:
-        out.print(f"{claim.verdict:>22}: {claim.says} ({claim.task}): {claim.measured}", soft_wrap=True)
-    out.print(f"claims: {directory / 'claims.md'}", soft_wrap=True)
+    atomic.write(directory / "results.csv", tables.written(report.rows).encode())
+    for claim in report.claims:
+        about = f"{claim.task}; Independent as in the {claim.reading}" if claim.reading else claim.task
+        where = f": {claim.where}" if claim.where and claim.verdict != "holds" else ""
+        out.print(f"{claim.verdict:>22}: {claim.says} ({about}){where}", soft_wrap=True)
+    out.print(f"claims: {directory / 'claims.md'}, numbers: {directory / 'results.csv'}", soft_wrap=True)
     return 0
 
 
+class _Report:
+    """What is gathered from the panels."""
+
+    def __init__(self) -> None:
+        self.claims: list[Claim] = []
+        self.tables: list[str] = []
+        self.rows: list[tuple[object, ...]] = []
+        self.settings: dict[str, str] = {}
+        self.seeds: dict[str, int] = {}
+
+    def add(self, panel: Panel, experiment: Experiment, variants: Variants, game: TabularGame, out: Path) -> None:
+        """Draw a panel, and judge it."""
+        from tacit.report import claims, mao2022, measured, save_figure, styled, tables
+
+        task = measured.Task(panel.title, game)
+        if panel.target == "matrix-team":
+            figure = mao2022.team_figure(variants)
+            team = {g: [measured.measure_team(s, runs, task) for s, runs in v.items()] for g, v in variants.items()}
+            self.claims += claims.team_claims(task, team)
+            self.tables.append(tables.team_table(task, team))
+            self.rows += tables.rows(panel.title, team)
+        else:
+            figure = mao2022.task_figure(variants, task)
+            groups = {g: [measured.measure(s, runs, task) for s, runs in v.items()] for g, v in variants.items()}
+            self.claims += claims.task_claims(task, groups)
+            self.claims += [claims.approaches(task, groups)] if panel.target == "good-state" else []
+            self.tables.append(tables.task_table(task, groups))
+            self.rows += tables.rows(panel.title, groups)
+        with styled():
+            save_figure(figure, out / f"{panel.file}.png")
+        self.settings |= dict(_settings(experiment))
+        self.seeds[panel.title] = experiment.seeds
+
+
 def _experiment(name: str, *, quick: bool) -> Experiment:
-    """Read a task's experiment: `papers/mao2022` in a clone, or what the package carries of it."""
+    """Read an experiment: from `papers/mao2022` in a clone, or what the package carries of it."""
     from tacit.experiments import loading
 
     here = Path(__file__).resolve()
@@ -78,13 +135,11 @@ def _experiment(name: str, *, quick: bool) -> Experiment:
             "the experiments of the paper are not installed; run this from a clone, or install the package"
         )
     experiment = loading.load(file)
-    if quick:
-        return replace(experiment, seeds=QUICK_SEEDS, episodes=min(experiment.episodes, QUICK_EPISODES))
-    return experiment
+    return replace(experiment, seeds=QUICK_SEEDS) if quick else experiment
 
 
 def _learned(experiment: Experiment, out: Path, workers: int | None) -> tuple[dict[str, dict[str, Any]], TabularGame]:
-    """Run an experiment; return each algorithm's outcomes for each of its settings, and the game."""
+    """Run an experiment; return the outcomes of each setting of each group, and the game."""
     from tacit.experiments import run_experiment
     from tacit.experiments.plan import game_of
 
@@ -94,38 +149,13 @@ def _learned(experiment: Experiment, out: Path, workers: int | None) -> tuple[di
         raise KeyboardInterrupt
     variants: dict[str, dict[str, Any]] = {}
     for one in results.outcomes:
-        label, _, setting = one.label.partition(": ")
-        variants.setdefault(label, {}).setdefault(setting, []).append(one)
+        group, _, setting = one.label.partition(": ")
+        variants.setdefault(group, {}).setdefault(setting, []).append(one)
     return variants, game_of(results.outcomes[0].spec)
 
 
-def _drawn_and_judged(name: str, variants: Variants, game: TabularGame, place: Path) -> list[Claim]:
-    from matplotlib.figure import Figure
-
-    from tacit.evaluation import solve
-    from tacit.report import claims, save_figure, styled
-    from tacit.report.mao2022 import plot_gaps, plot_matrix_team, plot_rewards
-
-    shown: Mapping[str, Sequence[Any]] = {label: next(iter(held.values())) for label, held in variants.items()}
-    with styled():
-        if name == "matrix-team":
-            figure = Figure(figsize=(9, 3.6))
-            plot_matrix_team(shown["PG"], axes=figure.subplots(1, 2))
-            judged = claims.matrix_team_claims(shown["PG"], game)
-        else:
-            figure = Figure(figsize=(13, 3.8))
-            left, right = figure.subplots(1, 2)
-            title = TASKS[name]
-            plot_rewards(shown, ax=left, title=f"{title}: reward", optimum=float(solve(game).values[0]))
-            plot_gaps(shown, ax=right, title=f"{title}: how far from an equilibrium")
-            judged = claims.task_claims(title, variants, game)
-            judged += claims.good_state_claims(variants, game) if name == "good-state" else []
-        save_figure(figure, place)
-    return judged
-
-
 def _settings(experiment: Experiment) -> Iterator[tuple[str, str]]:
-    """Yield what is told of the settings, for each learner of an experiment."""
+    """Yield the settings of each learner of an experiment."""
     for learner in experiment.learners:
         chosen = {**experiment.games[0].params, **learner.params}
         told = ", ".join(f"{key}={value}" for key, value in chosen.items())

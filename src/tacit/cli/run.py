@@ -89,7 +89,7 @@ def add(commands: Any) -> None:
     parser.add_argument("--points", metavar="N", type=int, help="rows of each curve (100)")
     parser.add_argument("--certify", choices=["auto", "yes", "no"], help="keep the exact certificate (auto)")
     parser.add_argument("--no-keep", action="store_true", default=None, help="do not store the policies")
-    parser.add_argument("--out", metavar="DIR", help="store the runs in DIR, and go on with those that are there")
+    parser.add_argument("--out", metavar="DIR", help="store the runs in DIR, and resume those that are there")
     parser.add_argument(
         "--on",
         choices=["threads", "processes"],

@@ -1,4 +1,4 @@
-"""Arrays on disk: `.npz` written whole or not at all, read without pickle and within stated memory.
+"""Arrays on disk: `.npz` written atomically, read without pickle and within stated memory.
 
 Every array's own header is compared with the size its archive states, and their sum with the memory that is free and
 with the size of the file, before anything is read; zipfile then reads no more than was stated. A file that is cut short
@@ -54,12 +54,12 @@ def path(value: object) -> Path:
     if not isinstance(value, str | os.PathLike):
         raise TacitError(f"a path must be a string or pathlib.Path, got {brief(value)}")
     if "\0" in os.fspath(value):
-        raise TacitError(f"{brief(value)} is no path: it has a null character")
+        raise TacitError(f"{brief(value)} is not a path: it has a null character")
     return Path(value)
 
 
 def write(target: str | os.PathLike[str], arrays: Mapping[str, npt.ArrayLike]) -> None:
-    """Write arrays to `target`, whole or not at all."""
+    """Write arrays to `target` atomically."""
     named: dict[str, Any] = {key: np.asarray(value) for key, value in arrays.items()}
     with written(path(target)) as stream:
         np.savez_compressed(stream, **named)

@@ -1,4 +1,4 @@
-"""Files that are whole or not there: written to a temporary name beside their place, synced, then renamed."""
+"""Atomic writes: a file is written to a temporary name beside its place, synced, then renamed."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def written(place: Path, *, mode: int = 0o666) -> Iterator[BinaryIO]:
 
 
 def write(place: Path, content: bytes, *, mode: int = 0o666) -> None:
-    """Write a file, whole or not at all."""
+    """Write a file atomically."""
     with written(place, mode=mode) as stream:
         stream.write(content)
 

@@ -141,6 +141,11 @@ def restart(bandit, i, c, rounds):
     """Forget everything about cell c; about `rounds` rounds will follow."""
 
 
+@generic
+def regret(bandit, i, c):
+    """Return the bandit's own estimate of its mean regret in cell c; only bandits that tune themselves have one."""
+
+
 # what may watch the loop ---------------------------------------------------------------------------------------------
 
 

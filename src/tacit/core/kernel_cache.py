@@ -93,7 +93,7 @@ class KernelCache(NullCache):  # type: ignore[misc]  # numba is not typed
         return sig, codegen.magic_tuple(), self._function.__module__, self._function.__qualname__, code
 
     def _place(self, key: tuple[Any, ...]) -> Path:
-        """Return the file of a key; two keys of the same text are told apart when they are loaded."""
+        """Return the file of a key; two keys of the same text are distinguished when they are loaded."""
         sig, *others = key
         named = [f"{kind.__module__}.{kind.__qualname__}" for kind in _classes(sig)]
         text = repr((str(sig), named, others))

@@ -60,7 +60,7 @@ def _told(place: Path) -> Iterator[None]:
     except ValueError as error:  # a null character, or no text of this system
         if isinstance(error, TacitError):
             raise
-        raise TacitError(f"cannot read {place}: it is no path") from None
+        raise TacitError(f"cannot read {place}: it is not a path") from None
     except OSError as error:
         raise TacitError(f"cannot read {place}: {error.strerror or error}") from None
 

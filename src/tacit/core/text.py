@@ -1,4 +1,4 @@
-"""Text files: read within stated memory, written whole or not at all, and errors that tell the file and the line."""
+"""Text files: read within stated memory, written atomically, and errors that tell the file and the line."""
 
 from __future__ import annotations
 
@@ -81,15 +81,15 @@ def read(place: Path) -> str:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise TacitError(f"{place}:{line}: byte {content[error.start]:#04x} is not UTF-8; it is no text file") from None
+        raise TacitError(f"{place}:{line}: byte {content[error.start]:#04x} is not UTF-8, so it is not text") from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise TacitError(f"{place}:{line}: there is a null character; it is no text file")
+        raise TacitError(f"{place}:{line}: there is a null character; it is not a text file")
     return text
 
 
 def write(target: str | os.PathLike[str], pieces: Iterable[str]) -> None:
-    """Write a text file piece by piece, whole or not at all."""
+    """Write a text file piece by piece atomically."""
     with written(archive.path(target)) as stream:
         for piece in pieces:
             stream.write(piece.encode())

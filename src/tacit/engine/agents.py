@@ -155,10 +155,10 @@ class Agent:
         if self.world.start:
             raise TacitError("an agent with a starting policy cannot meet new states; start from 'uniform'")
         _check_memory(self.world.horizon, states, int(self.world.actions[0]))
-        self.world = self.world._replace(states=states)
-        room = self.spec.init(self.world)
+        wider = self.world._replace(states=states)
+        room = self.spec.init(wider)
         axes.transfer(self.state, room, horizon=self.world.horizon, before=before, after=states)
-        self.state = room
+        self.world, self.state = wider, room
 
     def _place(self, h: int, s: int) -> tuple[int, int]:
         h = check.integer("h", h, least=0, most=self.world.horizon - 1)

@@ -1,7 +1,7 @@
-"""A run in progress on disk: killed at any moment, the same call goes on from there and ends with the same bits.
+"""A run in progress on disk: kill it at any moment, and the same call resumes it and ends with the same bits.
 
 All that changes during a run are arrays and the states of generators. Each part of a run gives its own as a snapshot of
-named arrays and takes it back; the checkpoint writes them between two chunks, whole or not at all, with a digest. It is
+named arrays and takes it back; the checkpoint writes them between two chunks atomically, with a digest. It is
 used only by the code that wrote it: what another version computed up to here is not what this one would have. Before
 anything is taken back, each part checks that the arrays can be its own.
 """
@@ -48,7 +48,7 @@ class Checkpoint:
     Parameters
     ----------
     path : Path
-        The file; what is found there is gone on from.
+        The file; what is found there is resumed.
     key : str
         Names the run: a checkpoint of another key is not used.
     every : float
@@ -106,7 +106,7 @@ class Checkpoint:
                 for name in ("curve", *self._parts):
                     self._parts[name].check(found[name], done)
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:  # TacitError is a ValueError
-            self._note(f"{self.path} is no checkpoint of this run: {one_line(error, 200)}; the run starts over")
+            self._note(f"{self.path} is not a checkpoint of this run: {one_line(error, 200)}; the run starts over")
             return {}
         return found
 

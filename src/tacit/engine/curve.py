@@ -128,7 +128,7 @@ class Curve:
             raise TacitError("its curve is not of these episodes")
 
     def restore(self, arrays: Arrays) -> None:
-        """Go on from a snapshot that was checked."""
+        """Resume from a snapshot that was checked."""
         self.done = int(arrays["done"])
         self._drop_passed()
         self._tail, self._tail_count = arrays["tail"], int(arrays["tail_count"])

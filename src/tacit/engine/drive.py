@@ -58,7 +58,6 @@ def drive(
                 ended = "seconds"
             if checkpoint is not None and not ended:
                 checkpoint.offer()
-    output.look(engine, curve.done)
     if checkpoint is not None and ended == "interrupted":
         checkpoint.save()
     if curve.open:

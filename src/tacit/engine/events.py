@@ -14,7 +14,7 @@ Row = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Started:
-    """A run begins, or goes on from a checkpoint with the rows it had."""
+    """A run begins, or resumes from a checkpoint with the rows it had."""
 
     game: str
     learner: str

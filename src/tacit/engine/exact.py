@@ -76,6 +76,6 @@ class ExactEngine(Engine):
         return MarkovPolicy([arrays[str(i)] for i in range(self.game.agents)])
 
     def restore(self, arrays: Arrays) -> None:
-        """Go on from a snapshot that was checked."""
+        """Resume from a snapshot that was checked."""
         self.iterate = self._restored(arrays)
         self.gap, self.seconds = arrays["numbers"].tolist()

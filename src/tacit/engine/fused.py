@@ -16,7 +16,7 @@ from tacit.core.types import FloatArray, IntArray
 from tacit.engine import loop
 from tacit.engine.checkpoint import pack, unpack
 from tacit.engine.protocols import Engine
-from tacit.engine.record import Nothing, Record, so_far, up_to
+from tacit.engine.record import Nothing, Record, Trace, so_far, up_to
 from tacit.engine.run import Gaps
 from tacit.engine.validation import Arrays, check_alike, check_equal, check_names, check_seconds
 from tacit.evaluation.certificate import Certificate
@@ -42,6 +42,11 @@ def seats(agents: int) -> tuple[int, ...] | IntArray:
     return (0,) * agents if agents <= UNROLLED_AGENTS else np.zeros(agents, dtype=np.int64)
 
 
+def chunk_of(horizon: int) -> int:
+    """Return how many episodes are best played at once."""
+    return max(1, CHUNK_STEPS // horizon)
+
+
 class FusedEngine(Engine):
     """All agents of a game with kernels, in a run of `episodes` episodes."""
 
@@ -52,7 +57,7 @@ class FusedEngine(Engine):
         *,
         episodes: int,
         seed: int,
-        certificate: Certificate | Nothing = Nothing(),  # noqa: B008
+        certificate: Certificate | Trace | Nothing = Nothing(),  # noqa: B008
         record: Record | Nothing = Nothing(),  # noqa: B008
     ) -> None:
         self.game, self.learner = game, learner
@@ -128,7 +133,7 @@ class FusedEngine(Engine):
         check_seconds(arrays, "seconds")
 
     def restore(self, arrays: Arrays) -> None:
-        """Go on from a snapshot that was checked."""
+        """Resume from a snapshot that was checked."""
         unpack((self.state, self.certificate), arrays)
         if isinstance(self.record, Record):
             self.record.clock[...] = arrays[".2.clock"]

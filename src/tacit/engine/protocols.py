@@ -38,7 +38,7 @@ class Engine(Protocol):
     structs : tuple
         The states that kernels work on; the code that defines them takes part in the run.
     notes, warnings : tuple of str
-        What was found on the way, and what of it asks for attention.
+        What was found during the run, and which of it needs attention.
     """
 
     game: Game
@@ -54,7 +54,7 @@ class Engine(Protocol):
     warnings: tuple[str, ...] = ()
 
     def advance(self, episodes: int) -> FloatArray:
-        """Play at most so many episodes, and as many as a fraction of a second has room for; return [episodes, N]."""
+        """Play at most so many episodes, and as many as fit into a fraction of a second; return [episodes, N]."""
 
     def distributions(self) -> list[FloatArray]:
         """Return each agent's current distributions, [H, S, A_i]."""
@@ -72,7 +72,7 @@ class Engine(Protocol):
         """Raise unless a snapshot can be of this engine after that many episodes; change nothing."""
 
     def restore(self, arrays: Arrays) -> None:
-        """Go on from a snapshot that was checked."""
+        """Resume from a snapshot that was checked."""
 
 
 @dataclass(frozen=True)
@@ -113,4 +113,4 @@ class Output(Protocol):
         """Raise unless a snapshot can be of this output after that many episodes; change nothing."""
 
     def restore(self, arrays: Arrays) -> None:
-        """Go on from a snapshot that was checked."""
+        """Resume from a snapshot that was checked."""

@@ -62,6 +62,31 @@ def observe_record(observer, learner, game, seats, h, s):
             column += 1
 
 
+class Trace(NamedTuple):
+    """Every agent's distributions everywhere, at the beginning of each episode since the trace was last read."""
+
+    table: FloatArray  # [episodes, N, H, S, A]
+    clock: IntArray  # [1]  episodes written
+
+
+def trace(game: Game, episodes: int) -> Trace:
+    """Make room for the iterates of a chunk of episodes."""
+    shape = (episodes, game.agents, game.horizon, game.states, max(game.actions))
+    return Trace(memory.zeros(shape, "the iterates of a chunk"), np.zeros(1, dtype=np.int64))
+
+
+@generics.observe.implement(Trace)
+def observe_trace(observer, learner, game, seats, h, s):
+    """Write down the iterate that is about to be played."""
+    if h == 0:
+        k = observer.clock[0]
+        observer.clock[0] = k + 1
+        for i in range(len(seats)):
+            for step in range(observer.table.shape[2]):
+                for state in range(observer.table.shape[3]):
+                    generics.weigh(learner, i, step, state, observer.table[k, i, step, state])
+
+
 def so_far(kept: Record) -> Record:
     """Return the part of a record that has been written."""
     return up_to(kept, int(kept.clock[0]))

@@ -109,7 +109,10 @@ class Run:
         Mean return of each agent over the last tenth of the episodes.
     curve : structured array
         One row for each window of episodes: episode, reward, value, gap (of agent 0, agent 0, and the largest), and
-        for each agent i reward_i, value_i, gap_i. It opens in pandas and polars.
+        for each agent i reward_i, value_i, gap_i. Learners of Markov policies add l2_gap, and the means over iterates
+        average_value, average_gap and average_l2_gap: of all iterates in games of at most 64 numbers (steps × states ×
+        joint actions), of those at the points of the curve in larger ones; averaged says of how many. It opens in
+        pandas and polars.
     params : mapping
         The learner's parameters in force.
     seconds : float
@@ -118,7 +121,7 @@ class Run:
         What ended it: all episodes were played, a limit given to `tacit.learn` or the learner's own was reached, or
         Ctrl-C.
     notes : tuple of str
-        What was found or decided on the way.
+        What was found or decided during the run.
     warnings : tuple of str
         What `tacit.learn` has warned of.
     """
@@ -178,7 +181,7 @@ class Run:
 
     def __repr__(self) -> str:
         sign = {"exact": "=", "estimate": "≈"}.get(self.gaps.source, "≤")
-        told = f", {self.gaps.kind} gap {sign} {self.gap:.4g} ({self.gaps.source}, {self.chosen})"
+        told = f", {self.gaps.kind} gap {sign} {self.gap:.4g} ({self.gaps.source})"
         if self.gaps.source == "none":
             told = ""
         elif not self.gaps.informative:

@@ -62,7 +62,7 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Observation], dict[str, dict[str, Any]]]:
-        """Begin an episode; with a seed, begin the stream of that seed anew, otherwise go on with the one there is."""
+        """Begin an episode; with a seed, begin the stream of that seed anew, otherwise continue the one there is."""
         if seed is not None or self._stream is None:
             chosen = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
             chosen = check.integer("seed", chosen, least=0)

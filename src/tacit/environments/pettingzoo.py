@@ -108,7 +108,7 @@ def game_named(name: str, /, **params: Any) -> TabularGame | NamedEnvironment:
     named = NamedEnvironment(name, params)
     with named.made() as env:
         if not is_environment(env):
-            raise TacitError(f"{name} made {brief(env)}, which is no environment: it has no reset and step")
+            raise TacitError(f"{name} made {brief(env)}, which is not an environment: it has no reset and step")
         return replace(named, code=_code_digest(env))
 
 

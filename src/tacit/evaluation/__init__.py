@@ -5,6 +5,7 @@ from __future__ import annotations
 from tacit.evaluation.deviations import BestResponse, Deviations, best_response, deviations
 from tacit.evaluation.gaps import Evaluation, evaluate, l2_gap
 from tacit.evaluation.gradient import Gradient, policy_gradient
+from tacit.evaluation.iterates import evaluate_iterates
 from tacit.evaluation.mismatch import Mismatch, mismatch
 from tacit.evaluation.potential import Potential, potential
 from tacit.evaluation.smooth import Smoothness, smoothness
@@ -28,6 +29,7 @@ __all__ = [
     "best_response",
     "deviations",
     "evaluate",
+    "evaluate_iterates",
     "l2_gap",
     "mismatch",
     "occupancy",

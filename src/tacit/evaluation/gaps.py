@@ -110,17 +110,26 @@ def l2_gap(game: TabularGame, policy: MarkovPolicy, *, tie: float = 1e-9) -> flo
         raise TacitError("the L² gap needs a product policy, and this one is correlated")
     best = deviations(game, policy, "nash").best
     d = occupancy(game, policy)
-    low, high = game.reward_range
-    slack = game.horizon * max(tie * (high - low), 1e-12 * max(abs(low), abs(high)))  # the second is rounding
+    slack = tie_slack(game, tie)
     total = 0.0
     for h in range(game.horizon):
         rows = policy.at(h)
         payoffs = game.step_rewards(h) + game.expect(h, best[:, h + 1])
         for i, own in enumerate(rows):
-            q = own_payoffs(payoffs[i], rows, i)
-            good = q >= q.max(axis=1, keepdims=True) - slack
-            # the nearest point of that face spreads the missing mass m evenly: m²/|face| from it, and what lies off
-            off = np.where(good, 0.0, own)
-            distance = (off**2).sum(axis=1) + off.sum(axis=1) ** 2 / good.sum(axis=1)
-            total += float(d[h] @ distance)
+            total += float(d[h] @ distances_to_best(own, own_payoffs(payoffs[i], rows, i), slack))
     return total
+
+
+def tie_slack(game: TabularGame, tie: float) -> float:
+    """Return the difference in payoff up to which actions count as equally good."""
+    low, high = game.reward_range
+    return game.horizon * max(tie * (high - low), 1e-12 * max(abs(low), abs(high)))  # the second is rounding
+
+
+def distances_to_best(own: FloatArray, payoffs: FloatArray, slack: float) -> FloatArray:
+    """Return the squared distances [S] of distributions [S, A] to the nearest ones over best actions alone."""
+    good = payoffs >= payoffs.max(axis=1, keepdims=True) - slack
+    # the nearest point of that face spreads the missing mass m evenly: m²/|face| from it, and what lies off
+    off = np.where(good, 0.0, own)
+    away: FloatArray = (off**2).sum(axis=1) + off.sum(axis=1) ** 2 / good.sum(axis=1)
+    return away

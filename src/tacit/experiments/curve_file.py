@@ -58,19 +58,19 @@ def loads(content: bytes) -> npt.NDArray[Any]:
     try:
         rows = [json.loads(line) for line in content.splitlines()]
     except (ValueError, RecursionError, MemoryError):
-        raise TacitError("it is no curve: a line is not JSON") from None
+        raise TacitError("it is not a curve: a line is not JSON") from None
     if not rows or not isinstance(rows[0], dict) or list(rows[0])[:4] != FIRST_COLUMNS:
-        raise TacitError(f"it is no curve: its lines must begin with {', '.join(FIRST_COLUMNS)}")
+        raise TacitError(f"it is not a curve: its lines must begin with {', '.join(FIRST_COLUMNS)}")
     for k, row in enumerate(rows):
         if not isinstance(row, dict) or list(row) != list(rows[0]):
-            raise TacitError(f"it is no curve: line {k + 1} has other columns than the first")
+            raise TacitError(f"it is not a curve: line {k + 1} has other columns than the first")
         for name, number in row.items():
             if not (number is None or (isinstance(number, int | float) and not isinstance(number, bool))):
-                raise TacitError(f"it is no curve: {name} is {brief(number)} in line {k + 1}")
+                raise TacitError(f"it is not a curve: {name} is {brief(number)} in line {k + 1}")
     try:
         curve = table([{name: math.nan if x is None else x for name, x in row.items()} for row in rows])
     except (OverflowError, ValueError):
-        raise TacitError("it is no curve: it has numbers beyond all bounds") from None
+        raise TacitError("it is not a curve: it has numbers beyond all bounds") from None
     if curve["episode"][0] < 1 or (np.diff(curve["episode"]) <= 0).any() or not np.isfinite(curve["reward"]).all():
-        raise TacitError("it is no curve: its episodes must ascend from 1, and its rewards be finite")
+        raise TacitError("it is not a curve: its episodes must ascend from 1, and its rewards be finite")
     return curve

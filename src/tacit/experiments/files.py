@@ -45,6 +45,8 @@ def locked(path: Path) -> Iterator[bool]:
     """
     lock = filelock.FileLock(path / LOCK, thread_local=False)
     try:
+        if (path / LOCK).is_symlink() or ((path / LOCK).exists() and not (path / LOCK).is_file()):
+            raise OSError("its lock is not a file")
         lock.acquire(blocking=False)
     except filelock.Timeout:
         yield False

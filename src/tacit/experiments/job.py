@@ -113,6 +113,11 @@ def _learned(spec: RunSpec, watch: Watcher | None, checkpoint: Checkpoint | None
 _GAMES: dict[str, TabularGame | NamedEnvironment] = {}
 
 
+def forget_games() -> None:
+    """Make games anew from here on: a file of the same tables may have other names and notes by now."""
+    _GAMES.clear()
+
+
 def _game(spec: RunSpec) -> TabularGame | NamedEnvironment:
     key = f"{spec.tables} {spec.game}"
     if key not in _GAMES:

@@ -42,7 +42,7 @@ class Outcome:
         Which of the run's candidates the policy is.
     gap : GapOutcome or None
     notes : tuple of str
-        What was found or decided on the way.
+        What was found or decided during the run.
     seconds : float
         Learning time.
     learned : int

@@ -62,6 +62,7 @@ def run_experiment(
     [100, 100]
     """
     scripts.require(experiment.name, experiment.scripts)
+    job.forget_games()
     runs = plan(experiment, keep=out is not None)
     root = None if out is None else archive.path(out)
     found: dict[str, Outcome | Failure] = {}

@@ -68,7 +68,7 @@ def begin(place: Path, spec: RunSpec) -> None:
     try:
         files.write(place / SPEC, content.encode())
     except UnicodeEncodeError:
-        raise TacitError(f"cannot write {place / SPEC}: a name in it is no text") from None
+        raise TacitError(f"cannot write {place / SPEC}: a name in it is not valid text") from None
 
 
 def finish(place: Path, outcome: Outcome, run: Run) -> None:

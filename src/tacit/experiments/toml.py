@@ -34,12 +34,12 @@ def load(path: Path, kind: type[T]) -> T:
     try:
         text = reading.content(path, limit=LIMIT, spread=_SPREAD).decode()
         if any(piece.count(".") > _DOTS for piece in re.split(r"[,=\n{}\[\]]", text)):
-            raise TacitError(f"{path} is no TOML file for us: it has a key of more than {_DOTS} parts")
+            raise TacitError(f"{path} is not a TOML file that can be read: it has a key of more than {_DOTS} parts")
         table = tomllib.loads(text)
     except TacitError:
         raise
     except (ValueError, RecursionError, MemoryError) as error:  # no TOML, no UTF-8, or a number of 5000 digits
-        raise TacitError(f"{path} is no TOML file: {one_line(error, 200)}") from None
+        raise TacitError(f"{path} is not a TOML file: {one_line(error, 200)}") from None
     try:
         return build(kind, table)
     except TacitError as error:

@@ -78,7 +78,7 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> Tabular
 
 
 def save(game: TabularGame, path: str | os.PathLike[str]) -> None:
-    """Write a game, whole or not at all; the ending says the format, as for `load`."""
+    """Write a game atomically; the ending says the format, as for `load`."""
     place = archive.path(path)
     _format(place).save(game, place)
 

@@ -126,9 +126,9 @@ class TabularGame(Sealed):
 
     @cached_property
     def _initial_cumulative(self) -> tuple[npt.NDArray[np.intp], FloatArray]:
-        support = np.flatnonzero(self.initial)
+        support = locked(np.flatnonzero(self.initial))
         ends = np.array([0, len(support)])
-        return support, sampling.cumulate_rows(self.initial[support], ends)
+        return support, locked(sampling.cumulate_rows(self.initial[support], ends))
 
     @cached_property
     def _step_matrices(self) -> list[FloatArray | sparse.csr_array]:
@@ -194,8 +194,8 @@ class TabularGame(Sealed):
             rewards=self.rewards.reshape(self.agents, -1),
             start_state=support,
             start_cumulative=start,
-            actions=np.array(self.actions),
-            strides=np.array([math.prod(self.actions[i + 1 :]) for i in range(self.agents)]),
+            actions=locked(np.array(self.actions)),
+            strides=locked(np.array([math.prod(self.actions[i + 1 :]) for i in range(self.agents)])),
             horizon=self.horizon,
             states=self.states,
             joint_actions=self.joint_actions,
@@ -213,7 +213,7 @@ class TabularGame(Sealed):
         return summed.hexdigest()
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the game as `.npz`, `.dpomdp` (teams) or `.nfg` (one state), whole or not at all; see `tacit.load`."""
+        """Write the game as `.npz`, `.dpomdp` (teams) or `.nfg` (one state) atomically; see `tacit.load`."""
         from tacit.games import save  # formats build games, so they stand above this file
 
         save(self, path)

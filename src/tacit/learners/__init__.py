@@ -7,6 +7,7 @@ Python class with `act` and `learn` can be registered as it is (see `plain.py`).
 from __future__ import annotations
 
 from tacit.core.registry import Registry
+from tacit.learners.adaptive_v import AdaptiveV, adaptive_v_cce, adaptive_v_ce
 from tacit.learners.mixed import Mixed
 from tacit.learners.npg import NPG
 from tacit.learners.pg_exact import PGExact
@@ -19,6 +20,8 @@ from tacit.learners.ucb import UCB, ucb_central, ucb_independent
 from tacit.learners.v_learning import VLearning
 
 REGISTRY: Registry[Learner] = Registry("learner", adopt=plain_factory)
+REGISTRY.add("adaptive-v-cce", adaptive_v_cce)
+REGISTRY.add("adaptive-v-ce", adaptive_v_ce)
 REGISTRY.add("stage-v-cce", stage_v_cce)
 REGISTRY.add("stage-v-ce", stage_v_ce)
 REGISTRY.add("v-learning", VLearning)
@@ -35,6 +38,7 @@ __all__ = [
     "NPG",
     "REGISTRY",
     "UCB",
+    "AdaptiveV",
     "Learner",
     "Mixed",
     "PGExact",
@@ -43,6 +47,8 @@ __all__ = [
     "StageV",
     "VLearning",
     "World",
+    "adaptive_v_cce",
+    "adaptive_v_ce",
     "stage_v_cce",
     "stage_v_ce",
     "theorem_iota",

@@ -14,7 +14,7 @@ from tacit.core import archive, check, memory
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, Sealed, refuse_masked
 from tacit.core.types import FloatArray
-from tacit.games.protocol import Game
+from tacit.games.protocol import Game, is_game
 from tacit.games.tabular import TabularGame, check_game, times
 from tacit.policies import document
 
@@ -132,6 +132,8 @@ class MarkovPolicy(Sealed):
 
     def check_fits(self, game: Game) -> None:
         """Raise unless the policy has the game's agents, states, actions and horizon."""
+        if not is_game(game):
+            check_game(game)
         mine = (self.agents, self.states, self.actions)
         if mine != (game.agents, game.states, game.actions) or self.steps not in (1, game.horizon):
             raise TacitError(f"the policy does not fit the game: {self!r} for {game!r}")

@@ -9,6 +9,6 @@ from tacit.core.atomic import written
 
 
 def save_figure(figure: Any, place: Path) -> None:
-    """Write a matplotlib figure in the format of its ending, whole or not at all."""
+    """Write a matplotlib figure in the format of its ending atomically."""
     with written(place) as stream:
         figure.savefig(stream, format=place.suffix[1:].lower())

@@ -90,7 +90,7 @@ def check_own_row(name: str, engine: FusedEngine, i: int) -> None:
 
 
 def check_growth(name: str, spec: Learner, game: Game, world: World, i: int) -> None:
-    """See that an agent with room for more states goes on as before where it was, and begins anew elsewhere."""
+    """See that an agent that grows behaves as before at the states it knew, and starts fresh elsewhere."""
     rng, S, more = np.random.default_rng(SEED), game.states, 2 * game.states + 1
     size = (game.horizon, S, game.actions[i])
     wider = (game.horizon, more, game.actions[i])
@@ -104,7 +104,7 @@ def check_growth(name: str, spec: Learner, game: Game, world: World, i: int) -> 
         grown.grow(more)
     except TacitError as error:
         raise Violation(f"{name} cannot grow: {error}") from error
-    sentence = f"an agent of {name} that gets room for more states does not go on as before"
+    sentence = f"an agent of {name} that grows does not behave as before"
     require_same(still.policy, grown.policy[:, :S], sentence)
     require_same(new.policy[:, S:], grown.policy[:, S:], f"{name} does not begin anew in states that it has just met")
     _practise([still, grown], rng, S)

@@ -28,12 +28,13 @@ def check_learner(learner: Learner | str, game: Game | None = None, *, episodes:
     interpreted loop and agents on their own give the same bits. `weigh` writes distributions, and `act` draws from them
     (with a probability of 1e-9 of raising though nothing is wrong; the seed is fixed). An agent does the same whatever
     is in the others' rows and whatever they are paid, and its kernels touch its row only. Kernels allocate nothing. An
-    agent that gets room for more states goes on as before, and so does a run from a checkpoint.
+    agent that grows to more states behaves as before, and so does a run resumed from a checkpoint.
 
     Learners that follow exact gradients are checked for that instead; central ones have no agents on their own; of
     those without kernels, words and parameters are all there is to check.
     """
-    name, spec = resolved(learner, {})
+    _, spec = resolved(learner, {})
+    name = learner if isinstance(learner, str) else type(spec).__name__
     table = (
         make("random-general-sum", agents=3, actions=[2, 3, 2], states=3, horizon=3, seed=4) if game is None else game
     )
@@ -71,7 +72,7 @@ def _check_words(name: str, spec: Learner, world: World) -> None:
     ):
         found = getattr(spec, word)
         require(found in known, f"{word} of {name} is {brief(found)}; it must be one of {', '.join(known)}")
-    for word in ("exact", "interpreted", "central", "guaranteed", "bounded"):
+    for word in ("exact", "interpreted", "central", "guaranteed"):
         found = getattr(spec, word)
         require(isinstance(found, bool), f"{word} of {name} is {brief(found)}; it must be True or False")
     for key, value in spec.params(world).items():

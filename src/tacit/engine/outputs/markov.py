@@ -10,10 +10,12 @@ from tacit.core import streams
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.engine.curve import Measures
+from tacit.engine.fused import chunk_of
 from tacit.engine.protocols import Engine, Output, Result
+from tacit.engine.record import Trace, trace
 from tacit.engine.run import Candidate, Gaps
-from tacit.engine.validation import Arrays, check_names, checked
-from tacit.evaluation import evaluate, l2_gap
+from tacit.engine.validation import Arrays, check_names, checked, whole_number
+from tacit.evaluation import evaluate, evaluate_iterates, l2_gap
 from tacit.games.protocol import Game
 from tacit.games.tabular import TabularGame
 from tacit.learners import Learner
@@ -22,6 +24,10 @@ from tacit.policies import MarkovPolicy
 #: Up to this many joint actions exact measures are taken while learning unless they are declined; above, only on
 #: request: their cost grows with the number of joint actions.
 CERTIFY_JOINT_ACTIONS = 1024
+
+#: Up to this many steps × states × joint actions every iterate is evaluated for the averages: one then costs 1 to 3 µs,
+#: as much as learning from an episode. In larger games the averages are over the points of the curve.
+AVERAGE_ALL = 64
 
 
 class MarkovOutput(Output):
@@ -38,25 +44,33 @@ class MarkovOutput(Output):
         self._sampled: list[FloatArray] | None = None
         self._best: list[FloatArray] | None = None
         self._best_gap = math.inf
-        self._points: list[FloatArray] = []
+        self._sum, self._count = np.zeros(3), 0  # of value, gap and L² gap, over the iterates averaged
+        self._averages_all = self._tables is not None and not learner.interpreted and _size(self._tables) <= AVERAGE_ALL
+        if self._averages_all and not learner.exact:
+            self.certificate = trace(game, chunk_of(game.horizon))
 
     def look(self, engine: Engine, done: int) -> int | None:
-        """Keep the iterate that is about to be played if it is the sampled one, or the best so far."""
+        """Keep the iterate that is about to be played if it is the sampled one, or the best so far; average it."""
         self._consider(engine, engine.gap)
+        self._take_in()
+        if self._averages_all and engine.learner.exact and self._count == done:  # once, when a run is resumed too
+            self._average(_stacked(self.game, engine.distributions()))
         if done == self._sampled_at:
             self._sampled = engine.distributions()  # [Mao2022, Alg. 3, l. 7]
         return self._sampled_at if done < self._sampled_at else None
 
     def measure(self, engine: Engine, done: int) -> Measures:
-        """Return exact value and gaps of the last iterate, and their averages over the curve so far ("Average")."""
+        """Return exact value and gaps of the last iterate, and averages over the iterates so far ("Average")."""
         if self._tables is None:
             unknown = np.full(self.game.agents, np.nan)
             return {"value": unknown, "gap": unknown}
         policy = engine.policy(engine.distributions())
         found, distance = evaluate(self._tables, policy), l2_gap(self._tables, policy)
         self._consider(engine, found.gap)
-        self._points.append(np.array([found.values[0], found.gap, distance]))
-        value, gap, l2 = np.mean(self._points, axis=0)
+        self._take_in()
+        if not self._averages_all:
+            self._add(np.array([[found.values[0], found.gap, distance]]))
+        value, gap, l2 = self._sum / max(self._count, 1)
         return {
             "value": found.values,
             "gap": found.gaps,
@@ -64,6 +78,7 @@ class MarkovOutput(Output):
             "average_value": float(value),
             "average_gap": float(gap),
             "average_l2_gap": float(l2),
+            "averaged": float(self._count),
         }
 
     def result(self, engine: Engine, done: int) -> Result:
@@ -80,36 +95,65 @@ class MarkovOutput(Output):
         """Return the iterates that are kept, where there are any yet, and the measures so far."""
         iterates = {"sampled": self._sampled or [], "best": self._best or []}
         kept = {f"{name}_{i}": own for name, table in iterates.items() for i, own in enumerate(table)}
-        return {"points": np.array(self._points), "best_gap": np.array(self._best_gap), **kept}
+        sums = {"sum": self._sum, "count": np.array(self._count)}
+        return {**sums, "best_gap": np.array(self._best_gap), **kept}
 
     def check(self, arrays: Arrays, done: int) -> None:
         """Raise unless a snapshot can be of this output after that many episodes."""
-        names = {"points", "best_gap"}
+        names = {"sum", "count", "best_gap"}
         for name in ("sampled", "best"):
             table = self._kept(name, arrays)
             names |= {f"{name}_{i}" for i in range(len(table or []))}
             if table is not None:
                 MarkovPolicy(table).check_fits(self.game)
         check_names(arrays, names)
-        points = arrays["points"]
-        shape = (min(len(points), done), 3) if len(points) else (0,)
-        if not np.isfinite(checked(arrays, "points", np.float64, shape)).all():
-            raise TacitError("its measures are no finite numbers")
+        whole_number(arrays, "count", most=done + 1)
+        if not np.isfinite(checked(arrays, "sum", np.float64, (3,))).all():
+            raise TacitError("its measures are not finite numbers")
         if np.isnan(checked(arrays, "best_gap", np.float64, ())):
             raise TacitError("its best gap is no number")
 
     def restore(self, arrays: Arrays) -> None:
-        """Go on from a snapshot that was checked."""
-        self._points, self._best_gap = list(arrays["points"]), float(arrays["best_gap"])
+        """Resume from a snapshot that was checked."""
+        self._sum, self._count = arrays["sum"], int(arrays["count"])
+        self._best_gap = float(arrays["best_gap"])
         self._sampled, self._best = self._kept("sampled", arrays), self._kept("best", arrays)
 
     def _kept(self, name: str, arrays: Arrays) -> list[FloatArray] | None:
         keys = [f"{name}_{i}" for i in range(self.game.agents)]
         return [arrays[key] for key in keys if key in arrays] or None
 
+    def _take_in(self) -> None:
+        """Average the iterates of the chunk that was played, where all of them are."""
+        if isinstance(self.certificate, Trace):
+            self._average(self.certificate.table[: int(self.certificate.clock[0])])
+            self.certificate.clock[0] = 0
+
+    def _average(self, table: FloatArray) -> None:
+        if self._tables is not None and len(table):
+            found = evaluate_iterates(self._tables, table)
+            self._add(np.stack([found.values[:, 0], found.gaps.max(axis=1), found.l2_gaps], axis=1))
+
+    def _add(self, measures: FloatArray) -> None:
+        """Add measures [iterates, 3] one after the other, so that the sum does not depend on chunks."""
+        self._sum = np.cumsum(np.concatenate([self._sum[None], measures]), axis=0)[-1]
+        self._count += len(measures)
+
     def _consider(self, engine: Engine, gap: float) -> None:
         if self._keeps_best and gap < self._best_gap:
             self._best, self._best_gap = engine.distributions(), gap
+
+
+def _size(game: TabularGame) -> int:
+    return game.horizon * game.states * game.joint_actions
+
+
+def _stacked(game: Game, distributions: list[FloatArray]) -> FloatArray:
+    """Return one iterate's distributions as [1, N, H, S, A]."""
+    table = np.zeros((1, game.agents, game.horizon, game.states, max(game.actions)))
+    for i, own in enumerate(distributions):
+        table[0, i, ..., : own.shape[2]] = own
+    return table
 
 
 def tables_to_measure(game: Game, certify: bool | None) -> TabularGame | None:

@@ -1,0 +1,166 @@
+"""Adaptive V-learning, for cce and ce, without a parameter to choose.
+
+V-learning with the rate α_t = (H+1)/(H+t) [Jin, Liu, Wang, Yu 2021], stripped of its bonus and given a bandit that
+tunes itself. At the t-th visit of (h, s), with a the own action, r the own reward, s' the next state,
+
+    x = r + V_{h+1}(s'),  where an unseen s' is worth (H − h)·(largest own reward so far), h counted from 1
+    the bandit of (h, s) is fed the loss V_h(s) − x  (0 at the first visit)
+    V_h(s) ← (1 − α_t)·V_h(s) + α_t·x.
+
+The value is the bandit's baseline: what it learns from is how much better or worse than usual a visit was, so that
+values far from 0 and values that drift add no variance. Rewards are taken as they come, in any units and of any range.
+The bandit is AdaTsallis (cce), or Blum and Mansour's reduction over it (ce).
+
+Guarantees: the certified policy is that of V-learning, so its certificate is exact whatever the agents do. That the gap
+falls to zero is not proven for this learner: V has no bonus, so it need not be an upper bound on the value of
+deviations, and AdaTsallis has no proven regret for estimated losses. `docs/efficiency.md` has what was measured.
+
+Deviations from V-learning: no bonus, no cap, no normalisation of losses; V̲ is not kept. The agent's own estimate of
+its gap, where there is no certificate, is the mean over episodes of the regrets along the path, each as the bandit
+there estimates its own: an estimate, and no bound. The reward range an agent is told only sets the unit of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from typing import Annotated, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from tacit.bandits import AdaTsallis, Bandit, Cells, Swap
+from tacit.core import check, generics
+from tacit.core.types import FloatArray, IntArray
+from tacit.learners import spec, v_base
+from tacit.learners.spec import Learner, World
+
+
+@dataclass(frozen=True)
+class AdaptiveV(Learner):
+    """Adaptive V-learning for a cce, or with `equilibrium="ce"` for a ce. The other parameters are for ablations.
+
+    Parameters
+    ----------
+    equilibrium : {"cce", "ce"}
+        What is learnt.
+    memory : float
+        How fast the bandits forget, as a share of the rate at which the values do.
+    implicit : float
+        Implicit exploration of the bandits.
+    baseline : bool
+        Measure losses from the value of the state, or from 0.
+    step : "auto" or float
+        The bandits tune their own step, or c in λ = (largest loss)·√α/c.
+    """
+
+    output: ClassVar[str] = "certified"
+    rule: ClassVar[str] = "rate"
+
+    equilibrium: str = "cce"
+    _: KW_ONLY
+    memory: float = 0.25
+    implicit: float = 0.1
+    baseline: bool = True
+    step: float | str = "auto"
+
+    def __post_init__(self) -> None:
+        check.choice("equilibrium", self.equilibrium, ["cce", "ce"])
+        AdaTsallis(self.memory, self.implicit)
+        check.flag("baseline", self.baseline)
+        if isinstance(self.step, str):
+            check.choice("step", self.step, ["auto"])
+        else:
+            spec.checked_step(self.step)
+
+    def params(self, world: World) -> Mapping[str, Any]:
+        """Return the parameters in force."""
+        return {
+            "equilibrium": self.equilibrium,
+            "memory": self.memory,
+            "implicit": self.implicit,
+            "baseline": self.baseline,
+            "step": self.step,
+        }
+
+    def bound_sum(self, state: Any) -> FloatArray:
+        """Return the agents' own estimates of their gaps, summed over episodes."""
+        found: FloatArray = state.bound_sum
+        return found
+
+    def init(self, world: World) -> AdaptiveVState:
+        """Make the state of all agents."""
+        N, H, S = world.agents, world.horizon, world.states
+        base = AdaTsallis(self.memory, self.implicit)
+        bandit: Bandit = Swap(base) if self.equilibrium == "ce" else base
+        step = None if isinstance(self.step, str) else float(self.step)
+        return AdaptiveVState(
+            bandit=bandit.init(Cells(world.actions, world.cells, H, H, 1.0, step)),
+            value=np.zeros((N, H + 1, S)),
+            visits=np.zeros((N, world.cells), dtype=np.int64),
+            best_reward=np.full(N, -np.inf),
+            bound_sum=np.zeros(N),
+            baseline=float(self.baseline),
+            unit=spec.unit_rewards(world)[1],
+            horizon=H,
+            states=S,
+        )
+
+
+class AdaptiveVState(NamedTuple):
+    """All agents' values, in the units of the rewards."""
+
+    bandit: Any
+    value: Annotated[FloatArray, "N H+1 S"]  # V
+    visits: Annotated[IntArray, "N C"]  # t
+    best_reward: Annotated[FloatArray, "N"]  # largest reward so far
+    bound_sum: Annotated[FloatArray, "N"]  # Σ_k Σ_h (estimated regret at s_h^k), in units of the span of rewards
+    baseline: float  # 1 or 0
+    unit: float  # 1/span
+    horizon: int
+    states: int
+
+
+generics.act.implement(AdaptiveVState)(v_base.act)
+generics.weigh.implement(AdaptiveVState)(v_base.weigh)
+
+
+@generics.pace.implement(AdaptiveVState)
+def pace(learner, h, s):
+    """Return α_t, in force at once."""
+    t = learner.visits[0, h * learner.states + s] + 1
+    return (learner.horizon + 1.0) / (learner.horizon + t), True
+
+
+@generics.learn.implement(AdaptiveVState)
+def learn(learner, i, h, s, a, r, s_next):
+    """Feed the bandit how much worse than usual this visit was, and move the value."""
+    c = h * learner.states + s
+    learner.best_reward[i] = max(learner.best_reward[i], r)
+    x = r
+    if h + 1 < learner.horizon:
+        if learner.visits[i, c + learner.states - s + s_next] > 0:
+            x += learner.value[i, h + 1, s_next]
+        else:
+            x += (learner.horizon - h - 1) * learner.best_reward[i]
+    t = learner.visits[i, c] + 1
+    learner.visits[i, c] = t
+    usual = learner.value[i, h, s] if t > 1 else x
+    prob = generics.chance(learner.bandit, i, c, a)
+    generics.feed(learner.bandit, i, c, a, learner.baseline * usual - x, prob)
+    alpha = (learner.horizon + 1.0) / (learner.horizon + t)
+    learner.bound_sum[i] += generics.regret(learner.bandit, i, c) * learner.unit
+    learner.value[i, h, s] += alpha * (x - learner.value[i, h, s])
+
+
+def adaptive_v_cce(
+    *, memory: float = 0.25, implicit: float = 0.1, baseline: bool = True, step: float | str = "auto"
+) -> AdaptiveV:
+    """Adaptive V-learning for a coarse correlated equilibrium: nothing to choose."""
+    return AdaptiveV("cce", memory=memory, implicit=implicit, baseline=baseline, step=step)
+
+
+def adaptive_v_ce(
+    *, memory: float = 0.25, implicit: float = 0.1, baseline: bool = True, step: float | str = "auto"
+) -> AdaptiveV:
+    """Adaptive V-learning for a correlated equilibrium: nothing to choose."""
+    return AdaptiveV("ce", memory=memory, implicit=implicit, baseline=baseline, step=step)

@@ -1,0 +1,70 @@
+"""The policy that begins with what is in force now: its certificate against the record and against brute force."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from exhaustive import Exhaustive
+
+import tacit
+from tacit.engine.fused import FusedEngine
+from tacit.engine.record import certified_policies, record
+from tacit.evaluation.certificate import Certificate, bound, certificate, fixed_deviation, latest
+from tacit.evaluation.certified import certified_bound
+from tacit.learners import REGISTRY
+
+LEARNERS = {
+    "stage cce": ("stage-v-cce", {"bonus": 0.05}),
+    "stage ce": ("stage-v-ce", {"bonus": 0.05}),
+    "rate cce": ("v-learning", {"bonus": 0.05}),
+    "rate ce": ("v-learning", {"equilibrium": "ce", "bonus": 0.05}),
+    "adaptive cce": ("adaptive-v-cce", {}),
+    "adaptive ce": ("adaptive-v-ce", {}),
+}
+
+
+def learned(
+    game: tacit.TabularGame, learner: str, episodes: int, *, seed: int = 3, choice: np.ndarray | None = None
+) -> tuple[str, Certificate, tacit.CertifiedPolicy]:
+    name, params = LEARNERS[learner]
+    spec = REGISTRY.make(name, **params)
+    cert, kept = certificate(game, spec.equilibrium, choice=choice), record(game, episodes)
+    FusedEngine(game, spec, episodes=episodes, seed=seed, certificate=cert, record=kept).advance(episodes)
+    return spec.equilibrium, cert, certified_policies(game, kept, spec.rule)["latest"]
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_streaming_equals_stored(learner: str):
+    game = tacit.make("random-general-sum", agents=3, actions=[2, 3, 2], states=2, horizon=3, seed=2)
+    kind, cert, policy = learned(game, learner, 400)
+    values, gaps = certified_bound(game, policy, kind)
+    np.testing.assert_allclose(latest(game, cert).values, values, atol=1e-9)
+    np.testing.assert_allclose(latest(game, cert).gaps, gaps, atol=1e-9)
+    assert np.abs(latest(game, cert).values - bound(game, cert).values).max() > 1e-3  # it is another policy
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_bounds_hold_the_true_gap_between_them(learner: str):
+    tight = 0
+    for seed in range(3):
+        game = tacit.make("random-general-sum", states=2, actions=[3, 2], horizon=2, seed=seed)
+        for episodes in (5, 24 + 12 * seed):
+            kind, cert, policy = learned(game, learner, episodes, seed=seed)
+            _, fixed, _ = learned(game, learner, episodes, seed=seed, choice=fixed_deviation(game, cert, latest=True))
+            truth, upper, lower = Exhaustive(game, policy), latest(game, cert), latest(game, fixed)
+            for i in range(2):
+                assert upper.values[i] == pytest.approx(truth.value("stay", i), abs=1e-9)
+                gap = truth.gap(kind, i)
+                assert lower.gaps[i] <= gap + 1e-9
+                assert gap <= upper.gaps[i] + 1e-9
+                tight += lower.gaps[i] > 1e-3 and upper.gaps[i] < 1.0
+    assert tight >= 3
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_for_one_step_it_is_exact(learner: str):
+    game = tacit.make("random-general-sum", agents=2, actions=[2, 3], states=2, horizon=1, seed=3)
+    kind, cert, policy = learned(game, learner, 60)
+    truth = Exhaustive(game, policy)
+    for i in range(2):
+        assert latest(game, cert).gaps[i] == pytest.approx(truth.gap(kind, i), abs=1e-9)

@@ -1,0 +1,324 @@
+"""Each way in which a learner can be wrong is found, and told in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, NamedTuple
+
+import numba
+import numpy as np
+import pytest
+
+import tacit
+from tacit import kernels
+from tacit.engine.fused import FusedEngine
+from tacit.testing import Violation, check_learner
+from tacit.testing.agents import check_own_row
+from tacit.testing.loops import SEED, check_checkpoint
+
+
+class State(NamedTuple):
+    weight: Annotated[np.ndarray, "N C A"]
+    paid: Annotated[np.ndarray, "N"]
+    actions: Annotated[np.ndarray, "N"]
+    states: int
+    diary: Any = 0
+
+
+@dataclass(frozen=True)
+class Plain(kernels.Learner):
+    """Adds rewards to the weight of what was played: right, unless a kernel or the state is replaced."""
+
+    kind: Any = State
+    told: Any = 0.5
+    output: Any = "markov"
+    equilibrium: Any = "nash"
+    start: Any = "uniform"
+
+    def params(self, world: kernels.World) -> dict[str, Any]:
+        return {"told": self.told}
+
+    def init(self, world: kernels.World) -> Any:
+        weight = np.ones((world.agents, world.cells, int(world.actions.max())))
+        return self.kind(weight, np.zeros(world.agents), world.actions, world.states)
+
+
+def weigh(learner, i, h, s, out):
+    c, total = h * learner.states + s, 0.0
+    for a in range(learner.actions[i]):
+        total += learner.weight[i, c, a]
+    for a in range(learner.actions[i]):
+        out[a] = learner.weight[i, c, a] / total
+
+
+def act(learner, i, h, s, u):
+    c, total = h * learner.states + s, 0.0
+    for a in range(learner.actions[i]):
+        total += learner.weight[i, c, a]
+    for a in range(learner.actions[i]):
+        u -= learner.weight[i, c, a] / total
+        if u < 0.0:
+            return a
+    return learner.actions[i] - 1
+
+
+def learn(learner, i, h, s, a, r, s_next):
+    learner.weight[i, h * learner.states + s, a] += r
+    learner.paid[i] += r
+
+
+RIGHT = {"act": act, "learn": learn, "weigh": weigh}
+
+
+def register(kind: type, **own: Callable[..., Any]) -> None:
+    for word, kernel in {**RIGHT, **own}.items():
+        getattr(kernels, word).implement(kind)(kernel)
+
+
+@pytest.fixture
+def interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the compiler out: what is wrong here is wrong in both forms."""
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", True)
+    register(State)
+
+
+def refused(learner: Any, message: str, **given: Any) -> None:
+    with pytest.raises(Violation, match=message) as caught:
+        check_learner(learner, **given)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_right_one_passes():
+    register(State)
+    check_learner(Plain())
+
+
+def act_evenly(learner, i, h, s, u):
+    return int(u * learner.actions[i])
+
+
+def act_beyond(learner, i, h, s, u):
+    return learner.actions[i]
+
+
+def act_by_others(learner, i, h, s, u):
+    return 0 if learner.paid[(i + 1) % len(learner.actions)] % 1.0 > u else 1
+
+
+def learn_nothing(learner, i, h, s, a, r, s_next):
+    pass
+
+
+def learn_from_others(learner, i, h, s, a, r, s_next):
+    learner.weight[i, h * learner.states + s, a] += learner.paid.sum()
+    learner.paid[i] += r
+
+
+def learn_for_all(learner, i, h, s, a, r, s_next):
+    learner.weight[i, h * learner.states + s, a] += r
+    learner.paid[len(learner.actions) - 1] += 1e-9 * r
+
+
+def negative(learner, i, h, s, out):
+    for a in range(learner.actions[i]):
+        out[a] = 0.0
+    out[0], out[1] = 2.0, -1.0
+
+
+def weigh_too_much(learner, i, h, s, out):
+    weigh(learner, i, h, s, out)
+    out[learner.actions[i] :] = 0.0
+
+
+BROKEN: list[tuple[dict[str, Callable[..., Any]], str]] = [
+    ({"act": act_evenly}, "act of Plain does not draw from weigh, for agent"),
+    ({"act": act_beyond}, "act of Plain returned|index"),
+    ({"learn": learn_nothing}, "learned nothing in 60 episodes"),
+    ({"learn": learn_from_others}, "agents of Plain on their own do not do what they do in the loop"),
+    (
+        {"learn": learn_for_all},
+        "agents of Plain on their own do not do what they do in the loop; paid of agent . differs",
+    ),
+    ({"weigh": negative}, "what weigh of Plain writes for agent 0 .* it must be a distribution"),
+    ({"weigh": weigh_too_much}, "weigh of Plain writes more than the actions of agent"),
+]
+
+
+@pytest.mark.usefixtures("interpreted")
+@pytest.mark.parametrize(("own", "message"), BROKEN, ids=[next(iter(own.values())).__name__ for own, _ in BROKEN])
+def test_a_broken_kernel(own: dict[str, Callable[..., Any]], message: str):
+    register(State, **own)
+    if own.get("act") is act_beyond:
+        with pytest.raises((Violation, IndexError), match=message):
+            check_learner(Plain())
+        return
+    refused(Plain(), message)
+
+
+@pytest.mark.usefixtures("interpreted")
+@pytest.mark.parametrize(
+    ("own", "message"),
+    [
+        ({"act": act_by_others}, "agent 0 of mine acts by what is in other agents' rows"),
+        ({"learn": learn_from_others}, "agent 0 of mine learns from what is in other agents' rows; weight differs"),
+        ({"learn": learn_for_all}, "agent 0 of mine writes into the row of agent 2; paid differs"),
+    ],
+)
+def test_what_noise_in_the_rows_shows(own: dict[str, Callable[..., Any]], message: str):
+    register(State, **own)
+    engine = FusedEngine(tacit.make("random-general-sum", agents=3, states=3), Plain(), episodes=20, seed=0)
+    engine.advance(20)
+    with pytest.raises(Violation, match=message):
+        check_own_row("mine", engine, 0)
+
+
+class Undeclared(NamedTuple):
+    weight: np.ndarray
+    paid: Annotated[np.ndarray, "N"]
+    actions: Annotated[np.ndarray, "N"]
+    states: int
+
+
+class Misdeclared(NamedTuple):
+    weight: Annotated[np.ndarray, "N A C"]
+    paid: Annotated[np.ndarray, "N"]
+    actions: Annotated[np.ndarray, "N"]
+    states: int
+
+
+class Bare(NamedTuple):
+    weight: Annotated[np.ndarray, "N C A"]
+    paid: Annotated[np.ndarray, "N"]
+    actions: Annotated[np.ndarray, "N"]
+    states: int
+
+
+@pytest.mark.usefixtures("interpreted")
+@pytest.mark.parametrize(
+    ("learner", "message"),
+    [
+        (Plain(told=np.zeros(2)), "params of Plain has 'told': array"),
+        (Plain(told=np.int64(3)), "params of Plain has 'told'.*plain values only"),
+        (Plain(output="film"), "output of Plain is 'film'; it must be one of certified, markov"),
+        (Plain(equilibrium="peace"), "equilibrium of Plain is 'peace'"),
+        (Plain(output="certified"), "pace of tacit.kernels is not implemented for State"),
+        (Plain(kind=Bare), "act and learn and weigh of tacit.kernels is not implemented for Bare"),
+        (Plain(kind=lambda *_: [1]), "is a list; it must be a NamedTuple"),
+    ],
+)
+def test_what_the_learner_says(learner: Plain, message: str):
+    refused(learner, message)
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_what_the_state_says():
+    for kind in (Undeclared, Misdeclared):
+        register(kind)
+    refused(Plain(kind=Undeclared), "weight does not say which of its axes is the state; declare them all")
+    refused(Plain(kind=Misdeclared), "axis . of weight is declared .*entries")
+
+
+class Random(Plain):
+    """Begins elsewhere each time."""
+
+    def init(self, world: kernels.World) -> Any:
+        state = super().init(world)
+        state.paid[:] = np.random.default_rng().random(world.agents)
+        return state
+
+
+class Turned(Plain):
+    """Lays its cells out as s·H + h, and declares them as h·S + s."""
+
+
+def turned(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    def other(learner: Any, i: int, h: int, s: int, *rest: Any) -> Any:
+        steps = learner.weight.shape[1] // learner.states
+        c = s * steps + h
+        return kernel(learner, i, c // learner.states, c % learner.states, *rest)
+
+    return other
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_a_state_that_is_not_all_there_is():
+    refused(Random(), "init of Random does not make the same state twice; paid differs")
+    register(State, **{word: turned(kernel) for word, kernel in RIGHT.items()})
+    refused(Turned(), "an agent of Turned that grows does not behave as before")
+
+
+class Forgetful(Plain):
+    """Writes what it learned where no checkpoint looks."""
+
+    def init(self, world: kernels.World) -> Any:
+        return super().init(world)._replace(diary=[0.0])
+
+
+def learn_in_a_diary(learner, i, h, s, a, r, s_next):
+    learner.diary[0] += r
+    learner.weight[i, h * learner.states + s, a] += learner.diary[0]
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_a_checkpoint_that_is_not_all_there_is():
+    register(State, learn=learn_in_a_diary)
+    game = tacit.make("chicken", horizon=2)
+    engine = FusedEngine(game, Forgetful(), episodes=20, seed=SEED)
+    with pytest.raises(Violation, match="mine does not end the same when it resumes from a checkpoint"):
+        check_checkpoint("mine", Forgetful(), game, engine, engine.advance(20))
+
+
+class Greedy(NamedTuple):
+    weight: Annotated[np.ndarray, "N C A"]
+    paid: Annotated[np.ndarray, "N"]
+    actions: Annotated[np.ndarray, "N"]
+    states: int
+
+
+def learn_with_an_array(learner, i, h, s, a, r, s_next):
+    moved = np.zeros(learner.actions[i])
+    moved[a] = r
+    learner.weight[i, h * learner.states + s, a] += moved[a]
+
+
+class TwoFaced(NamedTuple):
+    weight: Annotated[np.ndarray, "N C A"]
+    paid: Annotated[np.ndarray, "N"]
+    actions: Annotated[np.ndarray, "N"]
+    states: int
+
+
+def scale():
+    return 1.0
+
+
+numba.extending.overload(scale)(lambda: lambda: 0.5)
+
+
+def learn_otherwise(learner, i, h, s, a, r, s_next):
+    learner.weight[i, h * learner.states + s, a] += r * scale()
+
+
+def test_what_only_the_compiler_shows():
+    register(Greedy, learn=learn_with_an_array)
+    refused(Plain(kind=Greedy), r"test_checks_of_learners.py:\d+ allocates memory; kernels are plain loops")
+    register(TwoFaced, learn=learn_otherwise)
+    refused(Plain(kind=TwoFaced), "does not do the same compiled and interpreted")
+
+
+def test_learners_that_do_not_play():
+    class Lazy(tacit.PGExact):
+        def ascend(self, policy: Any, gradient: Any, eta: float) -> Any:
+            return policy.probs, 0.0
+
+    refused(Lazy(), "ascend of .* returned .*; it must be a MarkovPolicy")
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_names_and_wrong_games():
+    with pytest.raises(tacit.TacitError, match="did you mean 'npg'"):
+        check_learner("npq")
+    with pytest.raises(tacit.TacitError, match="has no name"):
+        check_learner(Plain(), object())  # type: ignore[arg-type]
+    assert replace(Plain(), told=1.0).told == 1.0
