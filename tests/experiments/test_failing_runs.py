@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -111,3 +113,22 @@ def test_over_seeds_the_first_failure_is_raised_as_it_was():
         learn_seeds(tacit.make("chicken"), "moody", episodes=5, seeds=[0, 1, 2])
     runs = learn_seeds(tacit.make("chicken"), "moody", episodes=5, seeds=[1, 3], mood=0)
     assert [(run.seed, run.episodes, run.params["mood"]) for run in runs] == [(1, 5, 0), (3, 5, 0)]
+
+
+def test_the_paper_is_not_judged_by_a_part_of_the_seeds(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    from tacit.experiments import job
+
+    learn = job.run_learner
+
+    def unlucky(game: Any, learner: Any, params: Any, options: Any, **more: Any) -> Any:
+        if options.seed == 1:
+            raise RuntimeError("not today")
+        return learn(game, learner, params, replace(options, episodes=20), **more)
+
+    monkeypatch.setattr(job, "run_learner", unlucky)
+    assert main(["reproduce", "matrix-team", "--quick", "--out", "paper"]) == 2
+    assert capsys.readouterr().err == "tacit: RuntimeError: not today\n"
+    assert not Path("paper", "claims.md").exists()
+    assert len(list(Path("paper").glob("runs/*/summary.json"))) > 0

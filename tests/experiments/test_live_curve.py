@@ -81,6 +81,22 @@ def test_an_interrupted_run_shows_its_last_rows_and_goes_on_without_gaps(tmp_pat
     assert (tmp_path / "a" / store.CURVE).read_bytes() == (tmp_path / "b" / store.CURVE).read_bytes()
 
 
+def test_the_whole_curve_is_on_disk_before_a_summary_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    synced, sync = [], os.fsync
+
+    def note(handle: int) -> None:
+        curve = tmp_path / store.CURVE
+        if curve.exists() and os.fstat(handle).st_ino == curve.stat().st_ino:
+            assert not store.finished(tmp_path)
+            synced.append(curve.read_bytes())
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", note)
+    run_job(plan(SMALL, keep=True)[0], tmp_path)
+    assert synced[-1] == (tmp_path / store.CURVE).read_bytes()
+    assert synced[-1].count(b"\n") == 8
+
+
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_killed_the_curve_is_there_to_its_last_whole_line(library: str, tmp_path: Path):

@@ -147,6 +147,8 @@ def _learned(experiment: Experiment, out: Path, workers: int | None) -> tuple[di
         results = run_experiment(experiment, out=out, workers=workers, progress=progress)
     if results.interrupted:
         raise KeyboardInterrupt
+    if results.failures:  # no claim is judged by a part of the seeds
+        raise TacitError(results.failures[0].sentence)
     variants: dict[str, dict[str, Any]] = {}
     for one in results.outcomes:
         group, _, setting = one.label.partition(": ")

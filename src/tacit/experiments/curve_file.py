@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -42,7 +43,9 @@ class CurveFile:
 
     def close(self) -> None:
         """End writing."""
-        if self._stream is not None:
+        if self._stream is not None and not self._stream.closed:
+            self._stream.flush()
+            os.fsync(self._stream.fileno())  # before a summary says that it is whole
             self._stream.close()
 
 
