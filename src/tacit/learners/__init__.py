@@ -19,17 +19,27 @@ from tacit.learners.v_learning import VLearning
 
 
 def adaptive_v_cce(
-    *, memory: float = 0.25, implicit: float = 0.1, baseline: bool = True, step: float | str = "auto"
+    *,
+    memory: float = 0.1,
+    implicit: float = 0.1,
+    optimism: float = 2.0,
+    baseline: bool = True,
+    step: float | str = "auto",
 ) -> AdaptiveV:
     """Adaptive V-learning for a coarse correlated equilibrium: nothing to choose."""
-    return AdaptiveV("cce", memory=memory, implicit=implicit, baseline=baseline, step=step)
+    return AdaptiveV("cce", memory=memory, implicit=implicit, optimism=optimism, baseline=baseline, step=step)
 
 
 def adaptive_v_ce(
-    *, memory: float = 0.25, implicit: float = 0.1, baseline: bool = True, step: float | str = "auto"
+    *,
+    memory: float = 0.1,
+    implicit: float = 0.1,
+    optimism: float = 2.0,
+    baseline: bool = True,
+    step: float | str = "auto",
 ) -> AdaptiveV:
     """Adaptive V-learning for a correlated equilibrium: nothing to choose."""
-    return AdaptiveV("ce", memory=memory, implicit=implicit, baseline=baseline, step=step)
+    return AdaptiveV("ce", memory=memory, implicit=implicit, optimism=optimism, baseline=baseline, step=step)
 
 
 def stage_v_cce(
