@@ -53,17 +53,18 @@ CASES = {
 PUBLISHED = ("published, theory", "published, recipe")
 OTHERS = (*PUBLISHED, "v-learning, best")
 
-PLAIN = {"step": 2.0, "baseline": False, "implicit": 0.0, "memory": 1.0}
+PLAIN = {"step": 2.0, "baseline": False, "implicit": 0.0, "memory": 1.0, "optimism": 0.0}
 INGREDIENTS = {
     "self-tuned step": "step",
     "baseline": "baseline",
     "implicit exploration": "implicit",
     "memory": "memory",
+    "optimistic start": "optimism",
 }
 ABLATION = {
     **{f"without {name}": Case("adaptive-v-cce", {key: PLAIN[key]}, "latest") for name, key in INGREDIENTS.items()},
     "never forgetting": Case("adaptive-v-cce", {"memory": 0.0}, "latest"),
-    "none of the four": Case("adaptive-v-cce", PLAIN, "latest"),
+    "none of the five": Case("adaptive-v-cce", PLAIN, "latest"),
     **{
         f"{name} alone": Case("adaptive-v-cce", {k: v for k, v in PLAIN.items() if k != key}, "latest")
         for name, key in INGREDIENTS.items()
@@ -371,8 +372,8 @@ Geometric mean over the seeds, for 10 % / 3 % (of adaptive-v's average: seed 0).
 
 On the design half, one seed: how many times as many episodes each variant needs as the whole (bounds as above), and on
 how many games it arrived at all. "memory" left out means that the bandits forget as fast as the values do; "none of the
-four" has a fixed step, losses measured from 0, no implicit exploration and that memory. The last rows give the other
-learners the "latest" policy as their answer.
+five" has a fixed step, losses measured from 0, no implicit exploration, that memory and no optimistic start. The last
+rows give the other learners the "latest" policy as their answer.
 
 {ablation}
 """

@@ -32,7 +32,7 @@ def _small_bonus(name: str) -> dict[str, Any]:
 #: Every registered learner with a certified output as it comes, and with the other bandits that it can have.
 CERTIFIED: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, _small_bonus(name)) for name in REGISTRY if REGISTRY.make(name).output == "certified"},
-    "adaptive-v-cce fixed step": ("adaptive-v-cce", {"step": 2.0, "baseline": False, "memory": 0.0}),
+    "adaptive-v-cce fixed step": ("adaptive-v-cce", {"step": 2.0, "baseline": False, "memory": 0.0, "optimism": 0.0}),
     "v-learning ce": ("v-learning", {"equilibrium": "ce", "bonus": BONUS}),
     "stage-v-cce exp3": ("stage-v-cce", {"bandit": "exp3", "bonus": BONUS}),
     "stage-v-cce tsallis-inf": ("stage-v-cce", {"bandit": "tsallis-inf", "bonus": BONUS}),

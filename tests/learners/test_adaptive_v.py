@@ -31,7 +31,7 @@ class Transcription:
     """One cell with the formulas of the docstrings, arrays over actions, and a general-purpose optimiser."""
 
     def __init__(self, actions: int, horizon: int) -> None:
-        self.A, self.c, self.H = actions, 0.25 * horizon, horizon
+        self.A, self.c, self.H = actions, 0.1 * horizon, horizon
         self.L, self.mu = np.zeros(actions), np.full(actions, 1 / actions)
         self.value = self.temperature = self.moved = 0.0
         self.gains: list[float] = []
@@ -48,14 +48,16 @@ class Transcription:
 
     def learn(self, a: int, x: float) -> None:
         t = len(self.gains) + 1
-        loss = (self.value if t > 1 else x) - x
+        if t == 1:
+            self.value = x  # the best return from here on that is known
+        loss = self.value - x
         alpha = (self.c + 1) / (self.c + t)
         gamma = 0.1 * np.sqrt(alpha / self.A)
         self.gains.append(max(-loss, 0.0))
         if t >= self.begins[-1] + (0 if t == 1 else max(4, int((self.begins[-1]) / (self.c + 1)))):
             self.begins.append(t)
         headroom = max(self.gains[self.begins[-2] - 1 if self.begins[-2] else 0 :])
-        self.value += (self.H + 1) / (self.H + t) * (x - self.value)
+        self.value += (self.H + 1) / (self.H + t + 2 * self.H) * (x - self.value)
         if t == 1:
             return
         estimate = -headroom * gamma / (self.mu + gamma)
@@ -99,6 +101,20 @@ def test_the_units_of_rewards_do_not_matter(kind: str):
     for few, many in zip(one.last.probs, two.last.probs, strict=True):
         np.testing.assert_allclose(few, many, atol=1e-6)
     np.testing.assert_allclose(two.gaps.upper, 1024 * one.gaps.upper, rtol=1e-5)
+
+
+def test_an_unseen_state_is_worth_the_best_return_so_far():
+    """Two steps, three states: after an episode of returns 5 and 3 from its steps on, a new state starts at 3."""
+    world = World(states=3, actions=np.array([2]), horizon=2, reward_range=(0.0, 1.0), iota=0.0)
+    state = AdaptiveV().init(world)
+    generics.learn(state, 0, 0, 0, 0, 2.0, 1)
+    generics.learn(state, 0, 1, 1, 0, 3.0, 1)
+    assert state.best_return[0].tolist() == [5.0, 3.0, -np.inf]
+    before = state.value[0, 0, 0]
+    generics.learn(state, 0, 0, 0, 0, 1.0, 2)  # to a state that nobody has seen: x = 1 + 3
+    assert state.value[0, 0, 0] == pytest.approx(before + 3 / (2 + 2 + 4) * (4.0 - before))
+    generics.learn(state, 0, 1, 2, 0, 0.0, 2)
+    assert state.value[0, 1, 2] == pytest.approx(3.0 + 3 / (2 + 1 + 4) * (0.0 - 3.0))
 
 
 def test_what_the_agent_is_told_of_the_range_does_not_matter():
@@ -169,7 +185,7 @@ def test_an_agent_grows_without_forgetting():
 
 
 @pytest.mark.parametrize(
-    "params", [{"memory": -1}, {"implicit": "x"}, {"step": 0}, {"step": "theory"}, {"baseline": 3}]
+    "params", [{"memory": -1}, {"implicit": "x"}, {"step": 0}, {"step": "theory"}, {"baseline": 3}, {"optimism": -1}]
 )
 def test_bad_parameters_are_named(params: dict):
     with pytest.raises(tacit.TacitError, match=next(iter(params))):

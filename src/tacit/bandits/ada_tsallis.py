@@ -51,7 +51,7 @@ class AdaTsallis(Bandit):
         Implicit exploration γ, in units of √(α/A).
     """
 
-    memory: float = 0.25
+    memory: float = 0.1
     implicit: float = 0.1
 
     def __post_init__(self) -> None:

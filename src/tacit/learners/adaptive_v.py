@@ -1,19 +1,22 @@
 """Adaptive V-learning, for cce and ce, without a parameter to choose.
 
-V-learning with the rate α_t = (H+1)/(H+t) [Jin, Liu, Wang, Yu 2021], stripped of its bonus and given a bandit that
-tunes itself. At the t-th visit of (h, s), with a the own action, r the own reward, s' the next state,
+V-learning with a rate [Jin, Liu, Wang, Yu 2021], stripped of its bonus and given a bandit that tunes itself. At the
+t-th visit of (h, s), with a the own action, r the own reward, s' the next state,
 
-    x = r + V_{h+1}(s'),  where an unseen s' is worth (H − h)·(largest own reward so far), h counted from 1
-    the bandit of (h, s) is fed the loss V_h(s) − x  (0 at the first visit)
-    V_h(s) ← (1 − α_t)·V_h(s) + α_t·x.
+    x = r + V_{h+1}(s')
+    the bandit of (h, s) is fed the loss V_h(s) − x
+    V_h(s) ← (1 − α_t)·V_h(s) + α_t·x,  α_t = (H+1)/(H+t+optimism·H).
 
-The value is the bandit's baseline: what it learns from is how much better or worse than usual a visit was, so that
-values far from 0 and values that drift add no variance. Rewards are taken as they come, in any units and of any range.
-The bandit is AdaTsallis (cce), or Blum and Mansour's reduction over it (ce).
+An unseen state is worth the most that any episode so far still brought from step h on, and this start fades over the
+first visits: without it agents do not learn what lies behind states that they visit by chance. The value is the
+bandit's baseline: what it learns from is how much better or worse than usual a visit was, so that values far from 0 and
+values that drift add no variance. Rewards are taken as they come, in any units and of any range. The bandit is
+AdaTsallis (cce), or Blum and Mansour's reduction over it (ce). The certified policy is that of V-learning, with the
+rate (H+1)/(H+t).
 
-Guarantees: the certified policy is that of V-learning, so its certificate is exact whatever the agents do. That the gap
-falls to zero is not proven for this learner: V has no bonus, so it need not be an upper bound on the value of
-deviations, and AdaTsallis has no proven regret for estimated losses. `docs/efficiency.md` has what was measured.
+Guarantees: the certificate is exact whatever the agents do. That the gap falls to zero is not proven for this learner:
+V has no bonus, so it need not be an upper bound on the value of deviations, and AdaTsallis has no proven regret for
+estimated losses. `benchmarks/efficiency.py` measures it.
 
 Deviations from V-learning: no bonus, no cap, no normalisation of losses; V̲ is not kept. The agent's own estimate of
 its gap, where there is no certificate, is the mean over episodes of the regrets along the path, each as the bandit
@@ -22,6 +25,7 @@ there estimates its own: an estimate, and no bound. The reward range an agent is
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -47,6 +51,8 @@ class AdaptiveV(Learner):
         How fast the bandits forget, as a share of the rate at which the values do.
     implicit : float
         Implicit exploration of the bandits.
+    optimism : float
+        Weight of the optimistic start of the values, in units of H visits; 0 for none.
     baseline : bool
         Measure losses from the value of the state, or from 0.
     step : "auto" or float
@@ -58,14 +64,16 @@ class AdaptiveV(Learner):
 
     equilibrium: str = "cce"
     _: KW_ONLY
-    memory: float = 0.25
+    memory: float = 0.1
     implicit: float = 0.1
+    optimism: float = 2.0
     baseline: bool = True
     step: float | str = "auto"
 
     def __post_init__(self) -> None:
         check.choice("equilibrium", self.equilibrium, ["cce", "ce"])
         AdaTsallis(self.memory, self.implicit)
+        check.real("optimism", self.optimism, least=0)
         check.flag("baseline", self.baseline)
         if isinstance(self.step, str):
             check.choice("step", self.step, ["auto"])
@@ -78,6 +86,7 @@ class AdaptiveV(Learner):
             "equilibrium": self.equilibrium,
             "memory": self.memory,
             "implicit": self.implicit,
+            "optimism": self.optimism,
             "baseline": self.baseline,
             "step": self.step,
         }
@@ -97,8 +106,10 @@ class AdaptiveV(Learner):
             bandit=bandit.init(Cells(world.actions, world.cells, H, H, 1.0, step)),
             value=np.zeros((N, H + 1, S)),
             visits=np.zeros((N, world.cells), dtype=np.int64),
-            best_reward=np.full(N, -np.inf),
+            rewards=np.zeros((N, H)),
+            best_return=np.full((N, H + 1), -np.inf),
             bound_sum=np.zeros(N),
+            optimism=float(self.optimism * H),
             baseline=float(self.baseline),
             unit=spec.unit_rewards(world)[1],
             horizon=H,
@@ -112,8 +123,10 @@ class AdaptiveVState(NamedTuple):
     bandit: Any
     value: Annotated[FloatArray, "N H+1 S"]  # V
     visits: Annotated[IntArray, "N C"]  # t
-    best_reward: Annotated[FloatArray, "N"]  # largest reward so far
+    rewards: Annotated[FloatArray, "N H"]  # of the running episode
+    best_return: Annotated[FloatArray, "N H+1"]  # the most that an episode so far brought from step h on
     bound_sum: Annotated[FloatArray, "N"]  # Σ_k Σ_h (estimated regret at s_h^k), in units of the span of rewards
+    optimism: float  # visits that the start of a value counts for
     baseline: float  # 1 or 0
     unit: float  # 1/span
     horizon: int
@@ -135,32 +148,63 @@ def pace(learner, h, s):
 def learn(learner, i, h, s, a, r, s_next):
     """Feed the bandit how much worse than usual this visit was, and move the value."""
     c = h * learner.states + s
-    learner.best_reward[i] = max(learner.best_reward[i], r)
+    H = learner.horizon
+    learner.rewards[i, h] = r
     x = r
-    if h + 1 < learner.horizon:
-        if learner.visits[i, c + learner.states - s + s_next] > 0:
+    if h + 1 < H:
+        if learner.visits[i, (h + 1) * learner.states + s_next] > 0:
             x += learner.value[i, h + 1, s_next]
         else:
-            x += (learner.horizon - h - 1) * learner.best_reward[i]
+            x += unseen(learner, i, h + 1, r)
     t = learner.visits[i, c] + 1
     learner.visits[i, c] = t
-    usual = learner.value[i, h, s] if t > 1 else x
+    if t == 1:
+        learner.value[i, h, s] = max(unseen(learner, i, h, r), x) if learner.optimism > 0.0 else x
     prob = generics.chance(learner.bandit, i, c, a)
-    generics.feed(learner.bandit, i, c, a, learner.baseline * usual - x, prob)
-    alpha = (learner.horizon + 1.0) / (learner.horizon + t)
+    generics.feed(learner.bandit, i, c, a, learner.baseline * learner.value[i, h, s] - x, prob)
     learner.bound_sum[i] += generics.regret(learner.bandit, i, c) * learner.unit
+    alpha = (H + 1.0) / (H + t + learner.optimism)
     learner.value[i, h, s] += alpha * (x - learner.value[i, h, s])
+    if h == H - 1:
+        close(learner, i)
+
+
+@generics.jitable
+def unseen(learner, i, h, r):
+    """Return the optimistic value of a state at step h; in the first episode, the reward r for every step left."""
+    best = learner.best_return[i, h]
+    return best if best > -math.inf else (learner.horizon - h) * r
+
+
+@generics.jitable
+def close(learner, i):
+    """Keep the best return from every step on, at the end of an episode."""
+    total = 0.0
+    for j in range(learner.horizon):
+        h = learner.horizon - 1 - j
+        total += learner.rewards[i, h]
+        learner.best_return[i, h] = max(learner.best_return[i, h], total)
 
 
 def adaptive_v_cce(
-    *, memory: float = 0.25, implicit: float = 0.1, baseline: bool = True, step: float | str = "auto"
+    *,
+    memory: float = 0.1,
+    implicit: float = 0.1,
+    optimism: float = 2.0,
+    baseline: bool = True,
+    step: float | str = "auto",
 ) -> AdaptiveV:
     """Adaptive V-learning for a coarse correlated equilibrium: nothing to choose."""
-    return AdaptiveV("cce", memory=memory, implicit=implicit, baseline=baseline, step=step)
+    return AdaptiveV("cce", memory=memory, implicit=implicit, optimism=optimism, baseline=baseline, step=step)
 
 
 def adaptive_v_ce(
-    *, memory: float = 0.25, implicit: float = 0.1, baseline: bool = True, step: float | str = "auto"
+    *,
+    memory: float = 0.1,
+    implicit: float = 0.1,
+    optimism: float = 2.0,
+    baseline: bool = True,
+    step: float | str = "auto",
 ) -> AdaptiveV:
     """Adaptive V-learning for a correlated equilibrium: nothing to choose."""
-    return AdaptiveV("ce", memory=memory, implicit=implicit, baseline=baseline, step=step)
+    return AdaptiveV("ce", memory=memory, implicit=implicit, optimism=optimism, baseline=baseline, step=step)
