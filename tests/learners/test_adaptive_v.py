@@ -105,7 +105,7 @@ def test_the_units_of_rewards_do_not_matter(kind: str):
 
 def test_an_unseen_state_is_worth_the_best_return_so_far():
     """Two steps, three states: after an episode of returns 5 and 3 from its steps on, a new state starts at 3."""
-    world = World(states=3, actions=np.array([2]), horizon=2, reward_range=(0.0, 1.0), iota=0.0)
+    world = World(states=3, actions=np.array([2]), horizon=2, reward_range=(0.0, 1.0), scale=Scale(1, 3, 2, 2, 1))
     state = AdaptiveV().init(world)
     generics.learn(state, 0, 0, 0, 0, 2.0, 1)
     generics.learn(state, 0, 1, 1, 0, 3.0, 1)

@@ -124,7 +124,9 @@ def test_the_same_learner_as_a_class_of_ones_own_gives_the_same_bits():
             return self.inner.probabilities(h, s)
 
     plain, compiled = (tacit.learn(game, one, episodes=100, seed=4) for one in (Wrapped, "q-independent"))
-    assert plain.curve.tobytes() == compiled.curve.tobytes()
+    for column in plain.curve.dtype.names:
+        if not column.startswith("average"):  # those are over all iterates in the loop, over the curve's points here
+            np.testing.assert_array_equal(plain.curve[column], compiled.curve[column])
     for mine, yours in zip(plain.last.probs, compiled.last.probs, strict=True):
         np.testing.assert_array_equal(mine, yours)
 
