@@ -25,7 +25,7 @@ from tacit.environments.bounds import Bounds, Exceeded, episode_bounds
 from tacit.environments.engine import EnvironmentEngine
 from tacit.environments.observations import Encode
 from tacit.games.gymnasium import from_gymnasium, has_table
-from tacit.games.protocol import Game, check_sizes, is_game
+from tacit.games.protocol import Game, check_play, check_sizes, is_game
 from tacit.games.tabular import TabularGame
 from tacit.learners import Learner
 from tacit.learners.teams import team
@@ -158,6 +158,8 @@ def run_learner(
             f"of its own (see tacit.kernels) or an environment"
         )
     check_sizes(game)
+    if not isinstance(game, TabularGame):
+        check_play(game)
     if options.certify:
         _require_tables(game, "the certificate needs tables")
     for option in (key for key, value in bounds.items() if value is not None):

@@ -140,7 +140,12 @@ def run(args: argparse.Namespace) -> int:
         options.tell(f"{which}, failed: {failure.sentence}")
     summaries = [group.summary(interrupted=results.interrupted) for group in results.groups]
     if args.json:
-        options.print_json({"name": experiment.name, "runs": summaries} if file else summaries[0])
+        failures = [
+            {"game": one.spec.game.name, "learner": one.spec.label, "seed": one.spec.seed, "sentence": one.sentence}
+            for one in results.failures
+        ]
+        document = {"name": experiment.name, "runs": summaries} if file else summaries[0]
+        options.print_json({**document, "failures": failures})
     else:
         _print(results, summaries, args.out)
     return 130 if results.interrupted else 1 if results.failures else 0
@@ -218,7 +223,7 @@ def _print_one(out: Any, summary: dict[str, Any], outcomes: list[Outcome]) -> No
     low, high = reward["ci95"]
     out.print(
         f"reward of agent 0, last tenth of the episodes: {reward['mean']:.4g} ± {reward['std']:.3g} "
-        f"(standard deviation over {seeds}; 95 % interval of the mean {low:.4g} to {high:.4g})"
+        f"(standard deviation over {seeds}; 95 % bootstrap interval of the mean {low:.4g} to {high:.4g})"
         if summary["seeds"] > 1
         else f"reward of agent 0, last tenth of the episodes: {reward['mean']:.4g}",
         soft_wrap=True,

@@ -42,6 +42,7 @@ class ProgressWatch:
             self._episodes[key] = event.done
         elif isinstance(event, Finished) and event.ended != "interrupted":
             self._done.add(key)
+            self._episodes[key] = self.specs[index].episodes
         elif isinstance(event, Noted) and self._note is not None:
             self._note(event.text)
         if self._progress is not None:

@@ -47,6 +47,7 @@ class Group:
             "horizon": first.horizon,
             "agents": first.agents,
             "seeds": len(runs),
+            "seed_list": [one.spec.seed for one in runs],
             "reward": {"mean": reward.mean, "std": reward.std, "ci95": list(reward.ci95)},
             "value": np.mean(values, axis=0).tolist() if values else None,
             "gap": self._gap(),

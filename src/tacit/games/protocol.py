@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol, TypeGuard
 
+import numpy as np
+
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
 
@@ -83,6 +85,36 @@ def check_sizes(game: Game) -> None:
     check_range(check.interval("reward_range", game.reward_range), game.horizon)
     if not isinstance(game.notes, tuple) or not all(isinstance(note, str) for note in game.notes):
         raise TacitError(f"notes is {brief(game.notes)}; it must be a tuple of strings")
+
+
+def check_play(game: Game, *, steps: int = 200) -> None:
+    """Play a game that is functions with random actions, interpreted; raise where a state or reward is out of range.
+
+    Compiled code trusts a game's kernels: a state that is not there would be read from outside of the tables.
+    """
+    from tacit.core import generics  # imports the compiler
+
+    rng, kernels = np.random.default_rng(0), game.kernels()
+    low, high = game.reward_range
+    played = 0
+    while played < steps:
+        s = _state(game, "start", generics.start(kernels, rng.random()))
+        for h in range(game.horizon):
+            actions = np.array([int(rng.integers(size)) for size in game.actions])
+            token = generics.place(kernels, h, s, actions)
+            for i in {0, game.agents - 1, int(rng.integers(game.agents))}:
+                r = float(generics.reward(kernels, i, token))
+                if not low <= r <= high:
+                    raise TacitError(f"reward of agent {i} is {r:g}, outside reward_range ({low:g}, {high:g})")
+            if h + 1 < game.horizon:
+                s = _state(game, "advance", generics.advance(kernels, token, rng.random()))
+            played += 1
+
+
+def _state(game: Game, kernel: str, s: object) -> int:
+    if not isinstance(s, int | np.integer) or not 0 <= s < game.states:
+        raise TacitError(f"{kernel} returned {brief(s)}; states are whole numbers from 0 to {game.states - 1}")
+    return int(s)
 
 
 def check_range(reward_range: tuple[float, float], horizon: int) -> None:

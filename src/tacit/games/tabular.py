@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,9 @@ from tacit.core.types import FloatArray, IntArray
 from tacit.games import successors as rows_of
 from tacit.games.protocol import check_range
 from tacit.games.successors import Successors
-from tacit.games.tables import GameTables
+
+if TYPE_CHECKING:
+    from tacit.games.tables import GameTables
 
 #: Above this share of positive probabilities a matrix product beats the lists of successors
 #: (measured in benchmarks/evaluation.py).
@@ -187,6 +189,8 @@ class TabularGame(Sealed):
 
     def kernels(self) -> GameTables:
         """Return the tables as the compiled loop reads them; large arrays are shared with the game."""
+        from tacit.games.tables import GameTables  # imports the compiler
+
         block = self.states * self.joint_actions
         support, start = self._initial_cumulative
         return GameTables(

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tacit.core import check
-from tacit.core.errors import TacitError, brief
+from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.types import FloatArray
 from tacit.learners.spec import Learner, World
 
@@ -53,7 +53,11 @@ class PlainLearner(Learner):
         """Make one agent of a game of this size (H, S, A)."""
         horizon, states, actions = size
         known = {"states": states, "actions": actions, "horizon": horizon, "reward_range": reward_range}
-        made = self.factory(**known, seed=seed, index=index, **self.given)
+        try:
+            made = self.factory(**known, seed=seed, index=index, **self.given)
+        except TypeError as error:
+            told = f"{brief(self.factory)} cannot be made: {one_line(error, 200)}"
+            raise TacitError(f"{told}; it is called with {', '.join(KNOWN)}, all by keyword") from error
         missing = [name for name in ("act", "learn") if not callable(getattr(made, name, None))]
         if missing:
             raise TacitError(f"{brief(self.factory)} made {brief(made)}, which has no {' and no '.join(missing)}")

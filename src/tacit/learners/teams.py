@@ -23,7 +23,9 @@ def resolved(learner: Any, params: Mapping[str, Any], game: str | None = None) -
         return repr(learner), learner
     if callable(learner) and not (isinstance(learner, type) and issubclass(learner, Learner)):
         return learner.__name__ if isinstance(learner, type | FunctionType) else repr(learner), PlainLearner(learner)
-    raise TacitError(f"learner is {brief(learner)}; it must be a name ({', '.join(REGISTRY)}) or a learner object")
+    raise TacitError(
+        f"learner is {brief(learner)}; it must be a name ({', '.join(REGISTRY)}), a learner object or a class"
+    )
 
 
 def team(learner: Any, params: Mapping[str, Any], game: str | None, agents: int) -> tuple[str, Learner]:
