@@ -34,10 +34,15 @@ class Plain(kernels.Learner):
     told: Any = 0.5
     output: Any = "markov"
     equilibrium: Any = "nash"
+    central: Any = False
+    sums: Any = None
     start: Any = "uniform"
 
     def params(self, world: kernels.World) -> dict[str, Any]:
         return {"told": self.told}
+
+    def bound_sum(self, state: Any) -> Any:
+        return self.sums
 
     def init(self, world: kernels.World) -> Any:
         weight = np.ones((world.agents, world.cells, int(world.actions.max())))
@@ -202,6 +207,8 @@ class Bare(NamedTuple):
         (Plain(told=np.int64(3)), "params of Plain has 'told'.*plain values only"),
         (Plain(output="film"), "output of Plain is 'film'; it must be one of certified, markov"),
         (Plain(equilibrium="peace"), "equilibrium of Plain is 'peace'"),
+        (Plain(central="yes"), "central of Plain is 'yes'; it must be True or False"),
+        (Plain(sums=np.zeros(2)), "bound_sum of Plain must be one number for each agent"),
         (Plain(output="certified"), "pace of tacit.kernels is not implemented for State"),
         (Plain(kind=Bare), "act and learn and weigh of tacit.kernels is not implemented for Bare"),
         (Plain(kind=lambda *_: [1]), "is a list; it must be a NamedTuple"),

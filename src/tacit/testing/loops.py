@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core import generics, streams
+from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.engine import loop
 from tacit.engine.fused import FusedEngine, seats
@@ -16,7 +17,14 @@ from tacit.games.protocol import Game
 from tacit.games.tabular import TabularGame
 from tacit.learners.spec import Learner, world_of
 from tacit.testing.states import copied, require_same_states
-from tacit.testing.violation import both_ways, require, require_distribution, require_frequencies, require_same
+from tacit.testing.violation import (
+    Violation,
+    both_ways,
+    require,
+    require_distribution,
+    require_frequencies,
+    require_same,
+)
 
 SEED, DRAWS = 11, 4000
 
@@ -87,7 +95,12 @@ def check_checkpoint(name: str, spec: Learner, game: Game, whole: FusedEngine, r
         cert, kept = watching(spec, game, episodes)
         engines.append(FusedEngine(game, spec, episodes=episodes, seed=SEED, certificate=cert, record=kept))
     engines[0].advance(half)
-    engines[1].restore({key: array.copy() for key, array in engines[0].snapshot().items()})
+    kept = {key: array.copy() for key, array in engines[0].snapshot().items()}
+    try:
+        engines[1].check(kept, half)
+    except TacitError as error:
+        raise Violation(f"a checkpoint of {name} would be taken for damaged: {error}") from error
+    engines[1].restore(kept)
     rest = engines[1].advance(episodes - half)
     sentence = f"{name} does not end the same when it resumes from a checkpoint"
     require_same(rest, returns[half:], sentence)
