@@ -123,7 +123,7 @@ def test_the_paper_is_not_judged_by_a_part_of_the_seeds(
     learn = job.run_learner
 
     def unlucky(game: Any, learner: Any, params: Any, options: Any, **more: Any) -> Any:
-        if options.seed == 1:
+        if options.seed % 5 == 1:
             raise RuntimeError("not today")
         return learn(game, learner, params, replace(options, episodes=20), **more)
 
