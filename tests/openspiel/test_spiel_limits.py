@@ -107,9 +107,13 @@ def test_openspiel_runs_out_of_memory(monkeypatch: pytest.MonkeyPatch):
         from_openspiel(pyspiel.load_game("tic_tac_toe"))
 
 
-def test_sizes_that_openspiel_refuses():
+@pytest.mark.parametrize("made", [False, True])
+@pytest.mark.parametrize("cards", [-1, 0])
+def test_sizes_with_which_openspiel_destroys_memory(cards: int, made: bool):
+    """Its first state is not made: it writes before the beginning of an array."""
+    text = f"goofspiel(num_cards={cards})"
     with pytest.raises(tacit.TacitError, match="one of its parameters is negative or far too large"):
-        from_openspiel("goofspiel(num_cards=-1)")
+        from_openspiel(pyspiel.load_game(text) if made else text)
 
 
 def test_box_pushing_for_five_moves():

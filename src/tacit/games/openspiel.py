@@ -82,7 +82,11 @@ def from_openspiel(
         if isinstance(game, str):
             game = _load(pyspiel, game, max(limit, LIMIT))
         _refuse(pyspiel, game)
-        if (actions := game.num_distinct_actions()) > max(limit, LIMIT):  # before OpenSpiel lists them
+        actions = game.num_distinct_actions()
+        if actions < 1 or min(game.max_game_length(), game.max_chance_outcomes()) < 0:
+            # goofspiel(num_cards=-1) writes before the beginning of an array when its first state is made
+            raise TacitError(f"OpenSpiel cannot play {brief(str(game))}: {reason('vector::')}")
+        if actions > max(limit, LIMIT):  # before OpenSpiel lists them
             raise TacitError(f"{game} has up to {actions:,} actions; give it parameters that make it smaller")
         kind = game.get_type()
         if kind.short_name == "repeated_game":

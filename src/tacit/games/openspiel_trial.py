@@ -35,8 +35,9 @@ import pyspiel
 try:
     game = pyspiel.load_game(text)
     actions = game.num_distinct_actions()
+    if actions < 1 or min(game.max_game_length(), game.max_chance_outcomes()) < 0:
+        raise ValueError("vector::")  # before it writes where it must not
     if actions <= limit and game.max_chance_outcomes() <= limit:
-        game.max_game_length()
         state = game.new_initial_state()
         str(state)
         if not state.is_chance_node():
