@@ -5,12 +5,14 @@ t-th visit of (h, s), with a the own action, r the own reward, s' the next state
 
     x = r + V_{h+1}(s')
     the bandit of (h, s) is fed the loss V_h(s) − x
-    V_h(s) ← (1 − α_t)·V_h(s) + α_t·x,  α_t = (H+1)/(H+t+optimism·H).
+    m_h(s) ← (1 − α_t)·m_h(s) + α_t·x,  α_t = (H+1)/(H+t)
+    V_h(s) = (1 − d)·m_h(s) + d·U_h,  d = (o/(o+t))²,  o = optimism.
 
-An unseen state is worth the most that any episode so far still brought from step h on, and this start fades over the
-first visits: without it agents do not learn what lies behind states that they visit by chance. The value is the
-bandit's baseline: what it learns from is how much better or worse than usual a visit was, so that values far from 0 and
-values that drift add no variance. Rewards are taken as they come, in any units and of any range. The bandit is
+U_h is the most that any episode so far brought from step h on. A state that was hardly visited is worth nearly that,
+and its worth rises when U_h does: without this agents do not learn what lies behind states that they come upon early,
+by chance, with others who do not play well yet. The value is the bandit's baseline: what it learns from is how much
+better or worse than usual a visit was, so that values far from 0 and values that drift add no variance. Rewards are
+taken as they come, in any units and of any range. The bandit is
 AdaTsallis (cce), or Blum and Mansour's reduction over it (ce). The certified policy is that of V-learning, with the
 rate (H+1)/(H+t).
 
@@ -52,7 +54,7 @@ class AdaptiveV(Learner):
     implicit : float
         Implicit exploration of the bandits.
     optimism : float
-        Weight of the optimistic start of the values, in units of H visits; 0 for none.
+        Visits in which a state is still in doubt, and counts for the best return so far; 0 for none.
     baseline : bool
         Measure losses from the value of the state, or from 0.
     step : "auto" or float
@@ -66,7 +68,7 @@ class AdaptiveV(Learner):
     _: KW_ONLY
     memory: float = 0.1
     implicit: float = 0.1
-    optimism: float = 2.0
+    optimism: float = 5.0
     baseline: bool = True
     step: float | str = "auto"
 
@@ -109,7 +111,7 @@ class AdaptiveV(Learner):
             rewards=np.zeros((N, H)),
             best_return=np.full((N, H + 1), -np.inf),
             bound_sum=np.zeros(N),
-            optimism=float(self.optimism * H),
+            optimism=float(self.optimism),
             baseline=float(self.baseline),
             unit=spec.unit_rewards(world)[1],
             horizon=H,
@@ -121,12 +123,12 @@ class AdaptiveVState(NamedTuple):
     """All agents' values, in the units of the rewards."""
 
     bandit: Any
-    value: Annotated[FloatArray, "N H+1 S"]  # V
+    value: Annotated[FloatArray, "N H+1 S"]  # m, the mean over visits
     visits: Annotated[IntArray, "N C"]  # t
     rewards: Annotated[FloatArray, "N H"]  # of the running episode
     best_return: Annotated[FloatArray, "N H+1"]  # the most that an episode so far brought from step h on
     bound_sum: Annotated[FloatArray, "N"]  # Σ_k Σ_h (estimated regret at s_h^k), in units of the span of rewards
-    optimism: float  # visits that the start of a value counts for
+    optimism: float  # o, visits
     baseline: float  # 1 or 0
     unit: float  # 1/span
     horizon: int
@@ -152,21 +154,28 @@ def learn(learner, i, h, s, a, r, s_next):
     learner.rewards[i, h] = r
     x = r
     if h + 1 < H:
-        if learner.visits[i, (h + 1) * learner.states + s_next] > 0:
-            x += learner.value[i, h + 1, s_next]
-        else:
-            x += unseen(learner, i, h + 1, r)
+        x += worth(learner, i, h + 1, s_next, r)
+    before = worth(learner, i, h, s, r) if learner.optimism > 0.0 or learner.visits[i, c] > 0 else x
+    prob = generics.chance(learner.bandit, i, c, a)
+    generics.feed(learner.bandit, i, c, a, learner.baseline * before - x, prob)
+    learner.bound_sum[i] += generics.regret(learner.bandit, i, c) * learner.unit
     t = learner.visits[i, c] + 1
     learner.visits[i, c] = t
-    if t == 1:
-        learner.value[i, h, s] = max(unseen(learner, i, h, r), x) if learner.optimism > 0.0 else x
-    prob = generics.chance(learner.bandit, i, c, a)
-    generics.feed(learner.bandit, i, c, a, learner.baseline * learner.value[i, h, s] - x, prob)
-    learner.bound_sum[i] += generics.regret(learner.bandit, i, c) * learner.unit
-    alpha = (H + 1.0) / (H + t + learner.optimism)
-    learner.value[i, h, s] += alpha * (x - learner.value[i, h, s])
+    learner.value[i, h, s] += (H + 1.0) / (H + t) * (x - learner.value[i, h, s])
     if h == H - 1:
         close(learner, i)
+
+
+@generics.jitable
+def worth(learner, i, h, s, r):
+    """Return the mean of what visits to a state brought, and with all the doubt that they leave the best return."""
+    t = learner.visits[i, h * learner.states + s]
+    if t == 0:
+        return unseen(learner, i, h, r)
+    doubt = learner.optimism / (learner.optimism + t)
+    doubt *= doubt
+    mean = learner.value[i, h, s]
+    return mean + doubt * (unseen(learner, i, h, r) - mean) if doubt > 0.0 else mean
 
 
 @generics.jitable
@@ -190,7 +199,7 @@ def adaptive_v_cce(
     *,
     memory: float = 0.1,
     implicit: float = 0.1,
-    optimism: float = 2.0,
+    optimism: float = 5.0,
     baseline: bool = True,
     step: float | str = "auto",
 ) -> AdaptiveV:
@@ -202,7 +211,7 @@ def adaptive_v_ce(
     *,
     memory: float = 0.1,
     implicit: float = 0.1,
-    optimism: float = 2.0,
+    optimism: float = 5.0,
     baseline: bool = True,
     step: float | str = "auto",
 ) -> AdaptiveV:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,10 +15,12 @@ from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.record import Nothing, Record, certified_policies, record
 from tacit.engine.run import Candidate, Gaps
 from tacit.engine.validation import Arrays, check_names
+from tacit.evaluation import evaluate
 from tacit.evaluation.certificate import Certificate, bound, certificate, fixed_deviation, latest
 from tacit.games.protocol import Game
 from tacit.games.tabular import TabularGame
 from tacit.learners import Learner
+from tacit.policies import CertifiedPolicy, MarkovPolicy
 
 #: How the certificate is read for the policies that begin in any episode, or with what the last one left behind.
 READINGS = {"average": bound, "latest": latest}
@@ -27,7 +30,8 @@ class CertifiedOutput(Output):
     """For learners whose guarantee is about a certified policy.
 
     Candidates are "average", the policy of [Mao2022, Alg. 2]; "latest", the same beginning with what the last episode
-    left behind; and "last", the last iterate. The paper's is chosen.
+    left behind; and "last", the last iterate. The one with the smallest gap is chosen; without tables nobody knows
+    which that is, and it is the paper's.
     """
 
     def __init__(
@@ -42,34 +46,49 @@ class CertifiedOutput(Output):
         """Nothing: record and certificate watch the loop itself."""
 
     def measure(self, engine: Engine, done: int) -> Measures:
-        """Return the policy's values, where they are known, and the bounds on its gaps; and the largest of "latest"."""
+        """Return the best candidate's values and gaps, where they are known, and the largest gap of each candidate."""
         if self.tables is None:
             unknown = np.full(self.game.agents, np.nan)
             return {"value": unknown, "gap": engine.own_bounds(self.learner.equilibrium, done).upper}
-        found = {name: read(self.tables, self.certificate) for name, read in READINGS.items()}
-        each = {f"gap_{name}": max(float(one.gaps.max()), 0.0) for name, one in found.items()}
-        return {"value": found["average"].values, "gap": np.maximum(found["average"].gaps, 0.0), **each}
+        known = self._known(self.tables, engine.policy(engine.distributions()), engine, done)
+        best = known[smallest(known)]
+        each = {f"gap_{name}": one.gaps.gap for name, one in known.items()}
+        return {"value": best.values, "gap": best.gaps.upper, **each}
 
     def result(self, engine: Engine, done: int) -> Result:
         """Return the certified policies and the last iterate; where agents saw different things, the latter alone."""
-        policy = engine.policy(engine.distributions())
-        last = exact_candidate(self.tables, policy)
+        last = engine.policy(engine.distributions())
         if not engine.common_state:
-            return Result(policy, {"last": last}, "last")
-        kept, kind = self.record, self.learner.equilibrium
-        certified = certified_policies(self.game, kept, self.learner.rule) if isinstance(kept, Record) else {}
+            return Result(last, {"last": exact_candidate(None, last)}, "last")
         if self.tables is None:
-            own, unknown = engine.own_bounds(kind, done), Gaps(kind, np.full(self.game.agents, np.nan), "none")
-            known = {"average": own, "latest": unknown}
-            found = {name: Candidate(certified.get(name), Known(gaps, None)) for name, gaps in known.items()}
-            return Result(policy, {**found, "last": last}, "average")
-        candidates = {}
+            kind, unknown = self.learner.equilibrium, np.full(self.game.agents, np.nan)
+            known = {
+                "average": Known(engine.own_bounds(kind, done), None),
+                "latest": Known(Gaps(kind, unknown, "none"), None),
+                "last": Known(Gaps(kind, unknown, "none"), None),
+            }
+            chosen = "average"
+        else:
+            known = self._known(self.tables, last, engine, done)
+            chosen = smallest(known)
+        held = {**self._certified(), "last": last}
+        return Result(last, {name: Candidate(held.get(name), one) for name, one in known.items()}, chosen)
+
+    def _known(self, tables: TabularGame, last: MarkovPolicy, engine: Engine, done: int) -> dict[str, Known]:
+        """Return what is known of each candidate: a product policy's nash gaps are its cce and its ce gaps."""
+        kind, most = self.learner.equilibrium, engine.world.largest_gap
+        found = {}
         for name, read in READINGS.items():
-            values, gaps = read(self.tables, self.certificate)
-            replay = Replay(self.tables, self.learner, self.episodes, self.seed, done, self.certificate, name)
-            bounds = Gaps(kind, np.maximum(gaps, 0.0), "certificate", replay, most=engine.world.largest_gap)
-            candidates[name] = Candidate(certified.get(name), Known(bounds, values))
-        return Result(policy, {**candidates, "last": last}, "average")
+            values, gaps = read(tables, self.certificate)
+            replay = Replay(tables, self.learner, self.episodes, self.seed, done, self.certificate, name)
+            found[name] = Known(Gaps(kind, np.maximum(gaps, 0.0), "certificate", replay, most=most), values)
+        exact = evaluate(tables, last)
+        return {**found, "last": Known(Gaps(kind, exact.gaps, "exact", most=most), exact.values)}
+
+    def _certified(self) -> dict[str, CertifiedPolicy]:
+        """Return the certified policies that the record holds."""
+        kept = self.record
+        return certified_policies(self.game, kept, self.learner.rule) if isinstance(kept, Record) else {}
 
     def snapshot(self) -> Arrays:
         """Nothing: certificate and record belong to the engine."""
@@ -93,6 +112,11 @@ class Known:
     def __call__(self) -> tuple[Gaps, FloatArray | None]:
         """Return gaps and values."""
         return self.gaps, self.values
+
+
+def smallest(known: Mapping[str, Known]) -> str:
+    """Return the name of the candidate with the smallest gap; of equals the simplest, which comes last."""
+    return min(reversed(known), key=lambda name: known[name].gaps.gap)
 
 
 @dataclass(frozen=True)
