@@ -281,7 +281,12 @@ def by_game(found: list[Row]) -> Iterator[str]:
     yield "|---" * (len(heads) + 4) + "|"
     for row in found:
         cells = [row.name, GAMES[row.name].half]
-        columns = [(ADAPTIVE, "best"), (ADAPTIVE, "latest"), (ADAPTIVE, "average"), *((label, "average") for label in OTHERS)]
+        columns = [
+            (ADAPTIVE, "best"),
+            (ADAPTIVE, "latest"),
+            (ADAPTIVE, "average"),
+            *((label, "average") for label in OTHERS),
+        ]
         for label, output in columns:
             both = [row.arrivals[label, output, j] for j in range(len(SHARES))]
             cells.append(" / ".join("–" if one is None else str(one) for one in both))

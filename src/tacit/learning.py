@@ -27,13 +27,13 @@ from tacit.environments.observations import Encode
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.protocol import Game, check_play, check_sizes, is_game
 from tacit.games.tabular import TabularGame
-from tacit.learners import Learner
+from tacit.learners import DEFAULT, Learner
 from tacit.learners.teams import team
 
 
 def learn(
     game: TabularGame | Any,
-    learner: str | Learner | Sequence[Any] | Callable[..., Any],
+    learner: str | Learner | Sequence[Any] | Callable[..., Any] = DEFAULT,
     *,
     episodes: int,
     seed: int = 0,
@@ -59,10 +59,11 @@ def learn(
         its own observations and rewards. Without tables each agent's own bound stands in for the certificate. Gymnasium
         environments that carry their transition table (FrozenLake, Taxi, CliffWalking) are games with tables.
     learner : str, learner object, Python class, or a list of those, one for each agent
-        A name from `tacit learners` with its keyword parameters in `params`, or e.g.
-        `tacit.StageV(bandit="tsallis-inf")`. A class of your own is called with `states`, `actions`, `horizon`,
-        `reward_range`, `seed` and `index`, and has `act(h, s)` and `learn(h, s, a, reward, next_state)`; it is played
-        by agents on their own instead of in the compiled loop, some hundred times slower.
+        If not given, adaptive V-learning for a cce, which has nothing to set. A name from `tacit learners` with its
+        keyword parameters in `params`, or e.g. `tacit.StageV(bandit="tsallis-inf")`. A class of your own is called with
+        `states`, `actions`, `horizon`, `reward_range`, `seed` and `index`, and has `act(h, s)` and
+        `learn(h, s, a, reward, next_state)`; it is played by agents on their own instead of in the compiled loop, some
+        hundred times slower.
         `preset="paper"` takes the settings that the paper used on this game; others given beside it override them.
     episodes : int
         Episodes to play; for learners with exact gradients, iterations.
@@ -100,8 +101,8 @@ def learn(
     Examples
     --------
     >>> import tacit
-    >>> run = tacit.learn(tacit.make("matching-pennies"), "stage-v-cce", episodes=2000, bonus=0.1)
-    >>> run.gaps.kind, bool(run.gap < 0.2)
+    >>> run = tacit.learn(tacit.make("chicken"), episodes=5000)
+    >>> run.gaps.kind, bool(run.gap < 0.1)
     ('cce', True)
     """
     options = Options(episodes, seed, certify, keep, points, gap, seconds)
@@ -236,6 +237,8 @@ def _conduct(
         checkpoint.resume({"engine": engine, "curve": curve, "output": output}, *engine.structs)
     game = engine.game.name or type(engine.game).__name__
     watch(Started(game, name, options.seed, options.episodes, curve.done, tuple(curve.rows)))
+    for note in output.notes:
+        watch(Noted(note))
     limits = {"gap": options.gap, "seconds": options.seconds}
     ended = drive(engine, output, curve, watch=watch, checkpoint=checkpoint, **limits)
     result = output.result(engine, curve.done)
@@ -256,11 +259,13 @@ def _conduct(
         seconds=engine.seconds,
         ended=ended,
         sampled=result.sampled,
-        notes=(*engine.game.notes, *engine.notes),
+        notes=(*engine.game.notes, *output.notes, *engine.notes),
         warnings=tuple(found),
+        instead=engine.learner.instead,
     )
     with contextlib.suppress(KeyboardInterrupt):  # there is nothing left to interrupt
         for note in dict.fromkeys((*run.notes, *engine.warnings)):
-            watch(Noted(note))
+            if note not in output.notes:
+                watch(Noted(note))
         watch(Finished(curve.done, ended))
     return run

@@ -38,6 +38,12 @@ def add(commands: Any) -> None:
         default="sd",
         help="standard deviation over seeds, or 95 %% bootstrap interval of the mean (sd)",
     )
+    parser.add_argument(
+        "--candidate",
+        choices=["best", "average", "latest", "last"],
+        default="best",
+        help="whose gap: that of the best at every time, or of one candidate of certified policies (best)",
+    )
     parser.set_defaults(run=run)
 
 
@@ -63,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     from tacit.report import save_figure
     from tacit.report.results import results_figure
 
-    figure = results_figure(stored_groups(args.runs), band=args.band)
+    figure = results_figure(stored_groups(args.runs), band=args.band, candidate=args.candidate)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # of a name, which the font does not have
         save_figure(figure, place)

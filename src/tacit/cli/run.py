@@ -16,8 +16,11 @@ from tacit.core.errors import TacitError
 if TYPE_CHECKING:
     from tacit.experiments import Experiment, Outcome, Results
 
-USAGE = """tacit run GAME LEARNER --episodes K [options]
+USAGE = """tacit run GAME [LEARNER] [--episodes K] [options]
        tacit run FILE.toml [--out DIR] [--workers N] [--json]"""
+
+#: Episodes where nothing else is asked for: a small gap in most small games.
+EPISODES = 10_000
 
 EPILOG = """a file, say experiment.toml, runs every game with every learner and every seed:
   name = "first"             # of the experiment
@@ -71,8 +74,8 @@ def add(commands: Any) -> None:
     parser.add_argument(
         "game", metavar="GAME", help=f"{options.GAME_HELP}; pettingzoo:MODULE.PATH; or an experiment, FILE.toml"
     )
-    parser.add_argument("learner", metavar="LEARNER", nargs="?", help="a name from `tacit learners`")
-    parser.add_argument("--episodes", metavar="K", type=int, help="episodes to learn for")
+    parser.add_argument("learner", metavar="LEARNER", nargs="?", help="a name from `tacit learners` (adaptive-v-cce)")
+    parser.add_argument("--episodes", metavar="K", type=int, help=f"episodes to learn for ({EPISODES:,})")
     parser.add_argument("--seeds", metavar="N", type=int, help="number of runs, with seeds s, s+1, … (1)")
     parser.add_argument("--seed", metavar="S", type=int, help="the first seed (0)")
     parser.add_argument(
@@ -175,13 +178,9 @@ def _from_file(args: argparse.Namespace) -> Experiment:
 
 
 def _from_line(args: argparse.Namespace) -> Experiment:
-    if args.learner is None:
-        raise TacitError("the following arguments are required: LEARNER; see `tacit run --help`")
-    if args.episodes is None:
-        raise TacitError("the following arguments are required: --episodes; see `tacit run --help`")
+    episodes = EPISODES if args.episodes is None else check.integer("--episodes", args.episodes, least=1)
     game_params = options.settings("--game-set", args.game_set or [])
     params = options.settings("--set", args.set or [])
-    check.integer("--episodes", args.episodes, least=1)
     numbers = {"seeds": (1, args.seeds), "seed": (0, args.seed), "points": (1, args.points)}
     given = {
         key: check.integer(f"--{key}", value, least=least)
@@ -192,12 +191,14 @@ def _from_line(args: argparse.Namespace) -> Experiment:
         given["first_seed"] = given.pop("seed")
 
     from tacit.experiments import Experiment, GameSpec, LearnerSpec  # imports the compiler
+    from tacit.learners import DEFAULT
 
+    learner = args.learner or DEFAULT
     return Experiment(
-        name=f"{args.game} {args.learner}",
+        name=f"{args.game} {learner}",
         games=(GameSpec(args.game, game_params),),
-        learners=(LearnerSpec(args.learner, params),),
-        episodes=args.episodes,
+        learners=(LearnerSpec(learner, params),),
+        episodes=episodes,
         certify={"yes": True, "no": False}.get(args.certify),
         keep=not args.no_keep,
         scripts=tuple(args.scripts),
@@ -210,6 +211,8 @@ def _print(results: Results, summaries: list[dict[str, Any]], place: str | None)
     for group, summary in zip(results.groups, summaries, strict=True):
         out.print(f"{group.learner} on {group.outcomes[0].game}", soft_wrap=True)
         _print_one(out, summary, group.outcomes)
+        for told in group.advice():
+            out.print(told, soft_wrap=True)
     if place is not None:
         out.print(f"stored in {place}", soft_wrap=True)
 
@@ -229,20 +232,36 @@ def _print_one(out: Any, summary: dict[str, Any], outcomes: list[Outcome]) -> No
         soft_wrap=True,
     )
     if gap is not None:
-        whose, kind = {
-            "exact": ("the policy: exactly", "exact"),
-            "certificate": ("the certified policy: at most", "exact certificate"),
-            "model-free": ("the certified policy: at most", "each agent's own bound"),
-            "estimate": ("the certified policy: about", "each agent's own estimate, no bound"),
+        how, kind = {
+            "exact": ("exactly", "exact"),
+            "certificate": ("at most", "exact certificate"),
+            "model-free": ("at most", "each agent's own bound"),
+            "estimate": ("about", "each agent's own estimate, no bound"),
         }[gap["source"]]
+        whose = f"the policy{_chosen(outcomes)}"
         size = f"{gap['mean']:.4g}"
         if summary["seeds"] > 1:
             size += f" on average, {gap['max']:.4g} in the worst seed"
         known = sum(one.gap is not None and one.gap.informative for one in outcomes)
         if known == 0:
-            told = f"{gap['kind']} gap of {whose.partition(':')[0]}: no information yet ({kind}, no better than H·span)"
+            told = f"{gap['kind']} gap of {whose}: no information yet ({kind}, no better than H·span)"
         else:
-            told = f"{gap['kind']} gap of {whose} {size} ({kind}, the largest of all agents)"
+            told = f"{gap['kind']} gap of {whose}: {how} {size} ({kind}, the largest of all agents{_shares(gap)})"
             told += "" if known == len(outcomes) else f"; no information yet in {len(outcomes) - known} seeds"
         out.print(told, soft_wrap=True)
+        others = ", ".join(f"{name} {one['mean']:.4g}" for name, one in summary["candidates"].items())
+        if len(summary["candidates"]) > 1:
+            out.print(f"candidates: {others}", soft_wrap=True)
     out.print(f"{summary['steps_per_second']:.3g} steps a second, {summary['wall_seconds']:.2f} s")
+
+
+def _chosen(outcomes: list[Outcome]) -> str:
+    """Say which candidate the policy is, where there is more than one."""
+    names = list(dict.fromkeys(one.chosen for one in outcomes))
+    return f" ({' or '.join(names)})" if any(len(one.candidates) > 1 for one in outcomes) else ""
+
+
+def _shares(gap: dict[str, Any]) -> str:
+    """Say how large a gap is beside that of uniform play, and beside the range of values."""
+    parts = {"of_uniform": "of uniform play's", "of_range": "of the range of values"}
+    return "".join(f"; {100 * gap[key]:.3g} % {words}" for key, words in parts.items() if gap[key] is not None)

@@ -92,10 +92,13 @@ class Output(Protocol):
     ----------
     record, certificate : NamedTuple
         What watches the loop through `observe` of `tacit.kernels`; `Nothing` by default.
+    notes : tuple of str
+        What is worth knowing before the run begins: what measuring costs.
     """
 
     record: Any = Nothing()
     certificate: Any = Nothing()
+    notes: tuple[str, ...] = ()
 
     def look(self, engine: Engine, done: int) -> int | None:
         """See the engine between chunks; return the episode before which it must be seen again, if there is one."""

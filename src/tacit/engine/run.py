@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
+from tacit.engine.advice import Advice, advise
 from tacit.evaluation import evaluate
 from tacit.games.protocol import Game
 from tacit.games.tabular import TabularGame
@@ -109,15 +110,16 @@ class Run:
     candidates : dict of Candidate
         What the run can answer with, by name.
     chosen : str
-        The candidate that `policy`, `gaps` and `values` are of.
+        The candidate that `policy`, `gaps` and `values` are of: the one with the smallest gap, where gaps are known.
     reward : array [N]
         Mean return of each agent over the last tenth of the episodes.
     curve : structured array
         One row for each window of episodes: episode, reward, value, gap (of agent 0, agent 0, and the largest), and
-        for each agent i reward_i, value_i, gap_i. Learners of Markov policies add l2_gap, and the means over iterates
-        average_value, average_gap and average_l2_gap: of all iterates in games of at most 64 numbers (steps × states ×
-        joint actions), of those at the points of the curve in larger ones; averaged says of how many. It opens in
-        pandas and polars.
+        for each agent i reward_i, value_i, gap_i; value and gap are of the best candidate at that time. Learners of
+        certified policies add gap_average, gap_latest and gap_last, the largest of each candidate, those of Markov
+        policies l2_gap, and the means over iterates average_value, average_gap and average_l2_gap: of all iterates in
+        games of at most 64 numbers (steps × states × joint actions), of those at the points of the curve in larger
+        ones; averaged says of how many. It opens in pandas and polars.
     params : mapping
         The learner's parameters in force.
     seconds : float
@@ -129,6 +131,8 @@ class Run:
         What was found or decided during the run.
     warnings : tuple of str
         What `tacit.learn` has warned of.
+    instead : str
+        What to try where the result is not good.
     """
 
     game: Game
@@ -146,6 +150,7 @@ class Run:
     sampled: MarkovPolicy | None = None
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    instead: str = "try more episodes"
 
     @property
     def interrupted(self) -> bool:
@@ -178,6 +183,27 @@ class Run:
         return self.episodes * self.game.horizon / self.seconds if self.seconds > 0 else 0.0
 
     @cached_property
+    def uniform_gap(self) -> float | None:
+        """Exact nash gap of uniform play, where the game has tables: what learning begins with."""
+        return evaluate(self.game, MarkovPolicy.uniform(self.game)).gap if isinstance(self.game, TabularGame) else None
+
+    @property
+    def share(self) -> float | None:
+        """The gap as a share of that of uniform play, where both are known and the latter is not 0."""
+        if self.gaps.source not in ("exact", "certificate") or not self.uniform_gap:
+            return None
+        return self.gap / self.uniform_gap
+
+    @cached_property
+    def advice(self) -> tuple[Advice, ...]:
+        """What is wrong with the result, if anything is, and what to try."""
+        if self.gaps.source == "none":
+            return ()
+        uniform = self.uniform_gap if self.gaps.source in ("exact", "certificate") else None
+        informative, most = self.gaps.informative, self.gaps.most
+        return advise(self.curve, self.gap, uniform, most, informative=informative, instead=self.instead)
+
+    @cached_property
     def last_gap(self) -> float:
         """Exact nash gap of the last iterate."""
         if not isinstance(self.game, TabularGame):
@@ -185,10 +211,16 @@ class Run:
         return evaluate(self.game, self.last).gap
 
     def __repr__(self) -> str:
-        sign = {"exact": "=", "estimate": "≈"}.get(self.gaps.source, "≤")
-        told = f", {self.gaps.kind} gap {sign} {self.gap:.4g} ({self.gaps.source})"
-        if self.gaps.source == "none":
-            told = ""
-        elif not self.gaps.informative:
-            told = f", {self.gaps.kind} gap: no information yet ({self.gaps.source})"
-        return f"Run({self.learner!r}, {self.episodes} episodes, seed {self.seed}{told})"
+        return f"Run({self.learner!r}, {self.episodes} episodes, seed {self.seed}{self._quality()})"
+
+    def _quality(self) -> str:
+        gaps = self.gaps
+        if gaps.source == "none":
+            return ""
+        if not gaps.informative:
+            return f", {gaps.kind} gap: no information yet ({gaps.source})"
+        sign = {"exact": "=", "estimate": "≈"}.get(gaps.source, "≤")
+        told = f", {gaps.kind} gap {sign} {gaps.gap:.4g} ({gaps.source}"
+        if self.share is not None:
+            told += f", {100 * self.share:.3g} % of uniform play's"
+        return told + ")"

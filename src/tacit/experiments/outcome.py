@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.engine import Run
+from tacit.engine.advice import Advice
+from tacit.engine.run import Gaps
 from tacit.evaluation import evaluate
 from tacit.experiments.plan import RunSpec
 from tacit.games.tabular import TabularGame
@@ -16,12 +19,21 @@ from tacit.games.tabular import TabularGame
 
 @dataclass(frozen=True)
 class GapOutcome:
-    """Gaps of the policy as `tacit.engine.Gaps` has them."""
+    """Gaps of a policy as `tacit.engine.Gaps` has them; no gap is larger than `most`."""
 
     kind: str
     source: str
     upper: list[float]
+    most: float | None = None
     informative: bool = True
+
+    @classmethod
+    def of(cls, gaps: Gaps) -> GapOutcome | None:
+        """Take what is stored of gaps; nothing where nothing is known."""
+        if gaps.source == "none":
+            return None
+        most = gaps.most if math.isfinite(gaps.most) else None
+        return cls(gaps.kind, gaps.source, gaps.upper.tolist(), most, gaps.informative)
 
 
 @dataclass(frozen=True)
@@ -41,6 +53,12 @@ class Outcome:
     chosen : str
         Which of the run's candidates the policy is.
     gap : GapOutcome or None
+    candidates : dict of GapOutcome
+        The gaps of all candidates of which they are known.
+    uniform_gap : float or None
+        The exact nash gap of uniform play, where the gap is exact or certified.
+    advice : tuple of Advice
+        What is wrong, and what to try.
     notes : tuple of str
         What was found or decided during the run.
     seconds : float
@@ -64,6 +82,9 @@ class Outcome:
     notes: tuple[str, ...]
     seconds: float
     curve: npt.NDArray[Any]
+    candidates: dict[str, GapOutcome] = field(default_factory=dict)
+    uniform_gap: float | None = None
+    advice: tuple[Advice, ...] = ()
     interrupted: bool = False
     learned: int = 0
     span: tuple[float, float] = (0.0, 0.0)
@@ -76,8 +97,8 @@ class Outcome:
 
 def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float]) -> Outcome:
     """Take from a run what is reported and stored of it."""
-    values, gaps = run.values, run.gaps
-    gap = GapOutcome(gaps.kind, gaps.source, gaps.upper.tolist(), gaps.informative)
+    values = run.values
+    candidates = {name: GapOutcome.of(one.gaps) for name, one in run.candidates.items()}
     if values is None and isinstance(run.game, TabularGame):
         values = evaluate(run.game, run.last).values
     return Outcome(
@@ -89,11 +110,14 @@ def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float])
         reward=run.reward.tolist(),
         value=None if values is None else np.asarray(values).tolist(),
         chosen=run.chosen,
-        gap=None if gaps.source == "none" else gap,
+        gap=GapOutcome.of(run.gaps),
         params=dict(run.params),
         notes=run.notes,
         seconds=run.seconds,
         curve=run.curve,
+        candidates={name: gap for name, gap in candidates.items() if gap is not None},
+        uniform_gap=None if run.gaps.source not in ("exact", "certificate") else run.uniform_gap,
+        advice=run.advice,
         interrupted=run.interrupted,
         learned=learned,
         span=span,

@@ -9,9 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from tacit.experiments.outcome import Outcome
+from tacit.experiments.outcome import GapOutcome, Outcome
 from tacit.experiments.plan import RunSpec
 from tacit.experiments.statistics import summarize
+
+#: Where gaps come from, the surest first.
+SOURCES = ("exact", "certificate", "model-free", "estimate")
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,8 @@ class Group:
             "reward": {"mean": reward.mean, "std": reward.std, "ci95": list(reward.ci95)},
             "value": np.mean(values, axis=0).tolist() if values else None,
             "gap": self._gap(),
+            "candidates": self._candidates(),
+            "chosen": [one.chosen for one in runs],
             "steps_per_second": episodes * first.horizon / max(seconds, 1e-9),
             "wall_seconds": wall,
             "params": first.params,
@@ -58,19 +63,51 @@ class Group:
             "episodes_done": [one.episodes for one in runs],
         }
 
+    def advice(self) -> list[str]:
+        """Return what is wrong, each kind once, with the words of the first seed and how many others it is true of."""
+        found: dict[str, list[str]] = {}
+        for one in self.outcomes:
+            for kind, text in one.advice:
+                found.setdefault(kind, []).append(text)
+        return [f"{texts[0]}{_others(len(texts), len(self.outcomes))}" for texts in found.values()]
+
     def _gap(self) -> dict[str, Any] | None:
         gaps = [one.gap for one in self.outcomes if one.gap is not None]
         if not gaps:
             return None
-        upper = np.array([gap.upper for gap in gaps])
+        shares = [
+            max(one.gap.upper) / one.uniform_gap for one in self.outcomes if one.gap is not None and one.uniform_gap
+        ]
+        ranges = [max(gap.upper) / gap.most for gap in gaps if gap.most]
         return {
-            "kind": gaps[0].kind,
-            "source": gaps[0].source,
-            "mean": float(upper.max(axis=1).mean()),
-            "max": float(upper.max()),
-            "per_agent": upper.mean(axis=0).tolist(),
+            **_told(gaps),
+            "per_agent": np.array([gap.upper for gap in gaps]).mean(axis=0).tolist(),
             "informative": all(gap.informative for gap in gaps),
+            "of_uniform": float(np.mean(shares)) if shares else None,
+            "of_range": float(np.mean(ranges)) if ranges else None,
         }
+
+    def _candidates(self) -> dict[str, Any]:
+        names = dict.fromkeys(name for one in self.outcomes for name in one.candidates)
+        return {
+            name: _told([one.candidates[name] for one in self.outcomes if name in one.candidates]) for name in names
+        }
+
+
+def _told(gaps: Sequence[GapOutcome]) -> dict[str, Any]:
+    """Return kind, source and size of gaps over seeds; where sources differ, the weakest."""
+    largest = [max(gap.upper) for gap in gaps]
+    weakest = max((gap.source for gap in gaps), key=SOURCES.index)
+    return {
+        "kind": gaps[0].kind,
+        "source": weakest,
+        "mean": float(np.mean(largest)),
+        "max": float(max(largest)),
+    }
+
+
+def _others(with_it: int, seeds: int) -> str:
+    return "" if seeds == 1 else " (so in every seed)" if with_it == seeds else f" (so in {with_it} of {seeds} seeds)"
 
 
 @dataclass(frozen=True)

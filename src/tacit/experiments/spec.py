@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.core import check, limits
 from tacit.core.errors import TacitError, brief
+from tacit.learners import DEFAULT
 
 if TYPE_CHECKING:
     from tacit.experiments.results import Results
@@ -88,7 +89,7 @@ class Experiment:
     name: str
     episodes: int
     games: tuple[GameSpec, ...]
-    learners: tuple[LearnerSpec, ...]
+    learners: tuple[LearnerSpec, ...] = field(default_factory=lambda: (LearnerSpec(DEFAULT),))
     seeds: int = 1
     first_seed: int = 0
     points: int = 100

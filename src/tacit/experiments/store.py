@@ -26,6 +26,7 @@ import numpy.typing as npt
 from tacit import policies
 from tacit.core.errors import TacitError, one_line
 from tacit.engine import Run
+from tacit.engine.advice import Advice
 from tacit.environments.game import EnvironmentGame
 from tacit.experiments import curve_file, files, toml
 from tacit.experiments.outcome import GapOutcome, Outcome
@@ -106,6 +107,8 @@ def load(place: Path) -> Outcome:
     kept = {key: value for key, value in summary.items() if key not in ("hash", "files", "digest")}
     gap = summary["gap"]
     kept |= {"gap": None if gap is None else GapOutcome(**gap), "notes": tuple(summary["notes"])}
+    kept["candidates"] = {name: GapOutcome(**one) for name, one in summary["candidates"].items()}
+    kept["advice"] = tuple(Advice(*words) for words in summary["advice"])
     return Outcome(spec=stored.run, curve=_curve(place, _whole(place, CURVE, summary)), **kept)
 
 

@@ -18,7 +18,7 @@ def checked(given: object, known: Collection[str]) -> dict[str, Any]:
     """Return a summary of which every part is of its kind; its files are among the known ones."""
     table = _table("it", given)
     agents = check.integer("agents", table.get("agents"), least=1, most=_MOST)
-    gap = table.get("gap")
+    gap, uniform = table.get("gap"), table.get("uniform_gap")
     return {
         "hash": _text("hash", table.get("hash")),
         "game": _text("game", table.get("game")),
@@ -29,6 +29,12 @@ def checked(given: object, known: Collection[str]) -> dict[str, Any]:
         "value": None if table.get("value") is None else _numbers("value", table["value"], agents),
         "chosen": _text("chosen", table.get("chosen")),
         "gap": None if gap is None else _gap(_table("gap", gap), agents),
+        "candidates": {
+            _text("the name of a candidate", name): _gap(_table(f"candidates.{name}", one), agents)
+            for name, one in _table("candidates", table.get("candidates", {})).items()
+        },
+        "uniform_gap": None if uniform is None else check.real("uniform_gap", uniform, least=0),
+        "advice": [_advice(one) for one in _list("advice", table.get("advice", []))],
         "params": _table("params", table.get("params")),
         "notes": [_text(f"notes[{k}]", note) for k, note in enumerate(_list("notes", table.get("notes", [])))],
         "files": _files(_table("files", table.get("files")), known),
@@ -41,8 +47,16 @@ def _gap(given: dict[str, Any], agents: int) -> dict[str, Any]:
         "kind": check.choice("kind of gap", given.get("kind"), _KINDS),
         "source": check.choice("source of a gap", given.get("source"), _SOURCES),
         "upper": _numbers("gap.upper", given.get("upper"), agents),
+        "most": None if given.get("most") is None else check.real("gap.most", given["most"], least=0),
         "informative": check.flag("gap.informative", given.get("informative")),
     }
+
+
+def _advice(given: object) -> list[str]:
+    words = [_text("a word of advice", word) for word in _list("a piece of advice", given)]
+    if len(words) != 2:
+        raise TacitError(f"a piece of advice has {len(words)} parts; it must have a kind and a text")
+    return words
 
 
 def _files(given: dict[str, Any], known: Collection[str]) -> dict[str, str]:

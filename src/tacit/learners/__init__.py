@@ -33,8 +33,11 @@ REGISTRY.add("ucb-central", ucb_central)
 REGISTRY.add("ucb-independent", ucb_independent)
 REGISTRY.add("q-independent", QIndependent)
 
+#: What learns where nothing else is asked for.
+DEFAULT = "adaptive-v-cce"
 
 __all__ = [
+    "DEFAULT",
     "NPG",
     "REGISTRY",
     "UCB",

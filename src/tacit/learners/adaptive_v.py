@@ -93,6 +93,11 @@ class AdaptiveV(Learner):
             "step": self.step,
         }
 
+    @property
+    def instead(self) -> str:
+        """What to try where its result is not good, in words."""
+        return "try more episodes, or `tacit compare` for all learners that fit"
+
     def bound_sum(self, state: Any) -> FloatArray:
         """Return the agents' own estimates of their gaps, summed over episodes."""
         found: FloatArray = state.bound_sum

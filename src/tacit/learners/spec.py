@@ -115,6 +115,12 @@ class Learner:
         """The policy of the first episode: "uniform", "random" or a MarkovPolicy."""
         return "uniform"
 
+    @property
+    def instead(self) -> str:
+        """What to try where its result is not good, in words."""
+        kind = "ce" if self.equilibrium == "ce" else "cce"
+        return f"try adaptive-v-{kind}, which has nothing to set, or `tacit compare` for all learners that fit"
+
     def seat(self, i: int) -> Learner:
         """Return agent i's learner: itself, but for a team of different ones."""
         return self

@@ -22,7 +22,7 @@ def plot_band(runs: Sequence[Outcome], column: str, *, ax: Any, band: str = "sd"
     if np.isnan(y).any():
         return ax.plot([], [], **look)[0]
     low, middle, high = _band(y, band)
-    if column == "gap":  # on a logarithmic axis a band must not reach below what any seed has
+    if column.startswith("gap"):  # on a logarithmic axis a band must not reach below what any seed has
         low = np.maximum(low, y.min(axis=0))
     (line,) = ax.plot(x, middle, **look)
     if len(y) > 1:

@@ -15,7 +15,7 @@ from matplotlib.ticker import EngFormatter
 
 from tacit.experiments import Outcome
 from tacit.report.bands import plot_band
-from tacit.report.measured import SURE, Task, averaged
+from tacit.report.measured import SURE, Task, averaged, papers_column, papers_gap
 from tacit.report.style import COLORS, styled
 
 #: The runs of each setting of each group.
@@ -55,7 +55,7 @@ def _team_row(runs: Sequence[Outcome], *, axes: Sequence[Any], title: str) -> No
 
 def task_figure(variants: Variants, task: Task) -> Figure:
     """Draw the rewards of all algorithms [Mao2022, fig:2], and beside them gaps where all are exact or certified."""
-    bounds = [run.gap for held in variants.values() for runs in held.values() for run in runs]
+    bounds = [papers_gap(run) for held in variants.values() for runs in held.values() for run in runs]
     gaps = all(bound is not None and bound.source in SURE for bound in bounds)
     with styled():
         figure = Figure(figsize=(13, 5.2) if gaps else (11, 4.4))
@@ -82,7 +82,7 @@ def _plot_rewards(variants: Variants, *, ax: Any, task: Task) -> None:
 
 def _plot_gaps(variants: Variants, *, ax: Any, task: Task) -> None:
     for label, runs, look in _shown(variants):
-        plot_band(runs, "gap", ax=ax, label=label, band="quartiles", **look)
+        plot_band(runs, papers_column(runs[0]), ax=ax, label=label, band="quartiles", **look)
     ax.set(xlabel="episode", ylabel="gap: V-Learning certified cce, others nash")
     ax.set_title(f"{task.name}: gap, median and quartiles of {_seeds(variants)} seeds", fontsize=10)
     ax.yaxis.label.set_size(9)

@@ -11,6 +11,7 @@ import numpy as np
 from tacit.core.types import FloatArray
 from tacit.evaluation import evaluate, l2_gap, solve
 from tacit.experiments import Outcome
+from tacit.experiments.outcome import GapOutcome
 from tacit.experiments.statistics import Summary, summarize
 from tacit.games.tabular import TabularGame
 from tacit.policies import MarkovPolicy
@@ -97,7 +98,7 @@ def measure(setting: str, runs: Sequence[Outcome], task: Task) -> Measured:
     mean = np.mean([run.curve["reward"] for run in runs], axis=0)
     fifth = max(1, len(mean) // 5)
     moved = float(mean[-fifth:].mean() - mean[-2 * fifth : -fifth].mean())
-    sure = [run.gap for run in runs if run.gap is not None and run.gap.source in SURE]
+    sure = [gap for run in runs if (gap := papers_gap(run)) is not None and gap.source in SURE]
     return Measured(
         setting=setting,
         episodes=runs[0].episodes,
@@ -110,6 +111,16 @@ def measure(setting: str, runs: Sequence[Outcome], task: Task) -> Measured:
         gap=summarize([max(gap.upper) for gap in sure]) if sure else None,
         kind=sure[0].kind if sure else "",
     )
+
+
+def papers_gap(run: Outcome) -> GapOutcome | None:
+    """Return the gap of the answer that the paper gives: the average over all episodes, for V-learning."""
+    return run.candidates.get("average", run.gap)
+
+
+def papers_column(run: Outcome) -> str:
+    """Return the column of the curve that has it."""
+    return "gap_average" if "gap_average" in (run.curve.dtype.names or ()) else "gap"
 
 
 def _when(episode: FloatArray, mean: FloatArray) -> int:

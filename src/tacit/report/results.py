@@ -22,8 +22,12 @@ _WIDTH = 130
 _LINES = ("-", "--", ":", "-.")
 
 
-def results_figure(groups: Sequence[Group], *, band: str = "sd") -> Figure:
-    """Draw groups of runs; the same learner has the same colour everywhere, and one entry of the legend below."""
+def results_figure(groups: Sequence[Group], *, band: str = "sd", candidate: str = "best") -> Figure:
+    """Draw groups of runs; the same learner has the same colour everywhere, and one entry of the legend below.
+
+    The gap is that of the best candidate at every time, or of one of them: "average", "latest" or "last". Learners
+    without candidates have only the one gap.
+    """
     games = list(dict.fromkeys(group.game for group in groups))
     learners = list(dict.fromkeys(group.learner for group in groups))
     looks = {learner: _look(k) for k, learner in enumerate(learners)}
@@ -37,8 +41,8 @@ def results_figure(groups: Sequence[Group], *, band: str = "sd") -> Figure:
                 line = plot_band(group.outcomes, "reward", ax=row[0], band=band, **look)
                 label = f"{name(group.learner)} ({_seeds(group)})"
                 entries.setdefault((group.learner, _seeds(group)), (label, line))
-                plot_band(group.outcomes, "gap", ax=row[1], band=band, **look)
-            _dress(row, game, held)
+                plot_band(group.outcomes, _gap_column(group, candidate), ax=row[1], band=band, **look)
+            _dress(row, game, held, candidate)
         labels = [label for label, _ in entries.values()]
         legend = figure.legend(
             [line for _, line in entries.values()],
@@ -56,17 +60,28 @@ def _look(k: int) -> dict[str, str]:
     return {"color": colors[k % len(colors)], "linestyle": _LINES[k // len(colors) % len(_LINES)]}
 
 
+def _whose(candidate: str) -> str:
+    return "" if candidate == "best" else f', candidate "{candidate}"'
+
+
 def _seeds(group: Group) -> str:
     return "1 seed" if len(group.outcomes) == 1 else f"{len(group.outcomes)} seeds"
 
 
-def _dress(row: Any, game: str, groups: Sequence[Group]) -> None:
+def _gap_column(group: Group, candidate: str) -> str:
+    held = all(f"gap_{candidate}" in (one.curve.dtype.names or ()) for one in group.outcomes)
+    return f"gap_{candidate}" if held else "gap"
+
+
+def _dress(row: Any, game: str, groups: Sequence[Group], candidate: str) -> None:
     bounds = [one.gap for group in groups for one in group.outcomes if one.gap is not None]
     sure = {"exact": "", "estimate": " (estimate)"}
     kinds = " and ".join(sorted({gap.kind + sure.get(gap.source, " (bound)") for gap in bounds}))
     row[0].set(xlabel="episode", ylabel="reward in an episode, agent 0", title=f"{name(game)}: reward while learning")
     row[0].xaxis.set_major_formatter(EngFormatter(sep=""))
-    row[1].set(xlabel="episode", ylabel=f"gap: {kinds}", title=f"{name(game)}: largest gap of all agents")
+    row[1].set(
+        xlabel="episode", ylabel=f"gap: {kinds}", title=f"{name(game)}: largest gap of all agents{_whose(candidate)}"
+    )
     plain(row[0].title, row[1].title)
     drawn = np.concatenate([[0.0], *(line.get_ydata() for line in row[1].lines)])
     if drawn.max() > 0:

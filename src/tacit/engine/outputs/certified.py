@@ -41,6 +41,7 @@ class CertifiedOutput(Output):
         self.tables = tables_to_measure(game, certify)
         self.certificate = Nothing() if self.tables is None else certificate(self.tables, learner.equilibrium)
         self.record = record(game, episodes) if keep else Nothing()
+        self.notes = _cost(game, self.tables, certify)
 
     def look(self, engine: Engine, done: int) -> None:
         """Nothing: record and certificate watch the loop itself."""
@@ -53,7 +54,7 @@ class CertifiedOutput(Output):
         known = self._known(self.tables, engine.policy(engine.distributions()), engine, done)
         best = known[smallest(known)]
         each = {f"gap_{name}": one.gaps.gap for name, one in known.items()}
-        return {"value": best.values, "gap": best.gaps.upper, **each}
+        return {"value": np.asarray(best.values), "gap": best.gaps.upper, **each}
 
     def result(self, engine: Engine, done: int) -> Result:
         """Return the certified policies and the last iterate; where agents saw different things, the latter alone."""
@@ -71,7 +72,7 @@ class CertifiedOutput(Output):
         else:
             known = self._known(self.tables, last, engine, done)
             chosen = smallest(known)
-        held = {**self._certified(), "last": last}
+        held: dict[str, CertifiedPolicy | MarkovPolicy] = {**self._certified(), "last": last}
         return Result(last, {name: Candidate(held.get(name), one) for name, one in known.items()}, chosen)
 
     def _known(self, tables: TabularGame, last: MarkovPolicy, engine: Engine, done: int) -> dict[str, Known]:
@@ -102,6 +103,22 @@ class CertifiedOutput(Output):
         """Nothing to restore."""
 
 
+#: A certificate of more joint actions tells its cost; of how many it takes as long as learning itself (measured: 15
+#: to 50 with 2 to 10 agents).
+COSTLY, AS_LEARNING = 128, 25
+
+
+def _cost(game: Game, tables: TabularGame | None, certify: bool | None) -> tuple[str, ...]:
+    """Say what the certificate costs where that dominates, or would."""
+    if not isinstance(game, TabularGame) or certify is False or game.joint_actions <= COSTLY:
+        return ()
+    times = f"about {1 + game.joint_actions // AS_LEARNING:,} times the time of learning alone"
+    every = f"the certificate goes through all {game.joint_actions:,} joint actions at every step"
+    if tables is None:
+        return (f"not certified: {every}, which takes {times}; certify=True (--certify yes) asks for it",)
+    return (f"{every}, which takes {times}; certify=False (--certify no) leaves it out",)
+
+
 @dataclass(frozen=True)
 class Known:
     """What the certificate, or the agents themselves, said of a policy."""
@@ -116,7 +133,7 @@ class Known:
 
 def smallest(known: Mapping[str, Known]) -> str:
     """Return the name of the candidate with the smallest gap; of equals the simplest, which comes last."""
-    return min(reversed(known), key=lambda name: known[name].gaps.gap)
+    return min(reversed(list(known)), key=lambda name: known[name].gaps.gap)
 
 
 @dataclass(frozen=True)

@@ -181,4 +181,5 @@ class ExactGaps:
         if self.tables is None:
             return Gaps("nash", np.full(self.policy.agents, np.nan), "none"), None
         found = evaluate(self.tables, self.policy)
-        return Gaps("nash", found.gaps, "exact"), found.values
+        low, high = self.tables.reward_range
+        return Gaps("nash", found.gaps, "exact", most=self.tables.horizon * (high - low)), found.values
