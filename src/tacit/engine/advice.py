@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 #: From this share of the gap of uniform play on, nothing was learned.
 NO_BETTER = 0.9
-#: A gap grows if it ends so many times above its smallest.
+#: A gap grows if from the second quarter of a run to the last it became so many times as large.
 GROWS = 1.25
-#: It stalls if the second half of the run took off less than this share, and it is still above `SMALL`.
+#: It stalls if it lost less than this share there, and ends above `SMALL` of that of uniform play.
 STALLS, SMALL = 0.05, 0.1
 #: Curves of fewer rows say nothing about the way.
 ROWS = 10
@@ -57,11 +57,11 @@ def advise(
     small = SMALL * (most if uniform is None or uniform <= 1e-9 * most else uniform)
     if len(curve) < ROWS or not np.isfinite(gaps).all() or gap <= small:
         return tuple(found)
-    least = int(gaps.argmin())
-    if gap > GROWS * gaps[least]:
-        then = f"{gaps[least]:.4g} after {int(curve['episode'][least]):,} episodes"
-        found.append(Advice("grows", f"the gap grows: it was {then} and is {gap:.4g} now; {instead}"))
-    elif not found and gap > (1 - STALLS) * (half := float(gaps[len(curve) // 2 - 1])):
-        since = f"{half:.4g} after {int(curve['episode'][len(curve) // 2 - 1]):,} episodes"
-        found.append(Advice("stalls", f"the gap hardly falls any more: it was {since} and is {gap:.4g} now; {instead}"))
+    rows = len(curve)
+    then, now = float(np.median(gaps[rows // 4 : rows // 2])), float(np.median(gaps[-rows // 4 :]))  # gaps fluctuate
+    moved = f"it was {then:.4g} in the second quarter of the run and {now:.4g} in the last"
+    if now > GROWS * then:
+        found.append(Advice("grows", f"the gap grows: {moved}; {instead}"))
+    elif not found and now > (1 - STALLS) * then:
+        found.append(Advice("stalls", f"the gap hardly falls any more: {moved}; {instead}"))
     return tuple(found)

@@ -69,6 +69,10 @@ class Candidate:
     _policy: CertifiedPolicy | MarkovPolicy | None
     _judge: Callable[[], tuple[Gaps, FloatArray | None]] = field(repr=False)
 
+    def __repr__(self) -> str:
+        held = "not kept" if self._policy is None else repr(self._policy)
+        return f"Candidate({held}, {self.gaps.kind} gap {self.gap:.4g})"
+
     @cached_property
     def _judged(self) -> tuple[Gaps, FloatArray | None]:
         return self._judge()
