@@ -97,7 +97,7 @@ def _learned(spec: RunSpec, watch: Watcher | None, checkpoint: Checkpoint | None
         if watch is not None:
             watch(event)
 
-    options = Options(spec.episodes, spec.seed, spec.certify, spec.keep, spec.points)
+    options = Options(spec.episodes, spec.seed, spec.certify, spec.keep, spec.points, spec.gap, spec.seconds)
     given: dict[str, Any] = {"watch": timed, "checkpoint": checkpoint}
     with contextlib.ExitStack() as stack:
         game: Any = _game(spec)

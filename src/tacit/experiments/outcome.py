@@ -33,7 +33,9 @@ class Outcome:
     game : str
         The game in words.
     episodes : int
-        Episodes done; fewer than `spec.episodes` where it was interrupted or the learner had reached its tolerance.
+        Episodes done; fewer than `spec.episodes` where it ended early.
+    ended : str
+        What ended it, as `Run.ended` says.
     reward : list [N]
         Mean returns over the last tenth of the episodes.
     value : list [N] or None
@@ -64,6 +66,7 @@ class Outcome:
     notes: tuple[str, ...]
     seconds: float
     curve: npt.NDArray[Any]
+    ended: str = "episodes"
     interrupted: bool = False
     learned: int = 0
     span: tuple[float, float] = (0.0, 0.0)
@@ -94,6 +97,7 @@ def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float])
         notes=run.notes,
         seconds=run.seconds,
         curve=run.curve,
+        ended=run.ended,
         interrupted=run.interrupted,
         learned=learned,
         span=span,

@@ -11,7 +11,7 @@ from tacit.engine.curve import Measures
 from tacit.engine.fused import FusedEngine
 from tacit.engine.outputs.markov import exact_candidate, tables_to_measure
 from tacit.engine.protocols import Engine, Output, Result
-from tacit.engine.record import Nothing, Record, certified_policies, record
+from tacit.engine.record import Nothing, Record, certified_policies, growing_record, room_in, with_room
 from tacit.engine.run import Candidate, Gaps
 from tacit.engine.validation import Arrays, check_names
 from tacit.evaluation.certificate import Certificate, bound, certificate, fixed_deviation, latest
@@ -36,10 +36,15 @@ class CertifiedOutput(Output):
         self.game, self.learner, self.episodes, self.seed = game, learner, episodes, seed
         self.tables = tables_to_measure(game, certify)
         self.certificate = Nothing() if self.tables is None else certificate(self.tables, learner.equilibrium)
-        self.record = record(game, episodes) if keep else Nothing()
+        self.record = growing_record(game, episodes) if keep else Nothing()
+        self.certifies = self.tables is not None
 
-    def look(self, engine: Engine, done: int) -> None:
-        """Nothing: record and certificate watch the loop itself."""
+    def look(self, engine: Engine, done: int) -> int | None:
+        """Make room in the record, which watches the loop itself; return for how many episodes it has room."""
+        if not isinstance(engine.record, Record):
+            return None
+        engine.record = with_room(engine.record, self.game, done, self.episodes)
+        return room_in(engine.record)
 
     def measure(self, engine: Engine, done: int) -> Measures:
         """Return the policy's values, where they are known, and the bounds on its gaps; and the largest of "latest"."""
@@ -56,7 +61,7 @@ class CertifiedOutput(Output):
         last = exact_candidate(self.tables, policy)
         if not engine.common_state:
             return Result(policy, {"last": last}, "last")
-        kept, kind = self.record, self.learner.equilibrium
+        kept, kind = engine.record, self.learner.equilibrium
         certified = certified_policies(self.game, kept, self.learner.rule) if isinstance(kept, Record) else {}
         if self.tables is None:
             own, unknown = engine.own_bounds(kind, done), Gaps(kind, np.full(self.game.agents, np.nan), "none")
