@@ -88,15 +88,15 @@ _LONGEST = 6000
 
 def print_json(document: dict[str, Any]) -> None:
     """Print exactly one JSON document on stdout."""
-    sys.stdout.write(printable_json(_finite(document)) + "\n")
+    sys.stdout.write(printable_json(finite(document)) + "\n")
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """Replace what JSON cannot hold: infinities and what is undefined become null."""
     if isinstance(value, dict):
-        return {key: _finite(part) for key, part in value.items()}
+        return {key: finite(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(part) for part in value]
+        return [finite(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -26,18 +26,18 @@ def results_figure(groups: Sequence[Group], *, band: str = "sd") -> Figure:
     """Draw groups of runs; the same learner has the same colour everywhere, and one entry of the legend below."""
     games = list(dict.fromkeys(group.game for group in groups))
     learners = list(dict.fromkeys(group.learner for group in groups))
-    looks = {learner: _look(k) for k, learner in enumerate(learners)}
+    looks = {learner: look(k) for k, learner in enumerate(learners)}
     entries: dict[tuple[str, str], tuple[str, Any]] = {}
     with styled():
         figure = Figure(figsize=(10, 0.8 + 3.2 * len(games) + 0.25 * len(learners)))
         for row, game in zip(figure.subplots(len(games), 2, squeeze=False), games, strict=True):
             held = [group for group in groups if group.game == game]
             for group in held:
-                look = looks[group.learner]
-                line = plot_band(group.outcomes, "reward", ax=row[0], band=band, **look)
+                own = looks[group.learner]
+                line = plot_band(group.outcomes, "reward", ax=row[0], band=band, **own)
                 label = f"{name(group.learner)} ({_seeds(group)})"
                 entries.setdefault((group.learner, _seeds(group)), (label, line))
-                plot_band(group.outcomes, "gap", ax=row[1], band=band, **look)
+                plot_band(group.outcomes, "gap", ax=row[1], band=band, **own)
             _dress(row, game, held)
         labels = [label for label, _ in entries.values()]
         legend = figure.legend(
@@ -51,7 +51,8 @@ def results_figure(groups: Sequence[Group], *, band: str = "sd") -> Figure:
     return figure
 
 
-def _look(k: int) -> dict[str, str]:
+def look(k: int) -> dict[str, str]:
+    """Return how the k-th line looks."""
     colors = list(COLORS.values())
     return {"color": colors[k % len(colors)], "linestyle": _LINES[k // len(colors) % len(_LINES)]}
 
