@@ -12,10 +12,10 @@ from tacit.core import archive
 from tacit.core.errors import TacitError
 from tacit.games import is_file
 
-EPILOG = """27 settings, spread over the ranges that the learner declares, have a ninth of a whole run each,
-the best nine a third, the best three a whole run (successive halving), on two seeds each. The best of many is partly the luckiest, so
-it then meets the learner's defaults on fresh seeds (--seeds), and the file has it only if it wins beyond luck: the 95 %
-bootstrap interval of the mean difference is above 0. Otherwise the file has the defaults.
+EPILOG = """27 settings, spread over the ranges that the learner declares, have a ninth of a whole run each, the best
+nine a third, the best three a whole run (successive halving), on two seeds each. The best of many is partly the
+luckiest, so it then meets the learner's defaults on fresh seeds (--seeds), and the file has it only if it wins beyond
+luck: the 95 % bootstrap interval of the mean difference is above 0. Otherwise the file has the defaults.
 
 --seconds is for all runs together, compilation left out; one run takes place at a time. What is found in it depends on
 the machine. With --episodes K it does not, and all runs together have 18 + 2·seeds times K episodes.
