@@ -38,6 +38,7 @@ def results_figure(groups: Sequence[Group], *, band: str = "sd") -> Figure:
                 label = f"{name(group.learner)} ({_seeds(group)})"
                 entries.setdefault((group.learner, _seeds(group)), (label, line))
                 plot_band(group.outcomes, "gap", ax=row[1], band=band, **own)
+                _mark_ends(group, row[1], own["color"])
             _dress(row, game, held)
         labels = [label for label, _ in entries.values()]
         legend = figure.legend(
@@ -57,6 +58,16 @@ def look(k: int) -> dict[str, str]:
     return {"color": colors[k % len(colors)], "linestyle": _LINES[k // len(colors) % len(_LINES)]}
 
 
+def _mark_ends(group: Group, ax: Any, color: str) -> None:
+    """Mark the gap at which runs were to stop, and where each was certified to have it."""
+    target = group.outcomes[0].spec.gap
+    if target is not None and target > 0:
+        ax.axhline(target, color=color, linewidth=0.8, linestyle=":")
+    for one in group.outcomes:
+        if one.ended == "gap":
+            ax.plot(one.curve["episode"][-1], one.curve["gap"][-1], "o", color=color, markersize=4)
+
+
 def _seeds(group: Group) -> str:
     return "1 seed" if len(group.outcomes) == 1 else f"{len(group.outcomes)} seeds"
 
@@ -67,7 +78,8 @@ def _dress(row: Any, game: str, groups: Sequence[Group]) -> None:
     kinds = " and ".join(sorted({gap.kind + sure.get(gap.source, " (bound)") for gap in bounds}))
     row[0].set(xlabel="episode", ylabel="reward in an episode, agent 0", title=f"{name(game)}: reward while learning")
     row[0].xaxis.set_major_formatter(EngFormatter(sep=""))
-    row[1].set(xlabel="episode", ylabel=f"gap: {kinds}", title=f"{name(game)}: largest gap of all agents")
+    stopped = ", ● stopped" if any(one.ended == "gap" for group in groups for one in group.outcomes) else ""
+    row[1].set(xlabel="episode", ylabel=f"gap: {kinds}", title=f"{name(game)}: largest gap of all agents{stopped}")
     plain(row[0].title, row[1].title)
     drawn = np.concatenate([[0.0], *(line.get_ydata() for line in row[1].lines)])
     if drawn.max() > 0:
