@@ -78,7 +78,7 @@ class RunSpec:
     @property
     def open(self) -> bool:
         """Whether only a gap or the clock ends it."""
-        return self.episodes == limits.EPISODES
+        return self.episodes == limits.EPISODES and not (self.gap is None and self.seconds is None)
 
     @property
     def label(self) -> str:
