@@ -45,6 +45,7 @@ if TYPE_CHECKING:
         stationarity,
         theory,
     )
+    from tacit.experiments import compare, tune
     from tacit.games import TabularGame, load, make
     from tacit.games.gymnasium import from_gymnasium
     from tacit.games.openspiel import from_openspiel
@@ -82,6 +83,7 @@ _HOMES = {
         "stationarity",
         "theory",
     ],
+    "tacit.experiments": ["compare", "tune"],
     "tacit.games": ["TabularGame", "load", "make"],
     "tacit.games.gymnasium": ["from_gymnasium"],
     "tacit.games.openspiel": ["from_openspiel"],
@@ -131,6 +133,7 @@ __all__ = [
     "agent",
     "bandits",
     "best_response",
+    "compare",
     "engine",
     "environments",
     "evaluate",
@@ -155,4 +158,5 @@ __all__ = [
     "testing",
     "theory",
     "to_pettingzoo",
+    "tune",
 ]

@@ -10,7 +10,7 @@ from typing import Any
 
 from tacit.core import check, limits
 from tacit.core.errors import TacitError, brief
-from tacit.engine import outputs
+from tacit.engine import outputs, record
 from tacit.engine.agents import check_alone
 from tacit.engine.checkpoint import Checkpoint
 from tacit.engine.curve import Curve
@@ -19,6 +19,7 @@ from tacit.engine.events import Finished, Noted, Started, Watcher, to_all
 from tacit.engine.exact import ExactEngine
 from tacit.engine.fused import FusedEngine
 from tacit.engine.protocols import Engine, Output
+from tacit.engine.record import Record
 from tacit.engine.run import Run
 from tacit.environments.adapters import GameAdapter, environment, is_environment, name_of
 from tacit.environments.bounds import Bounds, Exceeded, episode_bounds
@@ -35,7 +36,7 @@ def learn(
     game: TabularGame | Any,
     learner: str | Learner | Sequence[Any] | Callable[..., Any] = DEFAULT,
     *,
-    episodes: int,
+    episodes: int | None = None,
     seed: int = 0,
     certify: bool | None = None,
     keep: bool = True,
@@ -65,8 +66,9 @@ def learn(
         `learn(h, s, a, reward, next_state)`; it is played by agents on their own instead of in the compiled loop, some
         hundred times slower.
         `preset="paper"` takes the settings that the paper used on this game; others given beside it override them.
-    episodes : int
-        Episodes to play; for learners with exact gradients, iterations.
+    episodes : int, optional
+        Episodes to play; for learners with exact gradients, iterations. It may be left out where `gap` or `seconds`
+        ends the run; constants of the theory then count on 10¹⁵.
     seed : int
         Everything random comes from it.
     certify : bool, optional
@@ -75,12 +77,14 @@ def learn(
     keep : bool
         Keep the record that the certified policy is made of.
     points : int
-        Rows of the curve.
+        Rows of the curve. With `gap` or `seconds` each row comes 10/points later than the one before, a tenth by
+        default, however long the run is.
     gap : float, optional
-        Stop when the measured gap of the best policy, the largest of all agents, is at most this. It is measured at
-        every row of the curve.
+        Stop when the gap of the policy, the largest of all agents, is at most this. It is looked at in every row of the
+        curve, and only a certificate or an exact gap counts: a run without one says so, and is not stopped by it.
     seconds : float, optional
-        Stop after so much time of learning; where that is depends on the machine.
+        Stop after so much time, compilation left out. How far a run comes in it depends on the machine: the same seed
+        may end elsewhere. Rows of the curve are left out where measuring them would take more than half of the time.
     progress : callable, optional
         Called with every event of the run: `Started`, `Advanced(done, total)`, `Measured(row)` with the reward and
         the gap, `Noted(text)` and `Finished`, all of `tacit.engine.events`.
@@ -117,7 +121,7 @@ def learn(
 class Options:
     """How long to learn, from which seed, and what to keep; see `learn`."""
 
-    episodes: int
+    episodes: int | None
     seed: int = 0
     certify: bool | None = None
     keep: bool = True
@@ -126,15 +130,34 @@ class Options:
     seconds: float | None = None
 
     def __post_init__(self) -> None:
-        limits.integer("episodes", self.episodes, least=1, most=limits.EPISODES)
+        check_limits(self.episodes, self.gap, self.seconds)
         limits.integer("seed", self.seed, least=0, most=limits.SEED + limits.SEEDS)
         limits.integer("points", self.points, least=1, most=limits.POINTS)
         if self.certify is not None:
             check.flag("certify", self.certify)
         check.flag("keep", self.keep)
-        for name in ("gap", "seconds"):
-            if getattr(self, name) is not None:
-                check.real(name, getattr(self, name), least=0)
+
+    @property
+    def most(self) -> int:
+        """Episodes at most."""
+        return limits.EPISODES if self.episodes is None else self.episodes
+
+    @property
+    def stops(self) -> bool:
+        """Whether the run may stop before it has played all episodes."""
+        return self.gap is not None or self.seconds is not None
+
+
+def check_limits(episodes: int | None, gap: float | None, seconds: float | None) -> None:
+    """Raise unless these say when a run ends."""
+    if episodes is not None:
+        limits.integer("episodes", episodes, least=1, most=limits.EPISODES)
+    elif gap is None and seconds is None:
+        raise TacitError("episodes is missing; say how many, or when to stop: by gap, by seconds or by both")
+    if gap is not None:
+        check.real("gap", gap, least=0)
+    if seconds is not None and check.real("seconds", seconds, least=0) == 0:
+        raise TacitError("seconds is 0; it must be a positive number")
 
 
 def run_learner(
@@ -167,7 +190,7 @@ def run_learner(
         raise TacitError(f"{option} is for environments without tables; {game!r} has its own")
     name, chosen = team(learner, params, game.name, game.agents)
     output = _output(game, chosen, options)
-    K, seed = options.episodes, options.seed
+    K, seed = options.most, options.seed
     engine: Engine
     if chosen.exact:
         engine = ExactEngine(
@@ -207,7 +230,7 @@ def _in_environment(
     check_alone(chosen, name)
     bounds = episode_bounds(adapter, horizon=horizon, reward_range=reward_range, seed=options.seed)
     while True:
-        engine = EnvironmentEngine(adapter, chosen, bounds, episodes=options.episodes, seed=options.seed, encode=encode)
+        engine = EnvironmentEngine(adapter, chosen, bounds, episodes=options.most, seed=options.seed, encode=encode)
         output = _output(engine.game, chosen, options)
         engine.record = output.record
         try:
@@ -224,27 +247,60 @@ def _require_tables(game: Game, needed: str) -> TabularGame:
 
 
 def _output(game: Game, learner: Learner, options: Options) -> Output:
-    made = {"episodes": options.episodes, "seed": options.seed, "certify": options.certify, "keep": options.keep}
-    return outputs.REGISTRY.make(learner.output, game=game, learner=learner, **made)
+    made = {"episodes": options.most, "seed": options.seed, "certify": options.certify, "keep": options.keep}
+    output = outputs.REGISTRY.make(learner.output, game=game, learner=learner, **made)
+    if isinstance(output.record, Record) and not options.stops:
+        record.require(game, options.most)
+    return output
+
+
+def _without_certificate(game: Game, output: Output, options: Options) -> list[str]:
+    """Return why the gap that was asked for cannot stop a run, if so; raise if nothing else would."""
+    if options.gap is None or output.certifies:
+        return []
+    if not isinstance(game, TabularGame):
+        why = "the game has no tables"
+    elif options.certify is False:
+        why = "certify is False"
+    else:
+        why = f"the game has {game.joint_actions:,} joint actions, and certify=True was not asked for"
+    told = f"gap={options.gap:g} stops a run on a certificate or an exact gap, and this run has neither: {why}"
+    if options.episodes is None and options.seconds is None:
+        raise TacitError(f"{told}; give episodes or seconds too")
+    return [f"{told}; it goes on to its other limits"]
+
+
+def _clock_notes(ended: str, options: Options) -> list[str]:
+    """Return what to say of a run that ended where this machine had come to."""
+    if ended == "seconds":
+        return [f"stopped by the clock after {options.seconds:g} s: how far a run comes in it depends on the machine"]
+    if ended == "gap" and options.seconds is not None:
+        return ["with a limit on seconds, where a run is measured and so where it stops may depend on the machine"]
+    if ended == "memory":
+        return ["stopped when memory had no room for more of the record; keep=False leaves it out"]
+    return []
 
 
 def _conduct(
     engine: Engine, output: Output, name: str, options: Options, watch: Watcher, checkpoint: Checkpoint | None
 ) -> Run:
     """Drive a run from its start, or from where its checkpoint left it, to its end."""
-    curve = Curve(options.episodes, options.points, engine.game.agents)
+    early = _without_certificate(engine.game, output, options)
+    curve = Curve(options.most, options.points, engine.game.agents, stops=options.stops)
     if checkpoint is not None:
         checkpoint.resume({"engine": engine, "curve": curve, "output": output}, *engine.structs)
     game = engine.game.name or type(engine.game).__name__
-    watch(Started(game, name, options.seed, options.episodes, curve.done, tuple(curve.rows)))
-    for note in output.notes:
+    watch(Started(game, name, options.seed, options.most, curve.done, tuple(curve.rows)))
+    before = (*output.notes, *early)
+    for note in before:
         watch(Noted(note))
-    limits = {"gap": options.gap, "seconds": options.seconds}
-    ended = drive(engine, output, curve, watch=watch, checkpoint=checkpoint, **limits)
+    stop = {"gap": options.gap, "seconds": options.seconds}
+    ended = drive(engine, output, curve, watch=watch, checkpoint=checkpoint, **stop)
     result = output.result(engine, curve.done)
-    found = list(engine.warnings)
+    found = [*engine.warnings, *early]
     if ended == "interrupted":
-        found.append(f"interrupted: the run holds {curve.done} of {options.episodes} episodes")
+        of = "" if options.episodes is None else f" of {options.episodes}"
+        found.append(f"interrupted: the run holds {curve.done}{of} episodes")
     run = Run(
         game=engine.game,
         learner=name,
@@ -259,13 +315,13 @@ def _conduct(
         seconds=engine.seconds,
         ended=ended,
         sampled=result.sampled,
-        notes=(*engine.game.notes, *output.notes, *engine.notes),
+        notes=(*engine.game.notes, *engine.notes, *before, *_clock_notes(ended, options)),
         warnings=tuple(found),
         instead=engine.learner.instead,
     )
     with contextlib.suppress(KeyboardInterrupt):  # there is nothing left to interrupt
         for note in dict.fromkeys((*run.notes, *engine.warnings)):
-            if note not in output.notes:
+            if note not in before:
                 watch(Noted(note))
         watch(Finished(curve.done, ended))
     return run

@@ -63,4 +63,6 @@ def test_the_share_is_of_the_gap_of_uniform_play():
     even = tacit.evaluate(game, tacit.MarkovPolicy.uniform(game)).gap
     assert run.share == pytest.approx(run.gap / even)
     assert f"{100 * run.share:.3g} % of uniform play's" in repr(run)
-    assert tacit.learn(tacit.make("matching-pennies"), episodes=50).share is None  # uniform play is an equilibrium there
+    assert (
+        tacit.learn(tacit.make("matching-pennies"), episodes=50).share is None
+    )  # uniform play is an equilibrium there

@@ -11,17 +11,19 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from tacit._version import __version__
-from tacit.cli import evaluate, games, learners, options, plot, reproduce, run, solve, theory
+from tacit.cli import compare, evaluate, games, learners, options, plot, reproduce, run, solve, theory, tune
 from tacit.core import check
 from tacit.core.errors import TacitError
 
-COMMANDS = (run, evaluate, plot, solve, theory, reproduce, games, learners)
+COMMANDS = (run, compare, tune, evaluate, plot, solve, theory, reproduce, games, learners)
 
 EPILOG = """examples:
   tacit games                                      the games that can be named
   tacit run good-state stage-v-cce --episodes 50000 --seeds 20 --set bonus=0.1
                                                    learn a coarse correlated equilibrium, 20 runs
   tacit run experiment.toml --out results/first    games × learners × seeds, stored and resumable
+  tacit compare good-state                         which learner? ranked by certified gap, in a minute
+  tacit tune good-state v-learning -o tuned.toml   better parameters for one learner
   tacit evaluate results/first                     the stored policies' values and gaps, computed anew
   tacit plot results/first                         reward and gap curves
   tacit solve good-state --game-set horizon=20     best total reward

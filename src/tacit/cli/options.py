@@ -16,6 +16,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from tacit.core import check
 from tacit.core.display import printable, printable_json
 from tacit.core.errors import TacitError, brief
 from tacit.games import TabularGame, from_name_or_file
@@ -44,6 +45,16 @@ def game_of(args: argparse.Namespace) -> TabularGame:
     for note in game.notes:
         tell(note)
     return game
+
+
+def check_limits(args: argparse.Namespace) -> None:
+    """Check --episodes, --gap and --seconds, those that were given."""
+    if args.episodes is not None:
+        check.integer("--episodes", args.episodes, least=1)
+    if getattr(args, "gap", None) is not None:
+        check.real("--gap", args.gap, least=0)
+    if args.seconds is not None and check.real("--seconds", args.seconds, least=0) == 0:
+        raise TacitError("--seconds is 0; it must be a positive number")
 
 
 def settings(option: str, pairs: Iterable[str]) -> dict[str, Any]:
@@ -77,15 +88,15 @@ _LONGEST = 6000
 
 def print_json(document: dict[str, Any]) -> None:
     """Print exactly one JSON document on stdout."""
-    sys.stdout.write(printable_json(_finite(document)) + "\n")
+    sys.stdout.write(printable_json(finite(document)) + "\n")
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """Replace what JSON cannot hold: infinities and what is undefined become null."""
     if isinstance(value, dict):
-        return {key: _finite(part) for key, part in value.items()}
+        return {key: finite(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_finite(part) for part in value]
+        return [finite(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

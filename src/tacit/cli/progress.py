@@ -46,6 +46,11 @@ class Shown:
             self._seen.popleft()
         text = f"{at.done}/{at.runs} runs"
         seconds, played = now - self._seen[0][0], at.episodes - self._seen[0][1]
+        if at.total is None:
+            text += f", {at.episodes:,} episodes"
+            text += f", {played / seconds:,.0f} episodes/s" if seconds > 0 and played > 0 else ""
+            self._show(text, at.done, at.runs)
+            return
         if at.episodes >= at.total:
             text += ", storing results" if at.done < at.runs else ""
         elif seconds > 0 and played > 0:

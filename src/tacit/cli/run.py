@@ -16,7 +16,7 @@ from tacit.core.errors import TacitError
 if TYPE_CHECKING:
     from tacit.experiments import Experiment, Outcome, Results
 
-USAGE = """tacit run GAME [LEARNER] [--episodes K] [options]
+USAGE = """tacit run GAME [LEARNER] [--episodes K] [--gap G] [--seconds T] [options]
        tacit run FILE.toml [--out DIR] [--workers N] [--json]"""
 
 #: Episodes where nothing else is asked for: a small gap in most small games.
@@ -24,7 +24,9 @@ EPISODES = 10_000
 
 EPILOG = """a file, say experiment.toml, runs every game with every learner and every seed:
   name = "first"             # of the experiment
-  episodes = 50_000
+  episodes = 50_000          # may be left out where gap or seconds ends the runs
+  # gap = 0.1                # stop a run when its gap is certified to be at most this
+  # seconds = 60.0           # stop each run after so much time
   seeds = 20                 # how many; first_seed = 0 is the first
   points = 100               # rows of each curve
   # certify = true           # false: no exact certificate; left out: for games of at most 1024 joint actions
@@ -75,7 +77,21 @@ def add(commands: Any) -> None:
         "game", metavar="GAME", help=f"{options.GAME_HELP}; pettingzoo:MODULE.PATH; or an experiment, FILE.toml"
     )
     parser.add_argument("learner", metavar="LEARNER", nargs="?", help="a name from `tacit learners` (adaptive-v-cce)")
-    parser.add_argument("--episodes", metavar="K", type=int, help=f"episodes to learn for ({EPISODES:,})")
+    parser.add_argument(
+        "--episodes",
+        metavar="K",
+        type=int,
+        help=f"episodes to learn for ({EPISODES:,}; with --gap or --seconds, until those end it)",
+    )
+    parser.add_argument(
+        "--gap", metavar="G", type=float, help="stop when the gap is certified, or exactly known, to be at most G"
+    )
+    parser.add_argument(
+        "--seconds",
+        metavar="T",
+        type=float,
+        help="stop each run after T seconds, compilation left out; how far it comes then depends on the machine",
+    )
     parser.add_argument("--seeds", metavar="N", type=int, help="number of runs, with seeds s, s+1, … (1)")
     parser.add_argument("--seed", metavar="S", type=int, help="the first seed (0)")
     parser.add_argument(
@@ -157,7 +173,19 @@ def run(args: argparse.Namespace) -> int:
 #: How a game begins that is code.
 ENVIRONMENT = "pettingzoo:"
 
-_ONE_LINE = ("learner", "episodes", "seeds", "seed", "set", "game_set", "points", "certify", "no_keep")
+_ONE_LINE = (
+    "learner",
+    "episodes",
+    "gap",
+    "seconds",
+    "seeds",
+    "seed",
+    "set",
+    "game_set",
+    "points",
+    "certify",
+    "no_keep",
+)
 
 
 def _from_file(args: argparse.Namespace) -> Experiment:
@@ -178,9 +206,10 @@ def _from_file(args: argparse.Namespace) -> Experiment:
 
 
 def _from_line(args: argparse.Namespace) -> Experiment:
-    episodes = EPISODES if args.episodes is None else check.integer("--episodes", args.episodes, least=1)
     game_params = options.settings("--game-set", args.game_set or [])
     params = options.settings("--set", args.set or [])
+    options.check_limits(args)
+    open_ended = args.gap is not None or args.seconds is not None
     numbers = {"seeds": (1, args.seeds), "seed": (0, args.seed), "points": (1, args.points)}
     given = {
         key: check.integer(f"--{key}", value, least=least)
@@ -198,7 +227,9 @@ def _from_line(args: argparse.Namespace) -> Experiment:
         name=f"{args.game} {learner}",
         games=(GameSpec(args.game, game_params),),
         learners=(LearnerSpec(learner, params),),
-        episodes=episodes,
+        episodes=EPISODES if args.episodes is None and not open_ended else args.episodes,
+        gap=args.gap,
+        seconds=args.seconds,
         certify={"yes": True, "no": False}.get(args.certify),
         keep=not args.no_keep,
         scripts=tuple(args.scripts),
@@ -217,12 +248,40 @@ def _print(results: Results, summaries: list[dict[str, Any]], place: str | None)
         out.print(f"stored in {place}", soft_wrap=True)
 
 
+def _stopped(summary: dict[str, Any]) -> str:
+    """Say what ended the runs, where they were to stop at a gap or after a time."""
+    limits = summary["limits"]
+    if limits["gap"] is None and limits["seconds"] is None:
+        return ""
+    words = {
+        "gap": f"the gap was certified to be at most {limits['gap']}",
+        "seconds": f"after {limits['seconds']} s, by the clock: results depend on the machine",
+        "episodes": "all episodes were played",
+        "tolerance": "the learner had reached its own tolerance",
+        "memory": "memory had no room for more of the record: results depend on the machine",
+        "interrupted": "by Ctrl-C",
+    }
+    found: dict[str, list[int]] = {}
+    for ended, done in zip(summary["ended"], summary["episodes_done"], strict=True):
+        found.setdefault(ended, []).append(done)
+    parts = []
+    for ended, done in found.items():
+        after = f"{min(done):,}" if min(done) == max(done) else f"{min(done):,} to {max(done):,}"
+        which = "" if len(found) == 1 else f"{len(done)} of {summary['seeds']} seeds "
+        parts.append(f"{which}after {after} episodes ({words[ended]})")
+    return f"stopped {', '.join(parts)}"
+
+
 def _print_one(out: Any, summary: dict[str, Any], outcomes: list[Outcome]) -> None:
     reward, gap = summary["reward"], summary["gap"]
     seeds = "1 seed" if summary["seeds"] == 1 else f"{summary['seeds']} seeds"
     if any(one.interrupted for one in outcomes):
         least = min(one.episodes for one in outcomes)
-        out.print(f"interrupted: each run holds at least {least} of {summary['episodes']} episodes")
+        of = "" if outcomes[0].spec.open else f" of {summary['episodes']}"
+        out.print(f"interrupted: each run holds at least {least}{of} episodes")
+    stopped = _stopped(summary)
+    if stopped:
+        out.print(stopped, soft_wrap=True)
     low, high = reward["ci95"]
     out.print(
         f"reward of agent 0, last tenth of the episodes: {reward['mean']:.4g} ± {reward['std']:.3g} "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,16 @@ from tacit.engine.validation import Arrays, check_equal, check_names, checked, w
 
 #: What every row of a curve begins with.
 FIRST_COLUMNS = ["episode", "reward", "value", "gap"]
+
+#: What can end a run; see `Run.ended`.
+ENDS = ("episodes", "gap", "seconds", "tolerance", "memory", "interrupted")
+
+#: The column of words: "" in all rows but the last, which says what ended the run. Runs with a gap or a time at which
+#: they are to stop have it.
+ENDED = "ended"
+
+#: Episodes in the first windows of a run that may stop early, where windows grow.
+_FIRST_WINDOW = 10
 
 #: Named measures; those with one number for each agent become a column for each.
 Measures = Mapping[str, FloatArray | float]
@@ -35,16 +46,21 @@ class Curve:
         How many there were.
     rows : list of dict
         The rows so far.
+    stops : bool
+        Whether the run may stop early: nobody knows when, so windows grow, and the last row says what ended it.
     """
 
-    def __init__(self, episodes: int, points: int, agents: int) -> None:
-        self.episodes, self.done = episodes, 0
-        self.rows: list[dict[str, float]] = []
+    def __init__(self, episodes: int, points: int, agents: int, *, stops: bool = False) -> None:
+        self.episodes, self.done, self.stops = episodes, 0, stops
+        self.rows: list[dict[str, Any]] = []
         self._agents = agents
-        rows = min(points, episodes)
+        rows = _growing_rows(episodes, points) if stops else min(points, episodes)
         memory.require(rows * (_PER_ROW + _PER_COLUMN * (6 + 3 * agents)), f"a curve of {rows:,} points")
-        edges = np.linspace(0, episodes, rows + 1).round().astype(int)
-        self._edges: list[int] = np.unique(edges)[:0:-1].tolist()  # the next one last
+        if stops:
+            edges = _growing(episodes, points)
+        else:
+            edges = np.unique(np.linspace(0, episodes, rows + 1).round().astype(int))[1:].tolist()
+        self._edges = edges[::-1]  # the next one last
         self._tail_from = episodes - max(1, episodes // 10)
         self._tail, self._tail_count = np.zeros(agents), 0
         self._sum, self._count = np.zeros(agents), 0
@@ -84,8 +100,20 @@ class Curve:
             else:
                 row[name] = measure
         self.rows.append({name: float(number) for name, number in row.items()})
+        if self.stops:
+            self.rows[-1][ENDED] = ""
         self._drop_passed()
         self._sum, self._count = np.zeros(self._agents), 0
+        return self.rows[-1]
+
+    def widen(self) -> None:
+        """Let the current window, which has all its episodes, go on to the end of the next."""
+        self._drop_passed()
+
+    def told(self, ended: str) -> dict[str, Any]:
+        """Return the last row, which says what ended the run, if anything has and the curve has a column for it."""
+        if self.stops:
+            self.rows[-1][ENDED] = ended
         return self.rows[-1]
 
     def _drop_passed(self) -> None:
@@ -93,10 +121,20 @@ class Curve:
             self._edges.pop()
 
     def last_tenth(self) -> FloatArray:
-        """Return the mean returns [N] over the last tenth of the episodes; of the last window if it was not reached."""
-        if self._tail_count:
+        """Return the mean returns [N] over the last tenth of the episodes.
+
+        Of a run that ended early that is over the fewest last windows that have a tenth of its episodes.
+        """
+        if self.done == self.episodes:
             return self._tail / self._tail_count
-        return np.array([self.rows[-1][f"reward_{i}"] for i in range(self._agents)])
+        total, begin = np.zeros(self._agents), self.done
+        for k in range(len(self.rows) - 1, -1, -1):
+            end, begin = begin, int(self.rows[k - 1]["episode"]) if k > 0 else 0
+            total += (end - begin) * np.array([self.rows[k][f"reward_{i}"] for i in range(self._agents)])
+            if 10 * (self.done - begin) >= self.done:
+                break
+        mean: FloatArray = total / (self.done - begin)
+        return mean
 
     def snapshot(self) -> Arrays:
         """Return the rows and the sums of the open window."""
@@ -106,8 +144,8 @@ class Curve:
             "tail_count": np.array(self._tail_count),
             "sum": self._sum,
             "count": np.array(self._count),
-            "columns": np.array(list(self.rows[0]) if self.rows else [], dtype=str),
-            "rows": np.array([list(row.values()) for row in self.rows]),
+            "columns": np.array([name for name in self.rows[0] if name != ENDED] if self.rows else [], dtype=str),
+            "rows": np.array([[x for name, x in row.items() if name != ENDED] for row in self.rows]),
         }
 
     def check(self, arrays: Arrays, done: int) -> None:
@@ -115,6 +153,9 @@ class Curve:
         check_names(arrays, set(self.snapshot()))
         whole_number(arrays, "done", most=self.episodes)
         closed = [edge for edge in reversed(self._edges) if edge <= done]
+        if self.stops:  # some windows may have been widened
+            given = arrays["rows"][:, 0] if arrays["rows"].ndim == 2 else ()
+            closed = [edge for edge in closed if edge in given]
         check_equal(arrays, "tail_count", max(0, done - self._tail_from))
         check_equal(arrays, "count", done - (closed[-1] if closed else 0))
         for name in ("tail", "sum"):
@@ -134,7 +175,8 @@ class Curve:
         self._tail, self._tail_count = arrays["tail"], int(arrays["tail_count"])
         self._sum, self._count = arrays["sum"], int(arrays["count"])
         columns = arrays["columns"].tolist()
-        self.rows = [dict(zip(columns, row, strict=True)) for row in arrays["rows"].tolist()]
+        more = {ENDED: ""} if self.stops else {}  # it had not ended
+        self.rows = [{**dict(zip(columns, row, strict=True)), **more} for row in arrays["rows"].tolist()]
 
     def table(self) -> npt.NDArray[Any]:
         """Return the curve as a structured array."""
@@ -147,11 +189,30 @@ def _added(total: FloatArray, returns: FloatArray) -> FloatArray:
     return last
 
 
-def table(rows: list[dict[str, float]]) -> npt.NDArray[Any]:
+def _growing(episodes: int, points: int) -> list[int]:
+    """Return the ends of windows that grow: each comes 10/points later than the one before.
+
+    >>> _growing(150, 100)
+    [10, 20, 30, 40, 50, 60, 70, 80, 90, 100, 110, 121, 133, 146, 150]
+    """
+    ends = [min(_FIRST_WINDOW, episodes)]
+    while ends[-1] < episodes:
+        ends.append(min(ends[-1] + max(_FIRST_WINDOW, 10 * ends[-1] // points), episodes))
+    return ends
+
+
+def _growing_rows(episodes: int, points: int) -> int:
+    """Return at least as many rows as `_growing` has, without making them."""
+    short, factor = min(points, episodes // _FIRST_WINDOW + 1), 10 / points
+    return 2 + short + int(max(0.0, math.log(max(episodes / points, 1.0))) / math.log1p(factor / 2))
+
+
+def table(rows: list[dict[str, Any]]) -> npt.NDArray[Any]:
     """Return rows with the same columns as a structured array.
 
     >>> table([{"episode": 10.0, "reward": 0.5}])["episode"]
     array([10])
     """
-    kinds = [(name, "i8" if name == "episode" else "f8") for name in rows[0]]
+    words = {"episode": "i8", ENDED: f"U{max(map(len, ENDS))}"}
+    kinds = [(name, words.get(name, "f8")) for name in rows[0]]
     return np.array([tuple(row.values()) for row in rows], dtype=kinds)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import signal
 import threading
+import time
+from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -28,10 +30,11 @@ def drive(
 ) -> str:
     """Play until the run is over; all that was done is in the arguments. Return what ended it.
 
-    That is "episodes" when the curve is complete, "gap" or "seconds" when the measured gap or the time spent learning
-    has reached its limit, "tolerance" when the learner itself has finished, or "interrupted".
+    That is "episodes" when the curve is complete, "gap" when the gap is small enough and the output certifies it,
+    "seconds" when time is up, "tolerance" when the learner itself has finished, "memory" when the output has no room
+    for more episodes, or "interrupted".
     """
-    ended = ""
+    ended, clock = "", Clock(engine, curve, seconds)
     with Interrupts() as interrupts:
 
         def emit(event: Event) -> None:
@@ -42,27 +45,77 @@ def drive(
 
         while not ended:
             until = output.look(engine, curve.done)
-            curve.add(engine.advance(curve.next_chunk(engine.chunk, until)))
-            if curve.full or engine.finished:
-                row = curve.close(output.measure(engine, curve.done))
-                emit(Measured(row))
-                ended = "gap" if gap is not None and row["gap"] <= gap else ""
-            emit(Advanced(curve.done, curve.episodes))
+            if until is not None and until <= curve.done:
+                ended = "memory"
+                break
+            curve.add(engine.advance(curve.next_chunk(clock.chunk(), until)))
+            row = None
+            if engine.finished or (curve.full and (clock.affords_row() or curve.done == curve.episodes)):
+                row = clock.timed(lambda: curve.close(output.measure(engine, curve.done)))
+            elif curve.full:
+                curve.widen()
             if engine.finished:
                 ended = "tolerance"
+            elif row is not None and gap is not None and output.certifies and row["gap"] <= gap:
+                ended = "gap"
             elif curve.done == curve.episodes:
                 ended = "episodes"
-            elif not ended and interrupts.pending:
-                ended = "interrupted"
-            elif not ended and seconds is not None and engine.seconds >= seconds:
+            elif clock.up():
                 ended = "seconds"
+            if row is not None:
+                emit(Measured(curve.told(ended)))
+            emit(Advanced(curve.done, curve.episodes))
+            if not ended and interrupts.pending:
+                ended = "interrupted"
             if checkpoint is not None and not ended:
                 checkpoint.offer()
     if checkpoint is not None and ended == "interrupted":
         checkpoint.save()
     if curve.open:
-        emit(Measured(curve.close(output.measure(engine, curve.done))))
+        curve.close(output.measure(engine, curve.done))
+        emit(Measured(curve.told(ended)))
     return ended
+
+
+class Clock:
+    """The time of a run: what it had learned for when it was resumed, and what has passed since its first chunk.
+
+    Before that, kernels are compiled.
+    """
+
+    def __init__(self, engine: Engine, curve: Curve, seconds: float | None) -> None:
+        self._engine, self._curve, self._seconds = engine, curve, seconds
+        self._began: float | None = None
+        self._before, self._done, self._measuring = engine.seconds, curve.done, 0.0
+
+    def up(self) -> bool:
+        """Return whether the run has had its time."""
+        return self._seconds is not None and self._before + self._passed >= self._seconds
+
+    @property
+    def _passed(self) -> float:
+        if self._began is None:
+            self._began = time.perf_counter()
+        return time.perf_counter() - self._began
+
+    def timed(self, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """Measure a row, and note how long that took."""
+        before = self._passed
+        row = measure()
+        self._measuring += self._passed - before
+        return row
+
+    def affords_row(self) -> bool:
+        """Return whether a row may be measured now: where time is short, at most half of it goes into that."""
+        return self._seconds is None or 2 * self._measuring <= self._passed
+
+    def chunk(self) -> int:
+        """Return how many episodes to play at most before the clock is looked at again."""
+        if self._seconds is None:
+            return self._engine.chunk
+        left = max(self._seconds - self._before - self._passed, 0.0)
+        rate = (self._curve.done - self._done) / max(self._passed, 1e-9)
+        return max(1, min(self._engine.chunk, int(left * rate)))
 
 
 class Interrupts:

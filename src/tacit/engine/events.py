@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tacit.core.errors import TacitError, brief
 
-#: One row of a curve: episode, reward, value, gap and more, by name.
-Row = Mapping[str, float]
+#: One row of a curve: episode, reward, value, gap and more, by name; numbers, but for the word of `ended`.
+Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from tacit.core.types import FloatArray, IntArray
 from tacit.engine import loop
 from tacit.engine.checkpoint import pack, unpack
 from tacit.engine.protocols import Engine
-from tacit.engine.record import Nothing, Record, Trace, so_far, up_to
+from tacit.engine.record import Nothing, Record, Trace, enlarged, so_far, up_to
 from tacit.engine.run import Gaps
 from tacit.engine.validation import Arrays, check_alike, check_equal, check_names, check_seconds
 from tacit.evaluation.certificate import Certificate
@@ -114,7 +114,12 @@ class FusedEngine(Engine):
 
     def check(self, arrays: Arrays, done: int) -> None:
         """Raise unless a snapshot can be of this engine after that many episodes."""
-        kept = up_to(self.record, done) if isinstance(self.record, Record) else None
+        kept = None
+        if isinstance(self.record, Record):
+            written = arrays.get(".2.visited")
+            if written is None or written.shape[:1] != (done,):  # before room is made for them
+                raise TacitError(f"its record is not of {done} episodes")
+            kept = up_to(enlarged(self.record, done), done)
         fresh = pack((self.state, self.certificate, kept))
         check_names(arrays, {*fresh, "streams", "seconds"})
         game = self.game
@@ -136,6 +141,7 @@ class FusedEngine(Engine):
         """Resume from a snapshot that was checked."""
         unpack((self.state, self.certificate), arrays)
         if isinstance(self.record, Record):
+            self.record = enlarged(self.record, int(arrays[".2.clock"][0]))
             self.record.clock[...] = arrays[".2.clock"]
             unpack((None, None, so_far(self.record)), arrays)
         for stream, state in zip(self._streams, json.loads(str(arrays["streams"])), strict=True):

@@ -37,6 +37,8 @@ class Engine(Protocol):
         Whether all agents saw the same state at every step, which certified policies ask for.
     structs : tuple
         The states that kernels work on; the code that defines them takes part in the run.
+    record : NamedTuple
+        The output's record of the loop; the output may put a larger one here between chunks.
     notes, warnings : tuple of str
         What was found during the run, and which of it needs attention.
     """
@@ -50,6 +52,7 @@ class Engine(Protocol):
     gap: float = math.inf
     common_state: bool = True
     structs: tuple[object, ...] = ()
+    record: Any = Nothing()
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -94,14 +97,21 @@ class Output(Protocol):
         What watches the loop through `observe` of `tacit.kernels`; `Nothing` by default.
     notes : tuple of str
         What is worth knowing before the run begins: what measuring costs.
+    certifies : bool
+        Whether the gaps that it measures are exact, or bounds that the game's tables prove: only those end a run that
+        is to stop at a gap.
     """
 
     record: Any = Nothing()
     certificate: Any = Nothing()
     notes: tuple[str, ...] = ()
+    certifies: bool = False
 
     def look(self, engine: Engine, done: int) -> int | None:
-        """See the engine between chunks; return the episode before which it must be seen again, if there is one."""
+        """See the engine between chunks; return the episode before which it must be seen again, if there is one.
+
+        Returning `done` itself ends the run for lack of memory.
+        """
 
     def measure(self, engine: Engine, done: int) -> Measures:
         """Return `value` [N], `gap` [N] and whatever else the curve is to have."""

@@ -34,11 +34,52 @@ class Record(NamedTuple):
     room: FloatArray  # [A]
 
 
+#: Bytes that a record has room for at first; it is made twice as large whenever it is full.
+_FIRST = 1 << 24
+
+
+def size_of(game: Game, episodes: int) -> int:
+    """Return the bytes that the record of so many episodes takes."""
+    return 4 * episodes * game.horizon * (sum(game.actions) - game.agents + 1)
+
+
+def require(game: Game, episodes: int) -> None:
+    """Raise if there is no memory for the record of so many episodes."""
+    what = "the record of all visits (keep=False leaves it and the certified policy out)"
+    memory.require(size_of(game, episodes), what)
+
+
+def growing_record(game: Game, episodes: int) -> Record:
+    """Make room for the first of so many episodes; `with_room` makes more."""
+    return record(game, min(episodes, max(1, _FIRST // size_of(game, 1))))
+
+
+def room_in(kept: Record) -> int:
+    """Return how many episodes a record has room for."""
+    return len(kept.visited)
+
+
+def with_room(kept: Record, game: Game, done: int, episodes: int) -> Record:
+    """Return a record of `done` out of so many episodes with room for at least one more, where memory has it."""
+    if done < room_in(kept):
+        return kept
+    room = min(episodes, 2 * room_in(kept), memory.available() // 2 // size_of(game, 1))
+    return enlarged(kept, room) if room > room_in(kept) else kept
+
+
+def enlarged(kept: Record, episodes: int) -> Record:
+    """Return a copy of a record that has room for at least so many episodes."""
+    if episodes <= room_in(kept):
+        return kept
+    visited, stored = (np.zeros((episodes, *own.shape[1:]), dtype=own.dtype) for own in (kept.visited, kept.stored))
+    visited[: room_in(kept)], stored[: room_in(kept)] = kept.visited, kept.stored
+    return kept._replace(visited=visited, stored=stored)
+
+
 def record(game: Game, episodes: int) -> Record:
-    """Make room for the record of all episodes."""
+    """Make room for the record of so many episodes."""
     width = sum(game.actions) - game.agents
-    size = 4 * episodes * game.horizon * (width + 1)
-    memory.require(size, "the record of all visits (keep=False leaves it and the certified policy out)")
+    require(game, episodes)
     return Record(
         visited=np.zeros((episodes, game.horizon), dtype=np.uint32),
         stored=np.zeros((episodes, game.horizon, width), dtype=np.float32),

@@ -128,9 +128,9 @@ class Run:
         The learner's parameters in force.
     seconds : float
         Learning time, compilation left out.
-    ended : {"episodes", "gap", "seconds", "tolerance", "interrupted"}
-        What ended it: all episodes were played, a limit given to `tacit.learn` or the learner's own was reached, or
-        Ctrl-C.
+    ended : {"episodes", "gap", "seconds", "tolerance", "memory", "interrupted"}
+        What ended it: all episodes were played, a limit given to `tacit.learn` or the learner's own was reached, memory
+        had no room for more of the record, or Ctrl-C. Where "seconds" and "memory" end a run depends on the machine.
     notes : tuple of str
         What was found or decided during the run.
     warnings : tuple of str

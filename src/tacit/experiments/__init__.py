@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tacit.experiments.comparison import Comparison, compare
 from tacit.experiments.executors import run_all
 from tacit.experiments.job import run_job
 from tacit.experiments.outcome import Outcome
@@ -12,8 +13,10 @@ from tacit.experiments.runner import run_experiment
 from tacit.experiments.seeds import learn_seeds
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
 from tacit.experiments.statistics import Summary, summarize
+from tacit.experiments.tuning import Tuned, tune
 
 __all__ = [
+    "Comparison",
     "Experiment",
     "GameSpec",
     "Group",
@@ -23,9 +26,12 @@ __all__ = [
     "Results",
     "RunSpec",
     "Summary",
+    "Tuned",
+    "compare",
     "learn_seeds",
     "run_all",
     "run_experiment",
     "run_job",
     "summarize",
+    "tune",
 ]

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from tacit.core import memory
 from tacit.core.errors import TacitError, brief
 from tacit.engine import Event, Measured, Started
-from tacit.engine.curve import FIRST_COLUMNS, table
+from tacit.engine.curve import ENDED, ENDS, FIRST_COLUMNS, table
 from tacit.experiments import files
 
 #: Bytes of memory that one byte of a curve may become, and a size that no number in it has.
@@ -51,8 +51,8 @@ class CurveFile:
 
 def _line(row: Any) -> str:
     """Write a row as JSON; what was not measured is null."""
-    numbers = {name: number if math.isfinite(number) else None for name, number in row.items()}
-    return json.dumps({**numbers, "episode": int(row["episode"])}) + "\n"
+    plain = {name: x if isinstance(x, str) or math.isfinite(x) else None for name, x in row.items()}
+    return json.dumps({**plain, "episode": int(row["episode"])}) + "\n"
 
 
 def loads(content: bytes) -> npt.NDArray[Any]:
@@ -68,8 +68,10 @@ def loads(content: bytes) -> npt.NDArray[Any]:
         if not isinstance(row, dict) or list(row) != list(rows[0]):
             raise TacitError(f"it is not a curve: line {k + 1} has other columns than the first")
         for name, number in row.items():
+            if name == ENDED and number in ("", *ENDS):
+                continue
             plain = isinstance(number, int | float) and not isinstance(number, bool) and abs(number) <= _MOST
-            if number is not None and not plain:
+            if (number is not None and not plain) or name == ENDED:
                 raise TacitError(f"it is not a curve: {name} is {brief(number)} in line {k + 1}")
     try:
         curve = table([{name: math.nan if x is None else x for name, x in row.items()} for row in rows])

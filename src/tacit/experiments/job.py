@@ -97,7 +97,8 @@ def _learned(spec: RunSpec, watch: Watcher | None, checkpoint: Checkpoint | None
         if watch is not None:
             watch(event)
 
-    options = Options(spec.episodes, spec.seed, spec.certify, spec.keep, spec.points)
+    episodes = None if spec.open else spec.episodes
+    options = Options(episodes, spec.seed, spec.certify, spec.keep, spec.points, spec.gap, spec.seconds)
     given: dict[str, Any] = {"watch": timed, "checkpoint": checkpoint}
     with contextlib.ExitStack() as stack:
         game: Any = _game(spec)

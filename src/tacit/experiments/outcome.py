@@ -45,7 +45,9 @@ class Outcome:
     game : str
         The game in words.
     episodes : int
-        Episodes done; fewer than `spec.episodes` where it was interrupted or the learner had reached its tolerance.
+        Episodes done; fewer than `spec.episodes` where it ended early.
+    ended : str
+        What ended it, as `Run.ended` says.
     reward : list [N]
         Mean returns over the last tenth of the episodes.
     value : list [N] or None
@@ -85,6 +87,7 @@ class Outcome:
     candidates: dict[str, GapOutcome] = field(default_factory=dict)
     uniform_gap: float | None = None
     advice: tuple[Advice, ...] = ()
+    ended: str = "episodes"
     interrupted: bool = False
     learned: int = 0
     span: tuple[float, float] = (0.0, 0.0)
@@ -118,6 +121,7 @@ def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float])
         candidates={name: gap for name, gap in candidates.items() if gap is not None},
         uniform_gap=None if run.gaps.source not in ("exact", "certificate") else run.uniform_gap,
         advice=run.advice,
+        ended=run.ended,
         interrupted=run.interrupted,
         learned=learned,
         span=span,

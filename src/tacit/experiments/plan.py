@@ -21,6 +21,7 @@ from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
 from tacit.games.tabular import TabularGame
 from tacit.learners import REGISTRY
 from tacit.learners.presets import with_preset
+from tacit.learning import check_limits
 
 #: Stands before the digest of an environment's code, which takes the place of the tables it does not have.
 NO_TABLES = "environment"
@@ -36,6 +37,8 @@ class RunSpec:
 
     Attributes
     ----------
+    gap, seconds : float, optional
+        When it stops. With `seconds` two runs of the same hash may differ: how far they come depends on the machine.
     tables : str
         Digest of the game's tables: a game file that was changed is another game. For an environment, "environment" and
         a digest of the file that defines it.
@@ -53,6 +56,8 @@ class RunSpec:
     game: GameSpec
     learner: LearnerSpec
     certify: bool | None = None
+    gap: float | None = None
+    seconds: float | None = None
     scripts: str = ""
     tacit: str = __version__
 
@@ -61,7 +66,7 @@ class RunSpec:
         check.flag("keep", self.keep)
         if self.certify is not None:
             check.flag("certify", self.certify)
-        limits.integer("episodes", self.episodes, least=1, most=limits.EPISODES)
+        check_limits(self.episodes, self.gap, self.seconds)
         limits.integer("seed", self.seed, least=0, most=limits.SEED + limits.SEEDS)
 
     @cached_property
@@ -69,6 +74,11 @@ class RunSpec:
         """The hash of everything above but the label, which is for people."""
         content = toml.dumps(replace(self, learner=replace(self.learner, label=None)))
         return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()
+
+    @property
+    def open(self) -> bool:
+        """Whether only a gap or the clock ends it."""
+        return self.episodes == limits.EPISODES and not (self.gap is None and self.seconds is None)
 
     @property
     def label(self) -> str:
@@ -86,8 +96,9 @@ class RunSpec:
 def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
     """Return the runs of an experiment, checked and with their defaults filled in: by game, learner and seed."""
     runs: list[RunSpec] = []
+    episodes = limits.EPISODES if experiment.episodes is None else experiment.episodes
     total = experiment.seeds * len(experiment.games) * len(experiment.learners)
-    curve = memory.floats(min(experiment.points, experiment.episodes), _COLUMNS)
+    curve = memory.floats(min(experiment.points, episodes), _COLUMNS)
     memory.require(total * (_PER_RUN + curve), f"an experiment of {total:,} runs")
     for given in experiment.games:
         game = game_named(given.name, **given.params)
@@ -95,7 +106,7 @@ def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
             settings = with_preset(getattr(game, "name", None), chosen.name, chosen.params)
             REGISTRY.make(chosen.name, **settings)
             first = RunSpec(
-                episodes=experiment.episodes,
+                episodes=episodes,
                 seed=experiment.first_seed,
                 points=experiment.points,
                 keep=experiment.keep and keep,
@@ -103,6 +114,8 @@ def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
                 game=GameSpec(given.name, _game_params(given)),
                 learner=LearnerSpec(chosen.name, _filled(REGISTRY, chosen.name, settings), chosen.label),
                 certify=experiment.certify,
+                gap=None if experiment.gap is None else float(experiment.gap),
+                seconds=None if experiment.seconds is None else float(experiment.seconds),
                 scripts=scripts.digest(experiment.scripts),
             )
             same = next((run.label for run in runs if run.hash == first.hash), None)

@@ -11,12 +11,12 @@ from tacit.experiments.plan import RunSpec
 
 @dataclass(frozen=True)
 class Progress:
-    """Runs and episodes, done and in all."""
+    """Runs and episodes, done and in all; None where a gap or the clock ends runs."""
 
     done: int
     runs: int
     episodes: int
-    total: int
+    total: int | None
 
 
 class ProgressWatch:
@@ -31,9 +31,9 @@ class ProgressWatch:
     ) -> None:
         self.specs: Sequence[RunSpec] = runs
         self._runs, self._progress, self._note = runs, progress, note
-        self._episodes = {spec.hash: spec.episodes if spec.hash in stored else 0 for spec in runs}
+        self._episodes = {spec.hash: spec.episodes if spec.hash in stored and not spec.open else 0 for spec in runs}
         self._done = set(stored)
-        self._total = sum(spec.episodes for spec in runs)
+        self._total = None if any(spec.open for spec in runs) else sum(spec.episodes for spec in runs)
 
     def __call__(self, index: int, event: Event) -> None:
         """Take in an event of the run with this index among `specs`."""
@@ -42,7 +42,7 @@ class ProgressWatch:
             self._episodes[key] = event.done
         elif isinstance(event, Finished) and event.ended != "interrupted":
             self._done.add(key)
-            self._episodes[key] = self.specs[index].episodes
+            self._episodes[key] = event.done if self._total is None else self.specs[index].episodes
         elif isinstance(event, Noted) and self._note is not None:
             self._note(event.text)
         if self._progress is not None:

@@ -46,7 +46,7 @@ class Group:
         return {
             "game": first.spec.game.name,
             "learner": first.spec.learner.name,
-            "episodes": first.spec.episodes,
+            "episodes": max(one.episodes for one in runs) if first.spec.open else first.spec.episodes,
             "horizon": first.horizon,
             "agents": first.agents,
             "seeds": len(runs),
@@ -61,6 +61,8 @@ class Group:
             "params": first.params,
             "interrupted": interrupted,
             "episodes_done": [one.episodes for one in runs],
+            "ended": [one.ended for one in runs],
+            "limits": {"gap": first.spec.gap, "seconds": first.spec.seconds},
         }
 
     def advice(self) -> list[str]:
@@ -132,7 +134,8 @@ def grouped(outcomes: Sequence[Outcome]) -> list[Group]:
     for one in outcomes:
         spec = one.spec
         game = (spec.game.name, spec.game.params)
-        learner = (one.label, {**spec.learner.params, "episodes": spec.episodes, "points": spec.points})
+        limits = {key: getattr(spec, key) for key in ("episodes", "points", "gap", "seconds")}
+        learner = (one.label, {**spec.learner.params, **limits})
         key = (f"{game} {spec.tables}", f"{learner} {spec.learner.name} {spec.certify}")
         games[key[0]], learners[key[1]] = game, learner
         runs.setdefault(key, []).append(one)

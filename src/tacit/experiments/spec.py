@@ -2,6 +2,7 @@
 
 name = "good-state"
 episodes = 50_000
+gap = 0.1
 seeds = 20
 
 [[games]]
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.core import check, limits
 from tacit.core.errors import TacitError, brief
 from tacit.learners import DEFAULT
+from tacit.learning import check_limits
 
 if TYPE_CHECKING:
     from tacit.experiments.results import Results
@@ -63,8 +65,8 @@ class Experiment:
     Parameters
     ----------
     name : str
-    episodes : int
-        Episodes of each run.
+    episodes : int, optional
+        Episodes of each run; it may be left out where `gap` or `seconds` ends runs.
     games : tuple of GameSpec
     learners : tuple of LearnerSpec
     seeds, first_seed : int
@@ -75,6 +77,8 @@ class Experiment:
         As for `tacit.learn`.
     keep : bool
         Store the policies, where results are stored.
+    gap, seconds : float, optional
+        When each run stops, as for `tacit.learn`. With `seconds` results depend on the machine.
     scripts : tuple of str
         Python files that make games, learners or bandits of the user's own known. A file that lists them is not enough
         for them to be run: see `tacit.experiments.scripts`.
@@ -87,19 +91,21 @@ class Experiment:
     """
 
     name: str
-    episodes: int
-    games: tuple[GameSpec, ...]
+    episodes: int | None = None
+    games: tuple[GameSpec, ...] = ()
     learners: tuple[LearnerSpec, ...] = field(default_factory=lambda: (LearnerSpec(DEFAULT),))
     seeds: int = 1
     first_seed: int = 0
     points: int = 100
     certify: bool | None = None
     keep: bool = True
+    gap: float | None = None
+    seconds: float | None = None
     scripts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _text("name", self.name)
-        limits.integer("episodes", self.episodes, least=1, most=limits.EPISODES)
+        check_limits(self.episodes, self.gap, self.seconds)
         limits.integer("seeds", self.seeds, least=1, most=limits.SEEDS)
         limits.integer("first_seed", self.first_seed, least=0, most=limits.SEED)
         limits.integer("points", self.points, least=1, most=limits.POINTS)

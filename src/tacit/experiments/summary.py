@@ -7,6 +7,7 @@ from typing import Any
 
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
+from tacit.engine.curve import ENDS
 
 _KINDS, _SOURCES = ("nash", "cce", "ce"), ("exact", "certificate", "model-free", "estimate")
 
@@ -39,6 +40,7 @@ def checked(given: object, known: Collection[str]) -> dict[str, Any]:
         "notes": [_text(f"notes[{k}]", note) for k, note in enumerate(_list("notes", table.get("notes", [])))],
         "files": _files(_table("files", table.get("files")), known),
         "seconds": check.real("seconds", table.get("seconds"), least=0),
+        "ended": check.choice("end of a run", table.get("ended", "episodes"), ENDS),
     }
 
 

@@ -39,6 +39,7 @@ from tacit.core import check, generics
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners import spec, v_base
 from tacit.learners.spec import Learner, World
+from tacit.learners.tunable import Range, Span
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,11 @@ class AdaptiveV(Learner):
 
     output: ClassVar[str] = "certified"
     rule: ClassVar[str] = "rate"
+    tunable: ClassVar[Mapping[str, Range]] = {
+        "memory": Span(0.01, 1.0),
+        "implicit": Span(0.01, 1.0),
+        "optimism": Span(0.1, 20.0),
+    }
 
     equilibrium: str = "cce"
     _: KW_ONLY

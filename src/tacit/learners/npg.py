@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.gradient import Gradient
 from tacit.learners.spec import Learner, Start, World, checked_start, starting_point
+from tacit.learners.tunable import Range, Span
 from tacit.policies.markov import MarkovPolicy
 
 
@@ -40,6 +41,8 @@ class NPG(Learner):
     start : "uniform", "random" or MarkovPolicy
         The policy of the first iteration.
     """
+
+    tunable: ClassVar[Mapping[str, Range]] = {"eta": Span(1e-3, 1e3)}
 
     eta: float = 0.1
     gradient: str = "exact"

@@ -19,6 +19,7 @@ from tacit.core.simplex import projected
 from tacit.evaluation import constants
 from tacit.evaluation.gradient import Gradient
 from tacit.learners.spec import Learner, Start, World, checked_start
+from tacit.learners.tunable import Range, Span
 from tacit.policies.markov import MarkovPolicy
 
 
@@ -39,6 +40,8 @@ class PGExact(Learner):
     """
 
     exact: ClassVar[bool] = True
+
+    tunable: ClassVar[Mapping[str, Range]] = {"eta": Span(1e-4, 100.0)}
 
     eta: float | str = "theory"
     tolerance: float = 0.0

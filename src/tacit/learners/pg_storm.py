@@ -28,7 +28,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -37,6 +37,7 @@ from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.constants import Storm, storm
 from tacit.learners.spec import Learner, Start, World, checked_start, starting_point, unit_rewards
+from tacit.learners.tunable import Choice, Range, Span
 
 project = generics.jitable(simplex.project)
 
@@ -60,6 +61,12 @@ class PGStorm(Learner):
     start : "uniform", "random" or MarkovPolicy
         The parameters θ of the first episode.
     """
+
+    tunable: ClassVar[Mapping[str, Range]] = {
+        "eta": Span(1e-6, 1.0),
+        "momentum": Span(0.01, 1.0),
+        "exploration": Choice(0.0, 0.01, 0.1),
+    }
 
     eta: float | str = 1e-4
     momentum: float | str = 0.5

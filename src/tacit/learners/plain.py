@@ -24,6 +24,7 @@ from tacit.core import check
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.types import FloatArray
 from tacit.learners.spec import Learner, World
+from tacit.learners.tunable import Range
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,11 @@ class PlainLearner(Learner):
 
     factory: Callable[..., Any]
     given: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def tunable(self) -> Mapping[str, Range]:
+        """What the class declares as its attribute `tunable`, if it does."""
+        return dict(getattr(self.factory, "tunable", {}))
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters that were given; the class knows its defaults."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from tacit.core import check, generics
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners.greedy import best
 from tacit.learners.spec import Learner, World
+from tacit.learners.tunable import Choice, Range, Span
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,12 @@ class QIndependent(Learner):
     optimism : float
         Initial Q in units of the largest return.
     """
+
+    tunable: ClassVar[Mapping[str, Range]] = {
+        "step": Span(0.01, 1.0),
+        "exploration": Span(0.001, 0.5),
+        "optimism": Choice(0.0, 1.0),
+    }
 
     step: float = 0.1
     exploration: float = 0.1

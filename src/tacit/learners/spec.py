@@ -16,6 +16,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import locked
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.protocol import Game
+from tacit.learners.tunable import Range
 from tacit.policies import MarkovPolicy
 
 Start = str | MarkovPolicy
@@ -120,6 +121,11 @@ class Learner:
         """What to try where its result is not good, in words."""
         kind = "ce" if self.equilibrium == "ce" else "cce"
         return f"try adaptive-v-{kind}, which has nothing to set, or `tacit compare` for all learners that fit"
+
+    @property
+    def tunable(self) -> Mapping[str, Range]:
+        """Where `tacit tune` looks for better parameters, by name; a parameter that is not here keeps its default."""
+        return {}
 
     def seat(self, i: int) -> Learner:
         """Return agent i's learner: itself, but for a team of different ones."""

@@ -20,7 +20,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from tacit.core.ownership import locked
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners.greedy import best
 from tacit.learners.spec import Learner, World, checked_common, unit_rewards
+from tacit.learners.tunable import Choice, Range, Span
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class UCB(Learner):
     iota : float, optional
         ι itself.
     """
+
+    tunable: ClassVar[Mapping[str, Range]] = {"bonus": Span(0.0001, 1.0), "reference": Choice(1000, 100, None)}
 
     central: bool = False
     bonus: float = 1.0

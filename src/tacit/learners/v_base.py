@@ -13,6 +13,7 @@ from tacit.core import check, generics
 from tacit.core.types import FloatArray
 from tacit.learners import spec
 from tacit.learners.spec import World
+from tacit.learners.tunable import Choice, Range, Span
 
 #: The constant of the bonus in the theory.
 BONUS = {"cce": 6.0, "ce": 11.0}
@@ -40,6 +41,12 @@ class VLearner(spec.Learner):
     """
 
     output: ClassVar[str] = "certified"
+    tunable: ClassVar[Mapping[str, Range]] = {
+        "bonus": Span(0.001, 10.0),
+        "step": Span(0.02, 10.0),
+        "loss": Choice("normalized", "raw"),
+        "bandit": Choice("exp3-ix", "tsallis-inf"),
+    }
 
     bonus: float | None = None
     step: float | str = "theory"

@@ -25,6 +25,7 @@ from tacit.core import check, generics
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners import spec, v_base
 from tacit.learners.spec import World
+from tacit.learners.tunable import Choice, Range
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,10 @@ class VLearning(v_base.VLearner):
     """
 
     rule: ClassVar[str] = "rate"
+    tunable: ClassVar[Mapping[str, Range]] = {
+        **v_base.VLearner.tunable,
+        "bandit": Choice("weighted-ftrl", "tsallis-inf"),
+    }
 
     equilibrium: str = "cce"
     bandit: Bandit | str = field(default_factory=WeightedFTRL, kw_only=True)

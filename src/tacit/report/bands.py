@@ -10,9 +10,10 @@ import numpy.typing as npt
 
 from tacit.core.types import FloatArray
 from tacit.experiments import Outcome, summarize
+from tacit.experiments.trials import Entry
 
 
-def plot_band(runs: Sequence[Outcome], column: str, *, ax: Any, band: str = "sd", **look: Any) -> Any:
+def plot_band(runs: Sequence[Outcome | Entry], column: str, *, ax: Any, band: str = "sd", **look: Any) -> Any:
     """Draw a column over seeds and return the line; it is empty where nothing was measured.
 
     The band is "sd" (one standard deviation either side of the mean), "ci95" (the bootstrap interval of the mean) or

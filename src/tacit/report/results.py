@@ -30,18 +30,19 @@ def results_figure(groups: Sequence[Group], *, band: str = "sd", candidate: str 
     """
     games = list(dict.fromkeys(group.game for group in groups))
     learners = list(dict.fromkeys(group.learner for group in groups))
-    looks = {learner: _look(k) for k, learner in enumerate(learners)}
+    looks = {learner: look(k) for k, learner in enumerate(learners)}
     entries: dict[tuple[str, str], tuple[str, Any]] = {}
     with styled():
         figure = Figure(figsize=(10, 0.8 + 3.2 * len(games) + 0.25 * len(learners)))
         for row, game in zip(figure.subplots(len(games), 2, squeeze=False), games, strict=True):
             held = [group for group in groups if group.game == game]
             for group in held:
-                look = looks[group.learner]
-                line = plot_band(group.outcomes, "reward", ax=row[0], band=band, **look)
+                own = looks[group.learner]
+                line = plot_band(group.outcomes, "reward", ax=row[0], band=band, **own)
                 label = f"{name(group.learner)} ({_seeds(group)})"
                 entries.setdefault((group.learner, _seeds(group)), (label, line))
-                plot_band(group.outcomes, _gap_column(group, candidate), ax=row[1], band=band, **look)
+                plot_band(group.outcomes, _gap_column(group, candidate), ax=row[1], band=band, **own)
+                _mark_ends(group, row[1], own["color"])
             _dress(row, game, held, candidate)
         labels = [label for label, _ in entries.values()]
         legend = figure.legend(
@@ -55,13 +56,24 @@ def results_figure(groups: Sequence[Group], *, band: str = "sd", candidate: str 
     return figure
 
 
-def _look(k: int) -> dict[str, str]:
+def look(k: int) -> dict[str, str]:
+    """Return how the k-th line looks."""
     colors = list(COLORS.values())
     return {"color": colors[k % len(colors)], "linestyle": _LINES[k // len(colors) % len(_LINES)]}
 
 
 def _whose(candidate: str) -> str:
     return "" if candidate == "best" else f', candidate "{candidate}"'
+
+
+def _mark_ends(group: Group, ax: Any, color: str) -> None:
+    """Mark the gap at which runs were to stop, and where each was certified to have it."""
+    target = group.outcomes[0].spec.gap
+    if target is not None and target > 0:
+        ax.axhline(target, color=color, linewidth=0.8, linestyle=":")
+    for one in group.outcomes:
+        if one.ended == "gap":
+            ax.plot(one.curve["episode"][-1], one.curve["gap"][-1], "o", color=color, markersize=4)
 
 
 def _seeds(group: Group) -> str:
@@ -79,9 +91,9 @@ def _dress(row: Any, game: str, groups: Sequence[Group], candidate: str) -> None
     kinds = " and ".join(sorted({gap.kind + sure.get(gap.source, " (bound)") for gap in bounds}))
     row[0].set(xlabel="episode", ylabel="reward in an episode, agent 0", title=f"{name(game)}: reward while learning")
     row[0].xaxis.set_major_formatter(EngFormatter(sep=""))
-    row[1].set(
-        xlabel="episode", ylabel=f"gap: {kinds}", title=f"{name(game)}: largest gap of all agents{_whose(candidate)}"
-    )
+    stopped = ", ● stopped" if any(one.ended == "gap" for group in groups for one in group.outcomes) else ""
+    title = f"{name(game)}: largest gap of all agents{_whose(candidate)}{stopped}"
+    row[1].set(xlabel="episode", ylabel=f"gap: {kinds}", title=title)
     plain(row[0].title, row[1].title)
     drawn = np.concatenate([[0.0], *(line.get_ydata() for line in row[1].lines)])
     if drawn.max() > 0:

@@ -12,7 +12,7 @@ from tacit.engine.curve import Measures
 from tacit.engine.fused import FusedEngine
 from tacit.engine.outputs.markov import exact_candidate, tables_to_measure
 from tacit.engine.protocols import Engine, Output, Result
-from tacit.engine.record import Nothing, Record, certified_policies, record
+from tacit.engine.record import Nothing, Record, certified_policies, growing_record, room_in, with_room
 from tacit.engine.run import Candidate, Gaps
 from tacit.engine.validation import Arrays, check_names
 from tacit.evaluation import evaluate
@@ -40,11 +40,16 @@ class CertifiedOutput(Output):
         self.game, self.learner, self.episodes, self.seed = game, learner, episodes, seed
         self.tables = tables_to_measure(game, certify)
         self.certificate = Nothing() if self.tables is None else certificate(self.tables, learner.equilibrium)
-        self.record = record(game, episodes) if keep else Nothing()
+        self.record = growing_record(game, episodes) if keep else Nothing()
+        self.certifies = self.tables is not None
         self.notes = _cost(game, self.tables, certify)
 
-    def look(self, engine: Engine, done: int) -> None:
-        """Nothing: record and certificate watch the loop itself."""
+    def look(self, engine: Engine, done: int) -> int | None:
+        """Make room in the record, which watches the loop itself; return for how many episodes it has room."""
+        if not isinstance(engine.record, Record):
+            return None
+        engine.record = with_room(engine.record, self.game, done, self.episodes)
+        return room_in(engine.record)
 
     def measure(self, engine: Engine, done: int) -> Measures:
         """Return the best candidate's values and gaps, where they are known, and the largest gap of each candidate."""
@@ -72,7 +77,7 @@ class CertifiedOutput(Output):
         else:
             known = self._known(self.tables, last, engine, done)
             chosen = smallest(known)
-        held: dict[str, CertifiedPolicy | MarkovPolicy] = {**self._certified(), "last": last}
+        held: dict[str, CertifiedPolicy | MarkovPolicy] = {**self._certified(engine.record), "last": last}
         return Result(last, {name: Candidate(held.get(name), one) for name, one in known.items()}, chosen)
 
     def _known(self, tables: TabularGame, last: MarkovPolicy, engine: Engine, done: int) -> dict[str, Known]:
@@ -86,9 +91,8 @@ class CertifiedOutput(Output):
         exact = evaluate(tables, last)
         return {**found, "last": Known(Gaps(kind, exact.gaps, "exact", most=most), exact.values)}
 
-    def _certified(self) -> dict[str, CertifiedPolicy]:
+    def _certified(self, kept: object) -> dict[str, CertifiedPolicy]:
         """Return the certified policies that the record holds."""
-        kept = self.record
         return certified_policies(self.game, kept, self.learner.rule) if isinstance(kept, Record) else {}
 
     def snapshot(self) -> Arrays:

@@ -41,7 +41,8 @@ class MarkovOutput(Output):
         self._tables = tables_to_measure(game, True if learner.exact and certify is None else certify)
         self._final = game if isinstance(game, TabularGame) and certify is not False else None
         self._keeps_best = learner.exact
-        self._sampled_at = int(streams.stream(seed, streams.OUTPUT).integers(episodes))
+        self.certifies = self._tables is not None
+        self._sampling, self._sampled_at = streams.stream(seed, streams.OUTPUT), 0
         self._sampled: list[FloatArray] | None = None
         self._best: list[FloatArray] | None = None
         self._best_gap = math.inf
@@ -56,9 +57,12 @@ class MarkovOutput(Output):
         self._take_in()
         if self._averages_all and engine.learner.exact and self._count == done:  # once, when a run is resumed too
             self._average(_stacked(self.game, engine.distributions()))
+        while self._sampled_at < done:  # in a run that was resumed: taken before
+            self._sample_next()
         if done == self._sampled_at:
             self._sampled = engine.distributions()  # [Mao2022, Alg. 3, l. 7]
-        return self._sampled_at if done < self._sampled_at else None
+            self._sample_next()
+        return self._sampled_at
 
     def measure(self, engine: Engine, done: int) -> Measures:
         """Return exact value and gaps of the last iterate, and averages over the iterates so far ("Average")."""
@@ -123,6 +127,14 @@ class MarkovOutput(Output):
     def _kept(self, name: str, arrays: Arrays) -> list[FloatArray] | None:
         keys = [f"{name}_{i}" for i in range(self.game.agents)]
         return [arrays[key] for key in keys if key in arrays] or None
+
+    def _sample_next(self) -> None:
+        """Draw the next iterate that takes the place of the sampled one.
+
+        With each new iterate number n taking it with probability 1/n, the one that is left is drawn evenly from all,
+        wherever the run ends; that none up to number m does has probability n/m.
+        """
+        self._sampled_at = int((self._sampled_at + 1) / (1.0 - self._sampling.random()))
 
     def _take_in(self) -> None:
         """Average the iterates of the chunk that was played, where all of them are."""

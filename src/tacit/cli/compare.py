@@ -1,0 +1,129 @@
+"""`tacit compare`: which learner to take for a game."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tacit.cli import options
+from tacit.cli.progress import progress_on_stderr
+from tacit.core import archive, check
+
+if TYPE_CHECKING:
+    from tacit.experiments.comparison import Comparison
+
+TABLE, FIGURE = "comparison.json", "comparison.png"
+
+EPILOG = """Each run is judged by the best of its candidates (the average over all episodes, the latest, the last
+iterate), and the judge is a proof: an exact gap, or an exact certificate. A nash gap is a cce and a ce gap too; a ce
+gap is a cce gap too, but not the other way round. Learners that learn from tables see what no agent sees.
+
+--seconds is for all runs together and shared evenly, compilation left out; one run takes place at a time, so that none
+slows another. How far learners come depends on the machine. With --episodes it does not.
+
+examples:
+  tacit compare good-state                                   all learners, a minute
+  tacit compare good-state --seconds 600 --seeds 5 --out results/good-state
+  tacit compare chicken --learners adaptive-v-cce npg --episodes 10000 --json"""
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "compare",
+        help="which learner? let all that fit a game learn, and rank them by certified gap",
+        description="Let learners learn a game, each for the same budget, and rank them by the gap that is proven of "
+        "their best policies.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    options.add_game(parser)
+    parser.add_argument(
+        "--learners", metavar="LEARNER", nargs="+", help="names from `tacit learners` (all that are registered)"
+    )
+    add_budget(parser, seconds=60, seeds=3, whole="episodes of each run, instead")
+    parser.add_argument("--out", metavar="DIR", help=f"write {TABLE} and {FIGURE} there, after every run")
+    parser.set_defaults(run=run)
+
+
+def add_budget(parser: argparse.ArgumentParser, *, seconds: int, seeds: int, whole: str) -> None:
+    """Add what `compare` and `tune` share."""
+    parser.add_argument(
+        "--seconds", metavar="T", type=float, help=f"time for all runs together, shared evenly ({seconds})"
+    )
+    parser.add_argument("--episodes", metavar="K", type=int, help=whole)
+    parser.add_argument("--seeds", metavar="N", type=int, default=seeds, help=f"seeds s, s+1, … ({seeds})")
+    parser.add_argument("--seed", metavar="S", type=int, default=0, help="the first seed (0)")
+    parser.add_argument(
+        "--certify", choices=["auto", "yes"], default="auto", help="yes: games of more than 1024 joint actions too"
+    )
+    parser.add_argument("--workers", metavar="N", type=int, help="runs at once (1; with --episodes, the cores)")
+    parser.add_argument(
+        "--import",
+        metavar="FILE.py",
+        dest="scripts",
+        action="append",
+        default=[],
+        help="run this script first, to make games and learners of your own known; may be repeated",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON document on stdout")
+
+
+def budget_of(args: argparse.Namespace) -> dict[str, Any]:
+    """Return what `add_budget` reads, checked."""
+    options.check_limits(args)
+    given = {"seconds": args.seconds, "episodes": args.episodes, "workers": args.workers}
+    given["seeds"] = check.integer("--seeds", args.seeds, least=1)
+    given["seed"] = check.integer("--seed", args.seed, least=0)
+    if args.workers is not None:
+        check.integer("--workers", args.workers, least=1)
+    return {**given, "certify": True if args.certify == "yes" else None}
+
+
+def run(args: argparse.Namespace) -> int:
+    """Compare, and print the table; 130 where Ctrl-C ended it early, 1 where a learner that was named failed."""
+    given = budget_of(args)
+
+    from tacit.experiments import compare, files, scripts  # imports the compiler
+
+    scripts.run(args.scripts)
+    game = options.game_of(args)
+    place = None if args.out is None else archive.path(args.out)
+    if place is not None:
+        files.directory(place)
+
+    def store(found: Comparison) -> None:
+        if place is not None:
+            files.write(place / TABLE, json.dumps(options.finite(_document(args, found)), indent=2).encode())
+
+    with progress_on_stderr(f"{args.game}: comparing") as progress:
+        found = compare(game, args.learners, progress=progress, watch=store, **given)
+    store(found)
+    document = _document(args, found)
+    if place is not None:
+        _draw(found, place / FIGURE)
+        document["figure"] = str(place / FIGURE)
+    if args.json:
+        options.print_json(document)
+    else:
+        for line in repr(found).splitlines():
+            options.console().print(line, soft_wrap=True)
+        if place is not None:
+            options.console().print(f"stored in {place}: {TABLE}, {FIGURE}", soft_wrap=True)
+    return 130 if found.interrupted else 1 if found.left_out and args.learners else 0
+
+
+def _document(args: argparse.Namespace, found: Comparison) -> dict[str, Any]:
+    return {"game": args.game, "game_params": options.settings("--game-set", args.game_set), **found.document()}
+
+
+def _draw(found: Comparison, place: Path) -> None:
+    from tacit.report import save_figure
+    from tacit.report.compared import comparison_figure
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph")  # of a name, which the font does not have
+        save_figure(comparison_figure(found), place)

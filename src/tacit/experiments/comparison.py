@@ -1,0 +1,310 @@
+"""Which learner? All that fit a game, each for the same budget, ranked by what is proven of their best policies."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacit.core.errors import TacitError, brief
+from tacit.experiments.executors import Failure
+from tacit.experiments.progress import Progress
+from tacit.experiments.trials import Budget, Entry, Trial, budget, certifiable, run_trials, seed_list, uniform_gap
+from tacit.games.tabular import TabularGame
+from tacit.learners import REGISTRY
+from tacit.learners.teams import resolved
+
+#: Seconds for all runs together where nothing else is asked for.
+SECONDS = 60.0
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedLearner:
+    """A learner's place in a comparison, over its seeds.
+
+    Attributes
+    ----------
+    gap, worst : float
+        Mean and largest gap of the seeds' best policies.
+    kind, source, candidate : str
+        Of those gaps, and which candidates they are of; several are joined by a slash.
+    value : list [N]
+        Mean exact values of these policies; `welfare` is their sum.
+    episodes, seconds : float
+        Means over seeds; seconds of learning.
+    arrival : float or None
+        Episodes until the gap was at most 10 % of that of uniform play, the median over seeds; None if fewer than half
+        of them came so far.
+    learns_from : str
+        "own play", "joint play" (one learner for all agents) or "tables" (exact gradients: episodes are iterations).
+    entries : tuple of Entry
+        The runs.
+    """
+
+    rank: int
+    learner: str
+    gap: float
+    worst: float
+    kind: str
+    source: str
+    candidate: str
+    value: list[float]
+    episodes: float
+    seconds: float
+    arrival: float | None
+    learns_from: str
+    entries: tuple[Entry, ...]
+
+    @property
+    def welfare(self) -> float:
+        """The sum of the agents' values."""
+        return float(sum(self.value))
+
+    def document(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        return {
+            "rank": self.rank,
+            "learner": self.learner,
+            "gap": {
+                "kind": self.kind,
+                "source": self.source,
+                "mean": self.gap,
+                "max": self.worst,
+                "per_seed": [one.gap for one in self.entries],
+            },
+            "candidate": self.candidate,
+            "value": self.value,
+            "welfare": self.welfare,
+            "seconds": self.seconds,
+            "episodes": self.episodes,
+            "episodes_done": [one.episodes for one in self.entries],
+            "episodes_to_10_percent": self.arrival,
+            "seed_list": [one.trial.seed for one in self.entries],
+            "ended": [one.ended for one in self.entries],
+            "learns_from": self.learns_from,
+            "params": dict(self.entries[0].params),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Learners on one game, the best first.
+
+    Attributes
+    ----------
+    game : TabularGame
+    uniform_gap : float
+        The gap of uniform play.
+    budget : Budget
+        Of each run.
+    rows : tuple of ComparedLearner
+    left_out : dict
+        Learners that do not fit or failed, and why.
+    interrupted : bool
+    """
+
+    game: TabularGame
+    uniform_gap: float
+    budget: Budget
+    seeds: int
+    rows: tuple[ComparedLearner, ...]
+    left_out: Mapping[str, str]
+    interrupted: bool = False
+
+    @property
+    def best(self) -> ComparedLearner:
+        """The first row."""
+        return self.rows[0]
+
+    def document(self) -> dict[str, Any]:
+        """Return what `tacit compare --json` prints."""
+        return {
+            "horizon": self.game.horizon,
+            "agents": self.game.agents,
+            "seeds": self.seeds,
+            "each_run": {"episodes": self.budget.episodes, "seconds": self.budget.seconds},
+            "uniform_gap": self.uniform_gap,
+            "rows": [row.document() for row in self.rows],
+            "left_out": dict(self.left_out),
+            "interrupted": self.interrupted,
+        }
+
+    def __repr__(self) -> str:
+        seeds = "1 seed" if self.seeds == 1 else f"{self.seeds} seeds"
+        lines = [f"{self.game!r}: {self.budget} a run, {seeds}; gap of uniform play {self.uniform_gap:.4g}"]
+        head = ("", "learner", "gap", "worst", "of uniform", "kind", "policy", "welfare", "episodes", "seconds")
+        lines += aligned([(*head, "to 10 %", "learns from"), *(self._cells(row) for row in self.rows)])
+        if self.budget.episodes is None:
+            lines.append("stopped by the clock: on another machine the numbers differ")
+        lines += [f"left out: {name}: {why}" for name, why in self.left_out.items()]
+        if self.interrupted:
+            lines.append("interrupted: these are the runs that had begun")
+        return "\n".join(lines)
+
+    def _cells(self, row: ComparedLearner) -> tuple[str, ...]:
+        share = f"{100 * row.gap / self.uniform_gap:.3g} %" if self.uniform_gap > 0 else "—"
+        arrival = (
+            f"{row.arrival:,.0f}" if row.arrival is not None else f"> {min(one.episodes for one in row.entries):,}"
+        )
+        numbers = (f"{row.gap:.4g}", f"{row.worst:.4g}", share)
+        what = (row.kind, row.candidate, f"{row.welfare:.4g}")
+        size = (f"{row.episodes:,.0f}", f"{row.seconds:.2f}", arrival, row.learns_from)
+        return (str(row.rank), row.learner, *numbers, *what, *size)
+
+
+def compare(
+    game: Any,
+    learners: Sequence[Any] | Mapping[str, Any] | None = None,
+    *,
+    seconds: float | None = None,
+    episodes: int | None = None,
+    seeds: int = 3,
+    seed: int = 0,
+    certify: bool | None = None,
+    workers: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    watch: Callable[[Comparison], None] | None = None,
+) -> Comparison:
+    """Let learners learn a game, each for the same budget, and rank them by the gap that is proven of the best policy.
+
+    Parameters
+    ----------
+    game : TabularGame
+        Or a Gymnasium environment with a transition table.
+    learners : list or mapping, optional
+        Names from `tacit learners`, pairs (name, parameters) or learner objects; a mapping gives them labels. All
+        registered ones if not given. Those that do not fit the game are left out, with a sentence that says why.
+    seconds : float, optional
+        Time for all runs together, shared evenly, compilation left out; 60 if neither this nor `episodes` is given.
+        How far learners come in it depends on the machine.
+    episodes : int, optional
+        Episodes of each run, instead.
+    seeds, seed : int
+        How many runs each learner has, and the first seed.
+    certify : bool, optional
+        True for games of more than 1024 joint actions, where certificates are slow.
+    workers : int, optional
+        Runs at once. One if not given and time is the budget, so that none slows another; otherwise the cores.
+    progress : callable, optional
+        Called with a `tacit.experiments.Progress` now and then.
+    watch : callable, optional
+        Called with the comparison so far whenever a run has ended.
+
+    Returns
+    -------
+    Comparison
+        Interrupted by Ctrl-C, with the runs that had begun.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> found = tacit.compare(tacit.make("chicken"), ["npg", "pg-exact"], episodes=50, seeds=1)
+    >>> [row.learner for row in found.rows], found.best.kind
+    (['npg', 'pg-exact'], 'nash')
+    """
+    asked = budget(episodes, seconds, SECONDS)
+    numbers = seed_list(seeds, seed)
+    tables = certifiable(game, certify)
+    named = _named(learners, tables.name)
+    even = uniform_gap(tables)
+    trials = [Trial(label, *chosen, number) for number in numbers for label, chosen in named.items()]
+    at_once = workers if workers is not None or asked.episodes is not None else 1
+    each = asked if asked.episodes is not None else asked.part((at_once or 1) / max(len(trials), at_once or 1))
+    found: list[Entry | Failure | None] = []
+
+    def told(entry: Entry) -> None:
+        found.append(entry)
+        if watch is not None:
+            watch(_ranked(tables, even, each, seeds, list(found), {}, interrupted=False))
+
+    results, interrupted = run_trials(tables, trials, each, even, workers=at_once, progress=progress, ended=told)
+    failed = {trial.label: one for trial, one in zip(trials, results, strict=True) if isinstance(one, Failure)}
+    if not any(isinstance(one, Entry) for one in results):
+        if interrupted or not failed:
+            raise KeyboardInterrupt
+        raise TacitError("; ".join(f"{label}: {one.sentence}" for label, one in failed.items()))
+    sentences = {label: one.sentence for label, one in failed.items()}
+    return _ranked(tables, even, each, seeds, results, sentences, interrupted=interrupted)
+
+
+def _named(
+    learners: Sequence[Any] | Mapping[str, Any] | None, game: str | None
+) -> dict[str, tuple[Any, Mapping[str, Any]]]:
+    """Return learners and parameters by their labels; unknown names and wrong parameters raise."""
+    if learners is None:
+        return {name: (name, {}) for name in REGISTRY}
+    if isinstance(learners, str) or not isinstance(learners, Mapping | Sequence) or not len(learners):
+        raise TacitError(f"learners is {brief(learners)}; it must be a list with at least one of {', '.join(REGISTRY)}")
+    given = learners.items() if isinstance(learners, Mapping) else [(None, one) for one in learners]
+    found: dict[str, tuple[Any, Mapping[str, Any]]] = {}
+    for label, one in given:
+        pair = isinstance(one, tuple | list) and len(one) == 2 and isinstance(one[1], Mapping)
+        learner, params = one if pair else (one, {})
+        name, _ = resolved(learner, params, game)
+        key = label or f"{name}{_told(params)}"
+        if key in found:
+            raise TacitError(f"{key} is listed twice; leave one out")
+        found[key] = (learner, params)
+    return found
+
+
+def _told(params: Mapping[str, Any]) -> str:
+    return f" ({', '.join(f'{key}={value}' for key, value in params.items())})" if params else ""
+
+
+def _ranked(
+    game: TabularGame,
+    even: float,
+    each: Budget,
+    seeds: int,
+    results: Sequence[Entry | Failure | None],
+    left_out: Mapping[str, str],
+    *,
+    interrupted: bool,
+) -> Comparison:
+    """Rank learners by the mean gap over seeds."""
+    held: dict[str, list[Entry]] = {}
+    for one in results:
+        if isinstance(one, Entry):
+            held.setdefault(one.trial.label, []).append(one)
+    order = sorted(held, key=lambda label: (statistics.fmean(one.gap for one in held[label]), label))
+    rows = tuple(_row(rank, label, held[label]) for rank, label in enumerate(order, start=1))
+    return Comparison(game, even, each, seeds, rows, left_out, interrupted)
+
+
+def _row(rank: int, label: str, entries: Sequence[Entry]) -> ComparedLearner:
+    gaps = [one.gap for one in entries]
+    median = statistics.median([math.inf if one.arrival is None else one.arrival for one in entries])
+    return ComparedLearner(
+        rank=rank,
+        learner=label,
+        gap=statistics.fmean(gaps),
+        worst=max(gaps),
+        kind=_joined(one.kind for one in entries),
+        source=_joined(one.source for one in entries),
+        candidate=_joined(one.candidate for one in entries),
+        value=np.mean([one.values for one in entries], axis=0).tolist(),
+        episodes=statistics.fmean(one.episodes for one in entries),
+        seconds=statistics.fmean(one.seconds for one in entries),
+        arrival=None if math.isinf(median) else median,
+        learns_from=entries[0].learns_from,
+        entries=tuple(entries),
+    )
+
+
+def _joined(words: Any) -> str:
+    return "/".join(sorted(set(words)))
+
+
+def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows of a table as lines of text.
+
+    >>> aligned([("learner", "gap"), ("npg", "0.1")])
+    ['learner  gap', 'npg      0.1']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -1,0 +1,225 @@
+"""Runs whose only purpose is to be compared: each learner and seed for the same budget, judged by its best policy.
+
+The judge is a proof: the exact gap of a Markov policy, or the certificate of a certified one. So a game that is too
+large to certify is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.core import check, limits
+from tacit.core.errors import TacitError, brief
+from tacit.engine import Advanced, Event, Finished, Run, Watcher
+from tacit.engine.curve import table
+from tacit.engine.outputs.markov import CERTIFY_JOINT_ACTIONS
+from tacit.environments.adapters import is_environment
+from tacit.evaluation import evaluate
+from tacit.experiments.executors import Failure, run_all
+from tacit.experiments.progress import Progress
+from tacit.games.gymnasium import from_gymnasium, has_table
+from tacit.games.tabular import TabularGame
+from tacit.learners.teams import resolved
+from tacit.learning import Options, check_limits, run_learner
+from tacit.policies import MarkovPolicy
+
+#: A run has arrived when its gap is at most this share of the gap of uniform play.
+SHARE = 0.1
+
+#: Columns of a curve that have the gaps of candidates.
+_GAPS = ("gap", "gap_average", "gap_latest", "gap_best", "gap_last")
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long each run may take: so many episodes, or so many seconds."""
+
+    episodes: int | None
+    seconds: float | None
+
+    def part(self, share: float) -> Budget:
+        """Return a share of it."""
+        if self.episodes is not None:
+            return Budget(max(1, round(self.episodes * share)), None)
+        assert self.seconds is not None
+        return Budget(None, self.seconds * share)
+
+    def __str__(self) -> str:
+        return f"{self.seconds:.3g} s" if self.episodes is None else f"{self.episodes:,} episodes"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A learner with its parameters, what it is called, and a seed."""
+
+    label: str
+    learner: Any
+    params: Mapping[str, Any]
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """What became of a trial.
+
+    Attributes
+    ----------
+    candidate : str
+        Which of the run's candidates is the best; the gap is of that one.
+    gap : float
+        Its exact gap or certificate, the largest of all agents.
+    kind, source : str
+        As `tacit.engine.Gaps` has them.
+    values : list [N]
+        Its exact values.
+    seconds : float
+        Learning time.
+    arrival : int or None
+        Episodes after which the gap was at most a tenth of that of uniform play; measured at the rows of the curve.
+    learns_from : str
+        "own play", "joint play" (one learner for all agents) or "tables" (exact gradients: episodes are iterations).
+    curve : structured array
+        `episode` and `gap`, of the best candidate at the time.
+    """
+
+    trial: Trial
+    candidate: str
+    gap: float
+    kind: str
+    source: str
+    values: list[float]
+    episodes: int
+    seconds: float
+    ended: str
+    arrival: int | None
+    params: Mapping[str, Any]
+    learns_from: str
+    curve: npt.NDArray[Any] = field(repr=False)
+
+
+def budget(episodes: int | None, seconds: float | None, default: float) -> Budget:
+    """Return the budget that was asked for; without any, so many seconds."""
+    if episodes is not None and seconds is not None:
+        raise TacitError("episodes and seconds are both given; give one of them")
+    if episodes is None and seconds is None:
+        seconds = default
+    check_limits(episodes, None, seconds)
+    return Budget(episodes, seconds)
+
+
+def seed_list(seeds: int, seed: int) -> list[int]:
+    """Return seeds s, s+1, …"""
+    count = limits.integer("seeds", seeds, least=1, most=limits.SEEDS)
+    first = limits.integer("seed", seed, least=0, most=limits.SEED)
+    return list(range(first, first + count))
+
+
+def certifiable(game: Any, certify: bool | None) -> TabularGame:
+    """Return the game if gaps in it can be certified, and say why not otherwise."""
+    if certify is not None and not check.flag("certify", certify):
+        raise TacitError("certify is False; learners are ranked by certified gaps, so leave it out")
+    if not isinstance(game, TabularGame) and is_environment(game) and has_table(game):
+        game = from_gymnasium(game)
+    if not isinstance(game, TabularGame):
+        raise TacitError(f"{brief(game)} has no tables, so there is no certified gap by which learners can be ranked")
+    if game.joint_actions > CERTIFY_JOINT_ACTIONS and not certify:
+        raise TacitError(
+            f"{game!r} has {game.joint_actions:,} joint actions; above {CERTIFY_JOINT_ACTIONS:,} gaps are certified "
+            f"only on request, since that is slow: certify=True, or --certify yes"
+        )
+    return game
+
+
+def uniform_gap(game: TabularGame) -> float:
+    """Return the exact gap of uniform play, of whichever kind: for product policies they are the same."""
+    return evaluate(game, MarkovPolicy.uniform(game)).gap
+
+
+def run_trials(
+    game: TabularGame,
+    trials: Sequence[Trial],
+    each: Budget,
+    even: float,
+    *,
+    workers: int | None,
+    progress: Callable[[Progress], None] | None = None,
+    ended: Callable[[Entry], None] | None = None,
+) -> tuple[list[Entry | Failure | None], bool]:
+    """Run trials; return what became of each (None where Ctrl-C came first), and whether Ctrl-C came."""
+    watch = TrialWatch(len(trials), each, progress)
+    job = partial(_judged, game, each, even, ended)
+    batch = run_all(job, trials, workers=workers, watch=watch)
+    return batch.results, batch.interrupted
+
+
+class TrialWatch:
+    """Sums up how far trials are."""
+
+    def __init__(self, runs: int, each: Budget, progress: Callable[[Progress], None] | None) -> None:
+        self._runs, self._progress = runs, progress
+        self._total = None if each.episodes is None else runs * each.episodes
+        self._done: dict[int, int] = {}
+        self._over: set[int] = set()
+
+    def __call__(self, index: int, event: Event) -> None:
+        """Take in an event of a trial."""
+        if isinstance(event, Advanced):
+            self._done[index] = event.done
+        elif isinstance(event, Finished):
+            self._over.add(index)
+        if self._progress is not None:
+            self._progress(Progress(len(self._over), self._runs, sum(self._done.values()), self._total))
+
+
+def _judged(
+    game: TabularGame,
+    each: Budget,
+    even: float,
+    ended: Callable[[Entry], None] | None,
+    trial: Trial,
+    watch: Watcher | None,
+) -> Entry:
+    """Run a trial, keep what it is judged by, and let go of the rest."""
+    # With gap=0 the rows of the curve are a tenth apart, and a run that is perfect is over.
+    options = Options(each.episodes, trial.seed, certify=True, gap=0.0, seconds=each.seconds)
+    made = resolved(trial.learner, trial.params, game.name)[1]
+    learns_from = "tables" if made.exact else "joint play" if made.central else "own play"
+    found = entry(run_learner(game, trial.learner, trial.params, options, watch=watch), trial, even, learns_from)
+    if ended is not None:
+        ended(found)
+    return found
+
+
+def entry(run: Run, trial: Trial, even: float, learns_from: str) -> Entry:
+    """Judge a run by its best candidate."""
+    proven = {key: one for key, one in run.candidates.items() if one.gaps.source in ("exact", "certificate")}
+    if not proven:
+        raise TacitError(f"{trial.label} has no certified gap")
+    name = min(proven, key=lambda key: proven[key].gap)
+    best = proven[name]
+    gaps = np.min([run.curve[key] for key in _GAPS if key in (run.curve.dtype.names or ())], axis=0)
+    gaps[-1] = min(gaps[-1], best.gap)
+    curve = table([{"episode": k, "gap": gap} for k, gap in zip(run.curve["episode"].tolist(), gaps, strict=True)])
+    there = np.flatnonzero(gaps <= SHARE * even)
+    values = best.values if best.values is not None else np.full(run.game.agents, np.nan)
+    return Entry(
+        trial=trial,
+        candidate=name,
+        gap=best.gap,
+        kind=best.gaps.kind,
+        source=best.gaps.source,
+        values=np.asarray(values).tolist(),
+        episodes=run.episodes,
+        seconds=run.seconds,
+        ended=run.ended,
+        arrival=int(curve["episode"][there[0]]) if len(there) else None,
+        params=run.params,
+        learns_from=learns_from,
+        curve=curve,
+    )

@@ -1,0 +1,273 @@
+"""Better parameters for a learner on one game, by successive halving on the certificate. [Jamieson, Talwalkar 2016]
+
+27 settings, spread evenly over the ranges that the learner declares (`Learner.tunable`), have a ninth of the budget
+each; the best third of them have a third, and the best third of those the whole. The best of many is partly the
+luckiest, so what it had on the way counts no more: in the end it meets the learner's defaults on seeds that neither has
+seen, and it wins only if the 95 % bootstrap interval of the mean difference says so.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tacit.core import check, limits
+from tacit.core.errors import TacitError
+from tacit.experiments.comparison import aligned
+from tacit.experiments.executors import Failure
+from tacit.experiments.progress import Progress
+from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
+from tacit.experiments.statistics import Summary, summarize
+from tacit.experiments.trials import Budget, Entry, Trial, budget, certifiable, run_trials, seed_list, uniform_gap
+from tacit.games.tabular import TabularGame
+from tacit.learners import REGISTRY
+from tacit.learners.tunable import Range
+
+#: Seconds for all runs together where nothing else is asked for.
+SECONDS = 120.0
+
+#: Settings at first, the share of them that goes on, and seeds of each on the way.
+SETTINGS, THIRD, SEEDS_ON_THE_WAY = 27, 3, 2
+_ROUNDS = round(math.log(SETTINGS, THIRD))
+
+Setting = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class TunedSetting:
+    """A setting, how far it came (1 is the whole budget), and the mean of its gaps there; infinite where it failed."""
+
+    params: Setting
+    share: float
+    gap: float
+
+
+@dataclass(frozen=True, eq=False)
+class Tuned:
+    """What tuning found.
+
+    Attributes
+    ----------
+    params : mapping
+        What to use: the best setting if it beats the defaults, otherwise none.
+    found : mapping
+        The best setting.
+    beats_default : bool
+        Whether it does on fresh seeds, by the interval of `gain`.
+    gain : Summary or None
+        By how much its gap is smaller than that of the defaults, over fresh seeds; None if Ctrl-C came first.
+    gap, default_gap : Summary or None
+        Gaps on fresh seeds.
+    tried : tuple of TunedSetting
+        All settings, those that came furthest first.
+    budget : Budget
+        Of a whole run.
+    """
+
+    game: TabularGame
+    learner: str
+    found: Setting
+    gain: Summary | None
+    gap: Summary | None
+    default_gap: Summary | None
+    tried: tuple[TunedSetting, ...]
+    budget: Budget
+    seeds: Sequence[int]
+    interrupted: bool = False
+
+    @property
+    def beats_default(self) -> bool:
+        """Whether the best setting beats the defaults beyond luck."""
+        return self.gain is not None and self.gain.ci95[0] > 0
+
+    @property
+    def params(self) -> Setting:
+        """What to use."""
+        return self.found if self.beats_default else {}
+
+    def experiment(
+        self, game: str, params: Mapping[str, Any] | None = None, *, scripts: Sequence[str] = ()
+    ) -> Experiment:
+        """Return the experiment that runs the learner so, on a game by its name and parameters."""
+        label = f"{self.learner}, {'tuned' if self.beats_default else 'default'}"
+        return Experiment(
+            name=f"{self.learner} tuned",
+            episodes=self.budget.episodes,
+            seconds=self.budget.seconds,
+            games=(GameSpec(game, params or {}),),
+            learners=(LearnerSpec(self.learner, self.params, label),),
+            seeds=len(self.seeds),
+            first_seed=self.seeds[0],
+            scripts=tuple(str(Path(script).resolve()) for script in scripts),
+        )
+
+    def save(
+        self, path: str | os.PathLike[str], game: str, params: Mapping[str, Any] | None = None, **more: Any
+    ) -> None:
+        """Write that experiment as a TOML file, which `tacit run` takes."""
+        self.experiment(game, params, **more).save(path)
+
+    def document(self) -> dict[str, Any]:
+        """Return what `tacit tune --json` prints."""
+        return {
+            "learner": self.learner,
+            "params": dict(self.params),
+            "found": dict(self.found),
+            "beats_default": self.beats_default,
+            "gap": _plain(self.gap),
+            "default_gap": _plain(self.default_gap),
+            "gain": _plain(self.gain),
+            "each_run": {"episodes": self.budget.episodes, "seconds": self.budget.seconds},
+            "seed_list": list(self.seeds),
+            "tried": [{"params": dict(one.params), "share": one.share, "gap": one.gap} for one in self.tried],
+            "interrupted": self.interrupted,
+        }
+
+    def __repr__(self) -> str:
+        lines = [f"{self.learner} on {self.game!r}: {len(self.tried)} settings, {self.budget} a whole run"]
+        shown = [one for one in self.tried if one.share == self.tried[0].share][:5]
+        rows = [(words(one.params), f"{one.gap:.4g}") for one in shown]
+        lines += aligned([("the best of them", "gap on the way"), *rows])
+        if self.gain is None or self.gap is None or self.default_gap is None:
+            lines.append("interrupted before the best was compared with the defaults on fresh seeds")
+            return "\n".join(lines)
+        low, high = self.gain.ci95
+        lines.append(
+            f"on {self.gain.count} fresh seeds: gap {self.gap.mean:.4g}, with the defaults "
+            f"{self.default_gap.mean:.4g}, so smaller by {self.gain.mean:.4g} (95 % interval {low:.4g} to {high:.4g})"
+        )
+        lines.append(
+            f"use {words(self.found)}"
+            if self.beats_default
+            else "that does not beat the defaults beyond luck: keep them"
+        )
+        if self.budget.episodes is None:
+            lines.append("stopped by the clock: on another machine the numbers differ")
+        return "\n".join(lines)
+
+
+def tune(
+    game: Any,
+    learner: str,
+    *,
+    seconds: float | None = None,
+    episodes: int | None = None,
+    seeds: int = 5,
+    seed: int = 0,
+    certify: bool | None = None,
+    workers: int | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> Tuned:
+    """Look for better parameters of a learner on one game, and compare the best with the defaults on fresh seeds.
+
+    Parameters
+    ----------
+    game : TabularGame
+    learner : str
+        A name from `tacit learners`; what is tuned are the parameters for which it declares a range.
+    seconds : float, optional
+        Time for all runs together, compilation left out; 120 if neither this nor `episodes` is given. What is found in
+        it depends on the machine.
+    episodes : int, optional
+        Episodes of a whole run, instead. All runs together have 18 + 2·seeds times as many.
+    seeds, seed : int
+        Fresh seeds for the comparison with the defaults, at least 2, and the first of them.
+    certify, workers, progress
+        As for `tacit.compare`.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> found = tacit.tune(tacit.make("chicken"), "npg", episodes=20, seeds=2)
+    >>> sorted(found.found), len(found.tried)
+    (['eta'], 27)
+    """
+    whole = budget(episodes, seconds, SECONDS)
+    if check.integer("seeds", seeds, least=1) == 1:
+        raise TacitError("seeds is 1; the comparison with the defaults needs at least 2")
+    fresh = seed_list(seeds, seed)
+    tables = certifiable(game, certify)
+    spread = settings(learner, SETTINGS, seed)
+    at_once = workers if workers is not None or whole.episodes is not None else 1
+    if at_once is not None:
+        limits.integer("workers", at_once, least=1, most=limits.WORKERS)
+    runs = _ROUNDS * SEEDS_ON_THE_WAY * THIRD + 2 * seeds  # whole ones, since every round costs the same
+    each = whole if whole.episodes is not None else whole.part((at_once or 1) / runs)
+    even = uniform_gap(tables)
+    tried: dict[int, TunedSetting] = {}
+    error: Failure | None = None
+    left, interrupted = list(range(len(spread))), False
+    for round_ in range(_ROUNDS):
+        share = float(THIRD) ** (round_ + 1 - _ROUNDS)
+        numbers = seed_list(SEEDS_ON_THE_WAY, fresh[-1] + 1 + SEEDS_ON_THE_WAY * round_)
+        trials = [Trial(str(k), learner, spread[k], number) for k in left for number in numbers]
+        results, interrupted = run_trials(tables, trials, each.part(share), even, workers=at_once, progress=progress)
+        error = next((one for one in results if isinstance(one, Failure)), error)
+        tried |= {k: TunedSetting(spread[k], share, gap) for k, gap in _means(left, results).items()}
+        if interrupted:
+            break
+        left = sorted(left, key=lambda k: (tried[k].gap, k))[: max(1, len(left) // THIRD)]
+    order = sorted(tried, key=lambda k: (-tried[k].share, tried[k].gap, k))
+    if not order:
+        raise KeyboardInterrupt
+    best = tried[order[0]]
+    if math.isinf(best.gap) and error is not None:
+        raise TacitError(error.sentence)
+    ranked = tuple(tried[k] for k in order)
+    made = (tables, learner, best.params)
+    if interrupted:
+        return Tuned(*made, None, None, None, ranked, each, fresh, interrupted=True)
+    trials = [Trial(which, learner, params, k) for k in fresh for which, params in (("best", best.params), ("old", {}))]
+    results, interrupted = run_trials(tables, trials, each, even, workers=at_once, progress=progress)
+    gaps = [one.gap for one in results if isinstance(one, Entry)]
+    if interrupted:
+        return Tuned(*made, None, None, None, ranked, each, fresh, interrupted=True)
+    if len(gaps) < len(trials):
+        raise TacitError(next(one.sentence for one in results if isinstance(one, Failure)))
+    new, old = np.array(gaps[::2]), np.array(gaps[1::2])
+    return Tuned(*made, summarize(old - new), summarize(new), summarize(old), ranked, each, fresh)
+
+
+def settings(learner: str, count: int, seed: int) -> list[Setting]:
+    """Return settings of a learner that are spread evenly over its ranges (a Latin hypercube), the same for a seed.
+
+    >>> len(settings("npg", 5, 0)), settings("npg", 5, 0) == settings("npg", 5, 0)
+    (5, True)
+    """
+    known = REGISTRY.parameters(learner)
+    ranges: dict[str, Range] = {key: one for key, one in REGISTRY.make(learner).tunable.items() if key in known}
+    if not ranges:
+        raise TacitError(f"{learner} declares no parameters to tune (tunable); see `tacit learners`")
+    rng = np.random.default_rng(seed)
+    places = {key: (rng.permutation(count) + rng.random(count)) / count for key in ranges}
+    found = [{key: ranges[key].at(float(places[key][k])) for key in ranges} for k in range(count)]
+    return [one for k, one in enumerate(found) if one not in found[:k]]
+
+
+def words(params: Setting) -> str:
+    """Return parameters as `--set` takes them."""
+    return " ".join(f"{key}={value}" for key, value in params.items())
+
+
+def _means(which: Sequence[int], results: Sequence[Entry | Failure | None]) -> dict[int, float]:
+    """Return the mean gaps of the settings of which all seeds have ended; infinite where one failed."""
+    found = {}
+    for place, k in enumerate(which):
+        own = results[SEEDS_ON_THE_WAY * place : SEEDS_ON_THE_WAY * (place + 1)]
+        ended = [one for one in own if isinstance(one, Failure) or (one is not None and one.ended != "interrupted")]
+        if len(ended) == SEEDS_ON_THE_WAY:
+            found[k] = statistics.fmean(one.gap if isinstance(one, Entry) else math.inf for one in ended)
+    return found
+
+
+def _plain(summary: Summary | None) -> dict[str, Any] | None:
+    if summary is None:
+        return None
+    return {"mean": summary.mean, "std": summary.std, "ci95": list(summary.ci95)}

@@ -1,0 +1,113 @@
+"""`tacit run --gap --seconds`, `tacit compare` and `tacit tune` on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import tacit
+from tacit.cli import compare
+from tacit.cli.main import main
+
+RECIPE = ["--set", "bonus=0.1", "--set", "iota=1.0", "--set", "step=1.0", "--set", "loss=raw"]
+RUN = ["run", "good-state", "stage-v-cce", "--game-set", "horizon=3", *RECIPE]
+
+
+def test_run_until_the_gap_is_small(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main([*RUN, "--gap", "1", "--seeds", "2", "--out", str(tmp_path), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["gap"]["max"] <= 1
+    assert told["ended"] == ["gap", "gap"]
+    assert told["limits"] == {"gap": 1.0, "seconds": None}
+    assert told["episodes"] == max(told["episodes_done"])
+    assert main([*RUN, "--gap", "1", "--seeds", "2", "--out", str(tmp_path)]) == 0
+    shown = capsys.readouterr().out
+    assert "stopped after" in shown
+    assert "the gap was certified to be at most 1.0" in shown
+    lines = next(tmp_path.glob("*/curve.jsonl")).read_text().splitlines()
+    assert [json.loads(line)["ended"] for line in lines] == [""] * (len(lines) - 1) + ["gap"]
+    assert main(["plot", str(tmp_path)]) == 0
+    assert main(["evaluate", str(tmp_path), "--json"]) == 0
+
+
+def test_run_by_the_clock_says_that_it_depends_on_the_machine(capsys: pytest.CaptureFixture[str]):
+    assert main([*RUN, "--seconds", "0.2"]) == 0
+    shown = capsys.readouterr()
+    assert "by the clock: results depend on the machine" in shown.out
+    assert "depends on the machine" in shown.err
+
+
+def test_run_without_a_certificate_says_that_a_gap_does_not_stop_it(capsys: pytest.CaptureFixture[str]):
+    assert main([*RUN, "--gap", "100", "--episodes", "20", "--certify", "no"]) == 0
+    assert "this run has neither: certify is False; it goes on to its other limits" in capsys.readouterr().err
+    assert main([*RUN, "--gap", "100", "--certify", "no"]) == 2
+    assert "give episodes or seconds too" in capsys.readouterr().err
+
+
+def test_a_file_may_say_when_to_stop(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    lines = ['name = "a"', "gap = 0.5", "seconds = 60", '[[games]]\nname = "chicken"', '[[learners]]\nname = "npg"']
+    (tmp_path / "a.toml").write_text("\n".join([*lines, "params = {eta = 1.0}"]))
+    assert main(["run", str(tmp_path / "a.toml"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["runs"][0]["ended"] == ["gap"]
+    assert main(["run", str(tmp_path / "a.toml"), "--gap", "1"]) == 2
+    assert "--gap is given beside" in capsys.readouterr().err
+
+
+def test_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    line = ["compare", "chicken", "--learners", "pg-exact", "npg", "--episodes", "40", "--seeds", "2"]
+    assert main([*line, "--out", str(tmp_path / "found"), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    gaps = [row["gap"]["mean"] for row in told["rows"]]
+    assert gaps == sorted(gaps)
+    assert [row["rank"] for row in told["rows"]] == [1, 2]
+    assert told["uniform_gap"] == pytest.approx(0.25)
+    stored = json.loads((tmp_path / "found" / compare.TABLE).read_text())
+    assert stored["rows"] == told["rows"]
+    assert (tmp_path / "found" / compare.FIGURE).read_bytes()[:4] == b"\x89PNG"
+    assert main(line) == 0
+    shown = capsys.readouterr().out.splitlines()
+    assert [shown[k].split()[1] for k in (2, 3)] == [row["learner"] for row in told["rows"]]
+
+
+def test_tune_writes_a_file_that_run_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    tacit.make("stag-hunt").save(tmp_path / "game.npz")
+    place, line = tmp_path / "deeper" / "tuned.toml", ["tune", str(tmp_path / "game.npz"), "npg", "--episodes", "20"]
+    place.parent.mkdir()
+    assert main([*line, "--seeds", "2", "-o", str(place), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert main(["run", str(place), "--json"]) == 0
+    ran = json.loads(capsys.readouterr().out)["runs"][0]
+    assert (ran["episodes"], ran["seed_list"]) == (20, [0, 1])
+    for key, value in told["params"].items():
+        assert ran["params"][key] == value
+    assert ran["gap"]["mean"] == pytest.approx(
+        told["gap" if told["beats_default"] else "default_gap"]["mean"], abs=1e-3
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("compare chicken --learners npgg", "no learner 'npgg'; did you mean 'npg'?"),
+        ("compare chicken --seconds 0", "--seconds is 0; it must be a positive number"),
+        ("compare chicken --seeds -1", "--seeds is -1"),
+        ("compare chicken --seconds 1 --episodes 1", "both given"),
+        ("compare nowhere", "no game 'nowhere'"),
+        ("compare random-team --game-set agents=11 --game-set states=1", "joint actions; above 1,024"),
+        ("tune chicken npgg", "no learner 'npgg'"),
+        ("tune chicken npg --seeds 1", "needs at least 2"),
+        ("tune chicken npg -o tuned.json", "another ending than .toml"),
+        ("tune chicken", "LEARNER"),
+        ("run chicken npg --gap nan", "--gap is nan"),
+        ("run chicken npg --seconds 0", "--seconds is 0"),
+        ("run chicken npg", "one of --episodes, --gap and --seconds is required"),
+    ],
+)
+def test_bad_input_is_one_sentence(line: str, told: str, capsys: pytest.CaptureFixture[str]):
+    assert main(line.split()) == 2
+    shown = capsys.readouterr()
+    assert told in shown.err
+    assert shown.err.count("\n") == 1
+    assert not shown.out
