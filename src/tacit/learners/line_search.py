@@ -23,6 +23,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit.core import check
+from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
 from tacit.evaluation import constants
 from tacit.evaluation.contraction import own_payoffs
@@ -48,6 +50,14 @@ class Step(NamedTuple):
     policy: MarkovPolicy
     mapping: float  # how far it moved, over η
     search: Search
+
+
+def checked_eta(eta: float | str, words: tuple[str, ...] = ("auto", "theory")) -> None:
+    """Raise unless η is a number or one of the words."""
+    if not isinstance(eta, str):
+        check.real("eta", eta, least=0)
+    elif eta not in words:
+        raise TacitError(f"eta is {brief(eta)}; it must be a number or one of {', '.join(words)}")
 
 
 def theory_step(world: World) -> float:

@@ -26,7 +26,7 @@ from tacit.core import check, generics
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.gradient import Gradient
-from tacit.learners.line_search import theory_step
+from tacit.learners.line_search import checked_eta, theory_step
 from tacit.learners.spec import Learner, Start, World, checked_start, starting_point
 from tacit.policies.markov import MarkovPolicy
 
@@ -55,10 +55,7 @@ class NPG(Learner):
 
     def __post_init__(self) -> None:
         check.choice("gradient", self.gradient, ["exact", "sampled"])
-        if isinstance(self.eta, str):
-            check.choice("eta", self.eta, ["auto", "theory"] if self.exact else ["auto"])
-        else:
-            check.real("eta", self.eta, least=0)
+        checked_eta(self.eta, ("auto", "theory") if self.exact else ("auto",))
         checked_start(self.start)
 
     @property

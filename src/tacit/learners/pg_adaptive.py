@@ -4,22 +4,24 @@ Natural gradient ascent with softmax parameters θ at every (h, s), as in npg.py
 every state, and implicit exploration. After an episode, at each (h, s) that it visited, for the t-th time, with the
 action a, its probability p and the reward to go G = r_h + … + r_H:
 
-    x = G − V,  V ← V + α·x,  α = (H+1)/(H+t)                   the baseline: what this state usually brings
-    σ² ← (1−ρ)·σ² + ρ·x²,  ρ = (H+1)/(H+t−1)                     the unit of the step
-    y = max(x, 0)/σ − b·max(−x, 0)/σ,  b = 1 − leniency·T/(T+t),  T = 1000
-    m ← (1−ρ)·m + ρ·y,  z = y − m                                  the baseline of y
-    θ(a) ← θ(a) + η·z/(p + γ)·(1−p)/(1−p + γ),  γ = η/2
-    θ(b) ← max(θ(b), max θ + log(exploration/(A·√t))) for all b,  π = softmax(θ).
+    x = G − V,  V ← V + x·(H+1)/(H+t)                                  the baseline: what this state usually brings
+    σ² ← (1−ρ)·σ² + ρ·x²,  ρ = (H+1)/(H+t−1)                            the unit of the step
+    y = lenient(x/σ, leniency·T/(T+t)),  T = 3000,  m ← (1−ρ)·m + ρ·y    gains and losses, and their baseline
+    θ(a) ← θ(a) + η·(y − m)/(p + γ)·(1−p)/(1−p + γ),  γ = η/2
+    θ(c) ← max(θ(c), max θ + log(exploration/(A·√t))) for all c,  π = softmax(θ)
 
-z/p, zero for the other actions, is an unbiased estimate of the advantage, which is the natural gradient. Dividing by
-p + γ instead bounds a single step by 2z [Neu 2015: implicit exploration], and the last factor does the same for the
-others when a is played almost surely. In the unit σ a step is small compared to the noise as long as the noise exceeds
-the differences between actions, so that agents follow the gradient and not the luck of their first episodes; it grows
-as the others settle and the noise falls. Of bad actions about 1/t is left, whatever η.
+    lenient(x, λ) = (1−λ)·x for x < 0, x for 0 ≤ x ≤ 2, x + min(2·λ·(x−2)², 20) for x > 2.
 
-Leniency: in the first visits of a state, losses count for less than gains. Others are then still exploring, and what
-they spoil says little about one's own action; a rare success of all is learnt by all who took part in it. [Panait,
-Tuyls, Luke 2008; Matignon, Laurent, Le Fort-Piat 2007, there for Q-learning.]
+Without leniency, (y − m)/p at the action played and zero at the others is an estimate of the advantage, which is the
+natural gradient. Dividing by p + γ instead bounds a single step [Neu 2015: implicit exploration], and the last factor
+does the same for the other actions when a is played almost surely. In the unit σ, steps are short as long as the noise
+exceeds the differences between actions, so that agents follow the gradient and not the luck of their first episodes,
+and grow as others settle and the noise falls. Of bad actions about 1/t is left, whatever η.
+
+Leniency: at first losses count for less, and rare successes for more. Others are still exploring then, and what they
+spoil says little about one's own action, while a rare success is learnt by all who took part in it, at once. [Panait,
+Tuyls 2007, for Q-learning: lenient learners reach better equilibria.] It fades, so that in the end gains and losses
+count alike.
 
 An agent uses its state, its own actions and its own rewards, in any units and of any range. Values are baselines only;
 nothing is bootstrapped.
@@ -43,7 +45,8 @@ from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners.spec import Learner, Start, World, checked_start, starting_point
 
-LENIENT_VISITS = 1000.0  # T, after which half of the leniency is gone
+LENIENT_VISITS = 3000.0  # T, after which half of the leniency is gone
+MOST = 20.0  # that leniency adds to a success
 LEAST = math.log(1e-300)  # no logarithm of a probability is smaller
 
 
@@ -56,16 +59,16 @@ class PGAdaptive(Learner):
     eta : float
         Step size η, in units of the standard deviation of the rewards to go.
     leniency : float
-        Share of a loss that is forgiven at first; 0 for none.
+        Share of a loss that is forgiven at first, and weight of rare successes; 0 for none.
     exploration : float
         Least probability of an action at the first visit, in units of 1/A; it falls as 1/√t.
     start : "uniform", "random" or MarkovPolicy
         The policy of the first episode.
     """
 
-    eta: float = 0.05
-    leniency: float = 0.5
-    exploration: float = 0.03
+    eta: float = 0.04
+    leniency: float = 1.0
+    exploration: float = 0.01
     start: Start = "uniform"
 
     def __post_init__(self) -> None:
@@ -152,7 +155,7 @@ def learn(learner, i, h, s, a, r, s_next):
 
 @generics.jitable
 def signal(learner, i, c, to_go):
-    """Move the baselines and the unit of a cell; return z, how much better than usual the reward to go was."""
+    """Move the baselines and the unit of a cell; return how much better than usual the reward to go was."""
     H = learner.horizon
     t = learner.visits[i, c] + 1
     learner.visits[i, c] = t
@@ -166,11 +169,19 @@ def signal(learner, i, c, to_go):
     sigma = math.sqrt(learner.square[i, c])
     if sigma <= 1e-12 * abs(to_go):  # nothing but rounding
         return 0.0
-    y = x / sigma
-    if y < 0.0:
-        y *= 1.0 - learner.leniency * LENIENT_VISITS / (LENIENT_VISITS + t)
+    y = lenient(x / sigma, learner.leniency * LENIENT_VISITS / (LENIENT_VISITS + t))
     learner.mean[i, c] += rho * (y - learner.mean[i, c])
     return y - learner.mean[i, c]
+
+
+@generics.jitable
+def lenient(x, leniency):
+    """Forgive losses, and make much of what is rare and good."""
+    if x < 0.0:
+        return (1.0 - leniency) * x
+    if x > 2.0:
+        return x + min(2.0 * leniency * (x - 2.0) * (x - 2.0), MOST)
+    return x
 
 
 @generics.jitable

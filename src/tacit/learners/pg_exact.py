@@ -20,7 +20,7 @@ from tacit.core import check
 from tacit.core.ownership import Owned
 from tacit.core.simplex import projected
 from tacit.evaluation.gradient import Gradient
-from tacit.learners.line_search import theory_step
+from tacit.learners.line_search import checked_eta, theory_step
 from tacit.learners.spec import Learner, Start, World, checked_start
 from tacit.policies.markov import MarkovPolicy
 
@@ -50,10 +50,7 @@ class PGExact(Learner):
     start: Start = "uniform"
 
     def __post_init__(self) -> None:
-        if isinstance(self.eta, str):
-            check.choice("eta", self.eta, ["auto", "theory"])
-        else:
-            check.real("eta", self.eta, least=0)
+        checked_eta(self.eta)
         check.real("tolerance", self.tolerance, least=0)
         check.real("mapping_tolerance", self.mapping_tolerance, least=0)
         checked_start(self.start)
