@@ -86,8 +86,8 @@ class ExactEngine(Engine):
         if math.isnan(gap) or not 0 <= seconds < math.inf:
             raise TacitError("its gap and time are no numbers")
         search = checked(arrays, "search", np.float64, np.shape(self._search or ()))
-        if not (np.isfinite(search) & (search >= 0)).all():
-            raise TacitError("its step is no number")
+        if len(search) and not line_search.possible(Search(*search.tolist()), self.world):
+            raise TacitError("its steps are none that the search could have taken")
 
     def _restored(self, arrays: Arrays) -> MarkovPolicy:
         return MarkovPolicy([arrays[str(i)] for i in range(self.game.agents)])

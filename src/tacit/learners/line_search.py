@@ -18,6 +18,7 @@ converge in such games is not promised, as it is not for any fixed step; the bes
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -74,6 +75,12 @@ def span(world: World) -> float:
 def begin(world: World) -> Search:
     """Return the state of a search whose first step to try is 1 over the span of the rewards."""
     return Search(0.5 / span(world), LONGEST / (world.horizon * span(world)), 0.0)
+
+
+def possible(search: Search, world: World) -> bool:
+    """Whether a search can be there; numbers that are none, or too large, are not."""
+    longest = begin(world).longest
+    return 0 < search.eta <= longest and 0 < search.longest <= longest and 0 <= search.risen < math.inf
 
 
 def take_step(
