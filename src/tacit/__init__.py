@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from tacit.games import TabularGame, load, make
     from tacit.games.gymnasium import from_gymnasium
     from tacit.games.openspiel import from_openspiel
-    from tacit.learners import NPG, UCB, PGExact, PGStorm, QIndependent, StageV, VLearning
+    from tacit.learners import NPG, UCB, PGAdaptive, PGExact, PGStorm, QIndependent, StageV, VLearning
     from tacit.learning import learn
     from tacit.policies import CertifiedPolicy, MarkovPolicy, ThinnedPolicy
 
@@ -87,7 +87,7 @@ _HOMES = {
     "tacit.games": ["TabularGame", "load", "make"],
     "tacit.games.gymnasium": ["from_gymnasium"],
     "tacit.games.openspiel": ["from_openspiel"],
-    "tacit.learners": ["NPG", "UCB", "PGExact", "PGStorm", "QIndependent", "StageV", "VLearning"],
+    "tacit.learners": ["NPG", "UCB", "PGAdaptive", "PGExact", "PGStorm", "QIndependent", "StageV", "VLearning"],
     "tacit.learning": ["learn"],
     "tacit.policies": ["CertifiedPolicy", "MarkovPolicy", "ThinnedPolicy"],
 }
@@ -117,6 +117,7 @@ __all__ = [
     "Exp3",
     "Exp3IX",
     "MarkovPolicy",
+    "PGAdaptive",
     "PGExact",
     "PGStorm",
     "QIndependent",

@@ -47,6 +47,8 @@ GRADIENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "pg-storm own ratio": ("pg-storm", {"eta": 1e-3, "momentum": 0.1, "own_ratio": True, "exploration": 0.02}),
     "pg-storm random start": ("pg-storm", {"eta": 1e-3, "start": "random"}),
     "pg-sgd": ("pg-sgd", {"eta": 1e-3}),
+    "pg-adaptive": ("pg-adaptive", {}),
+    "pg-adaptive random start": ("pg-adaptive", {"eta": 0.5, "leniency": 0.3, "exploration": 0.0, "start": "random"}),
     "npg sampled": ("npg", {"gradient": "sampled", "eta": 0.01}),
     "npg random start": ("npg", {"gradient": "sampled", "eta": 0.01, "start": "random"}),
 }

@@ -63,7 +63,17 @@ def test_scrambling_the_others_changes_nothing(learner: str):
 
 
 @pytest.mark.parametrize(
-    "learner", ["adaptive-v-cce", "adaptive-v-ce", "stage-v-cce", "stage-v-ce", "v-learning", "pg-storm", "npg sampled"]
+    "learner",
+    [
+        "adaptive-v-cce",
+        "adaptive-v-ce",
+        "stage-v-cce",
+        "stage-v-ce",
+        "v-learning",
+        "pg-adaptive",
+        "pg-storm",
+        "npg sampled",
+    ],
 )
 def test_a_kernel_touches_only_its_own_row(learner: str):
     game, rng = table.make_game("three agents"), np.random.default_rng(3)
@@ -112,6 +122,7 @@ def with_an_onlooker(game: tacit.TabularGame) -> tacit.TabularGame:
         ("stage-v-cce", {"iota": 9.0}),
         ("v-learning", {"iota": 9.0}),
         ("pg-storm random start", {}),
+        ("pg-adaptive", {}),
         ("npg sampled", {}),
     ],
 )

@@ -32,8 +32,10 @@ def test_potential_rises_as_the_theorem_says(kind: str, seed: int):
 
 def test_the_step_in_force_is_the_theorems():
     game = tacit.make("good-state", horizon=4)
-    run = tacit.learn(game, "pg-exact", episodes=2)
-    assert run.params["eta"] == pytest.approx(1 / (4 * 2 * 2 * 4**3 * 7))
+    for learner in ("pg-exact", "npg"):
+        run = tacit.learn(game, learner, episodes=2, eta="theory")
+        assert run.params["eta"] == pytest.approx(1 / (4 * 2 * 2 * 4**3 * 7))
+        assert tacit.learn(game, learner, episodes=2).params["eta"] == "auto"
 
 
 def test_one_step_is_the_papers():

@@ -45,7 +45,7 @@ def test_exact_steps_have_one_home():
     game = tacit.make("good-state")
     told = tacit.theory(game).exact_step
     assert told == pytest.approx(1 / tacit.evaluation.smoothness_constant(game))
-    assert tacit.learn(game, "pg-exact", episodes=1).params["eta"] == told
+    assert tacit.learn(game, "pg-exact", episodes=1, eta="theory").params["eta"] == told
 
 
 GAMES = [("good-state", {"horizon": 3}), ("random-potential", {"agents": 3, "actions": [2, 3, 2], "horizon": 2})]

@@ -43,6 +43,7 @@ LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {
     "pg-storm own ratio": ("pg-storm", {"eta": 1e-3, "momentum": 0.1, "own_ratio": True, "exploration": 0.02}),
     "pg-storm theory": ("pg-storm", {"eta": "theory", "momentum": "theory", "exploration": 0.1}),
     "pg-storm random start": ("pg-storm", {"eta": 1e-3, "start": "random"}),
+    "pg-adaptive random start": ("pg-adaptive", {"eta": 0.5, "exploration": 0.0, "start": "random"}),
     "npg sampled": ("npg", {"gradient": "sampled", "eta": 0.01}),
     "npg random start": ("npg", {"gradient": "sampled", "eta": 0.01, "start": "random"}),
     "ucb-independent reference": ("ucb-independent", {"bonus": 0.1, "reference": 20}),

@@ -14,9 +14,10 @@ from tacit.engine.protocols import Engine
 from tacit.engine.run import Gaps
 from tacit.engine.validation import Arrays, check_names, checked
 from tacit.evaluation import evaluate
-from tacit.evaluation.gradient import policy_gradient
+from tacit.evaluation.gradient import Gradient, policy_gradient
 from tacit.games.tabular import TabularGame
-from tacit.learners import Learner
+from tacit.learners import Learner, line_search
+from tacit.learners.line_search import Search
 from tacit.learners.spec import world_of
 from tacit.policies import MarkovPolicy
 
@@ -33,6 +34,9 @@ class ExactEngine(Engine):
         self.iterate = MarkovPolicy(first) if first else MarkovPolicy.uniform(game)
         self.seconds, self.finished, self.gap = 0.0, False, math.inf
         self._step = learner.params(self.world)["eta"]
+        self._search = line_search.begin(self.world) if self._step == "auto" else None
+        if self._search is not None:
+            self.gap = evaluate(game, self.iterate).gap
 
     def advance(self, episodes: int) -> FloatArray:
         """Take steps until one meets the learner's tolerances; return the values [iterations, N] before each."""
@@ -41,11 +45,21 @@ class ExactEngine(Engine):
         while len(values) < episodes and not self.finished:
             found = policy_gradient(self.game, self.iterate)
             values.append(found.V[:, 0] @ self.game.initial)
-            self.iterate, mapping = self.learner.ascend(self.iterate, found, self._step)
-            self.gap = evaluate(self.game, self.iterate).gap if self.learner.tolerance > 0 else math.inf
+            mapping = self._take_step(found)
+            measured = self.learner.tolerance > 0 or self._search is not None
+            self.gap = evaluate(self.game, self.iterate).gap if measured else math.inf
             self.finished = self.gap <= self.learner.tolerance or mapping <= self.learner.mapping_tolerance
         self.seconds += time.perf_counter() - began
         return np.array(values)
+
+    def _take_step(self, found: Gradient) -> float:
+        """Move to the next iterate; return the norm of the gradient mapping."""
+        if self._search is None:
+            self.iterate, mapping = self.learner.ascend(self.iterate, found, self._step)
+            return mapping
+        taken = line_search.take_step(self.game, self.learner, self.world, self.iterate, found, self._search)
+        self.iterate, self._search = taken.policy, taken.search
+        return taken.mapping
 
     def distributions(self) -> list[FloatArray]:
         """Return the current policy's distributions."""
@@ -62,7 +76,7 @@ class ExactEngine(Engine):
     def snapshot(self) -> Arrays:
         """Return the current policy."""
         probs = {str(i): own for i, own in enumerate(self.iterate.probs)}
-        return {**probs, "numbers": np.array([self.gap, self.seconds])}
+        return {**probs, "numbers": np.array([self.gap, self.seconds]), "search": np.array(self._search or ())}
 
     def check(self, arrays: Arrays, done: int) -> None:
         """Raise unless a snapshot can be of this engine."""
@@ -71,6 +85,9 @@ class ExactEngine(Engine):
         gap, seconds = checked(arrays, "numbers", np.float64, (2,)).tolist()
         if math.isnan(gap) or not 0 <= seconds < math.inf:
             raise TacitError("its gap and time are no numbers")
+        search = checked(arrays, "search", np.float64, np.shape(self._search or ()))
+        if len(search) and not line_search.possible(Search(*search.tolist()), self.world):
+            raise TacitError("its steps are none that the search could have taken")
 
     def _restored(self, arrays: Arrays) -> MarkovPolicy:
         return MarkovPolicy([arrays[str(i)] for i in range(self.game.agents)])
@@ -79,3 +96,4 @@ class ExactEngine(Engine):
         """Resume from a snapshot that was checked."""
         self.iterate = self._restored(arrays)
         self.gap, self.seconds = arrays["numbers"].tolist()
+        self._search = Search(*arrays["search"].tolist()) if self._search is not None else None

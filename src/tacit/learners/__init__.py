@@ -10,6 +10,7 @@ from tacit.core.registry import Registry
 from tacit.learners.adaptive_v import AdaptiveV, adaptive_v_cce, adaptive_v_ce
 from tacit.learners.mixed import Mixed
 from tacit.learners.npg import NPG
+from tacit.learners.pg_adaptive import PGAdaptive
 from tacit.learners.pg_exact import PGExact
 from tacit.learners.pg_storm import PGStorm, pg_sgd
 from tacit.learners.plain import plain_factory
@@ -25,6 +26,7 @@ REGISTRY.add("adaptive-v-ce", adaptive_v_ce)
 REGISTRY.add("stage-v-cce", stage_v_cce)
 REGISTRY.add("stage-v-ce", stage_v_ce)
 REGISTRY.add("v-learning", VLearning)
+REGISTRY.add("pg-adaptive", PGAdaptive)
 REGISTRY.add("pg-exact", PGExact)
 REGISTRY.add("pg-storm", PGStorm)
 REGISTRY.add("pg-sgd", pg_sgd)
@@ -44,6 +46,7 @@ __all__ = [
     "AdaptiveV",
     "Learner",
     "Mixed",
+    "PGAdaptive",
     "PGExact",
     "PGStorm",
     "QIndependent",

@@ -4,10 +4,13 @@ The natural gradient of a softmax policy is its advantage, so each agent's polic
 
     π_{h,i}(a|s) ∝ π_{h,i}(a|s)·exp(η·Q̄_{h,i}(s, a)),   Q̄ = E_{a_-i}[Q_{h,i}(s, a, a_-i)].
 
-With gradient = "sampled", Q̄ is estimated from the agent's own trajectory: at the visited (h, s_h) the return from step
-h on over the probability of the action played, without bias, zero for the other actions.
+with η from a line search (line_search.py), or a number. With gradient = "sampled", Q̄ is estimated from the agent's own
+trajectory: at the visited (h, s_h) the return from step h on over the probability of the action played, without bias,
+zero for the other actions.
 
-Deviations: none from the cited update in its finite-horizon form; the sampled estimate is the plainest unbiased one.
+Deviations: none from the cited update in its finite-horizon form, with a number as η; the sampled estimate is the
+plainest unbiased one. The line search keeps probabilities above 1e-12: its steps can be so long that an action would
+never come back.
 """
 
 from __future__ import annotations
@@ -23,9 +26,13 @@ from tacit.core import check, generics
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.gradient import Gradient
+from tacit.learners.line_search import checked_eta, theory_step
 from tacit.learners.spec import Learner, Start, World, checked_start, starting_point
 from tacit.learners.tunable import Range, Span
 from tacit.policies.markov import MarkovPolicy
+
+SAMPLED_STEP = 0.1  # of sampled gradients, for which there is nothing to search with
+LEAST = 1e-12  # least probability in a line search
 
 
 @dataclass(frozen=True)
@@ -34,8 +41,9 @@ class NPG(Learner):
 
     Parameters
     ----------
-    eta : float
-        Step size.
+    eta : "auto", "theory" or float
+        Step size: the longest that passes a line search on exact values (with sampled gradients, 0.1); the shortest
+        that it tries, which is the theorem's for projected gradients; or a number.
     gradient : {"exact", "sampled"}
         From the game's tables, or estimated from the agent's own episodes.
     start : "uniform", "random" or MarkovPolicy
@@ -44,13 +52,13 @@ class NPG(Learner):
 
     tunable: ClassVar[Mapping[str, Range]] = {"eta": Span(1e-3, 1e3)}
 
-    eta: float = 0.1
+    eta: float | str = "auto"
     gradient: str = "exact"
     start: Start = "uniform"
 
     def __post_init__(self) -> None:
-        check.real("eta", self.eta, least=0)
         check.choice("gradient", self.gradient, ["exact", "sampled"])
+        checked_eta(self.eta, ("auto", "theory") if self.exact else ("auto",))
         checked_start(self.start)
 
     @property
@@ -60,7 +68,12 @@ class NPG(Learner):
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
-        return {"eta": self.eta, "gradient": self.gradient}
+        return {"eta": self._step(world), "gradient": self.gradient}
+
+    def _step(self, world: World) -> float | str:
+        if self.eta == "theory":
+            return theory_step(world)
+        return SAMPLED_STEP if self.eta == "auto" and not self.exact else self.eta
 
     def ascend(self, policy: MarkovPolicy, gradient: Gradient, eta: float) -> tuple[MarkovPolicy, float]:
         """Take one exact step of every agent; return the new policy and how far it moved, over η."""
@@ -68,6 +81,8 @@ class NPG(Learner):
         for own, payoff in zip(policy.probs, gradient.q, strict=True):
             top = np.where(own > 0, payoff, -np.inf).max(axis=2, keepdims=True)  # the best that has any chance
             weight = own * np.exp(np.minimum(eta * (payoff - top), 0.0))
+            if self.eta == "auto":
+                weight = np.maximum(weight, LEAST * weight.sum(axis=2, keepdims=True))
             moved.append(weight / weight.sum(axis=2, keepdims=True))
         change = sum(float(((new - old) ** 2).sum()) for new, old in zip(moved, policy.probs, strict=True))
         return MarkovPolicy([Owned(own) for own in moved]), float(np.sqrt(change)) / eta if eta > 0 else 0.0
@@ -84,7 +99,7 @@ class NPG(Learner):
             chance=np.zeros(grid),
             reward=np.zeros(grid),
             room=np.zeros((world.agents, int(world.actions.max()))),
-            eta=float(self.eta),
+            eta=float(self._step(world)),
             actions=world.actions,
             horizon=world.horizon,
             states=world.states,

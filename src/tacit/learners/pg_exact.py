@@ -1,8 +1,11 @@
 """Independent projected gradient ascent with exact gradients. [Mao2022, eqn:pga, thm:mpg_exact_gradient]
 
-    π_i ← Proj(π_i + η·∇_{π_i} V_{1,i}(ρ)),  η = 1/(4·N·A_max·H³)
+    π_i ← Proj(π_i + η·∇_{π_i} V_{1,i}(ρ))
 
-Deviations: the theorem's step is for rewards in [0, 1]; in the game's units it is divided by the span of the rewards.
+with η from a line search (line_search.py), or the theorem's η = 1/(4·N·A_max·H³).
+
+Deviations: the theorem's step is not the default, since it is far too short to be of use. It is for rewards in [0, 1];
+in the game's units it is divided by the span of the rewards.
 """
 
 from __future__ import annotations
@@ -16,8 +19,8 @@ import numpy as np
 from tacit.core import check
 from tacit.core.ownership import Owned
 from tacit.core.simplex import projected
-from tacit.evaluation import constants
 from tacit.evaluation.gradient import Gradient
+from tacit.learners.line_search import checked_eta, theory_step
 from tacit.learners.spec import Learner, Start, World, checked_start
 from tacit.learners.tunable import Range, Span
 from tacit.policies.markov import MarkovPolicy
@@ -29,8 +32,9 @@ class PGExact(Learner):
 
     Parameters
     ----------
-    eta : "theory" or float
-        Step size; the theorem's is 1/(4·N·A_max·H³) over the span of the rewards.
+    eta : "auto", "theory" or float
+        Step size: the longest that passes a line search on exact values; the theorem's, which is 1/(4·N·A_max·H³) over
+        the span of the rewards; or a number.
     tolerance : float
         Stop when the nash gap is at most this, in the game's units.
     mapping_tolerance : float
@@ -43,23 +47,20 @@ class PGExact(Learner):
 
     tunable: ClassVar[Mapping[str, Range]] = {"eta": Span(1e-4, 100.0)}
 
-    eta: float | str = "theory"
+    eta: float | str = "auto"
     tolerance: float = 0.0
     mapping_tolerance: float = 0.0
     start: Start = "uniform"
 
     def __post_init__(self) -> None:
-        if isinstance(self.eta, str):
-            check.choice("eta", self.eta, ["theory"])
-        else:
-            check.real("eta", self.eta, least=0)
+        checked_eta(self.eta)
         check.real("tolerance", self.tolerance, least=0)
         check.real("mapping_tolerance", self.mapping_tolerance, least=0)
         checked_start(self.start)
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
-        eta = theory_step(world) if isinstance(self.eta, str) else self.eta
+        eta = theory_step(world) if self.eta == "theory" else self.eta
         return {"eta": eta, "tolerance": self.tolerance, "mapping_tolerance": self.mapping_tolerance}
 
     def ascend(self, policy: MarkovPolicy, gradient: Gradient, eta: float) -> tuple[MarkovPolicy, float]:
@@ -70,10 +71,3 @@ class PGExact(Learner):
         ]
         change = sum(float(((new - old) ** 2).sum()) for new, old in zip(moved, policy.probs, strict=True))
         return MarkovPolicy([Owned(own) for own in moved]), float(np.sqrt(change)) / eta if eta > 0 else 0.0
-
-
-def theory_step(world: World) -> float:
-    """Return 1/(4·N·A_max·H³), over the span of the rewards."""
-    low, high = world.reward_range
-    span = high - low if high > low else 1.0  # without a span there is nothing to gain, whatever the step
-    return 1.0 / (constants.smooth(world.agents, int(world.actions.max()), world.horizon) * span)

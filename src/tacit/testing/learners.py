@@ -11,6 +11,7 @@ from tacit.evaluation.gradient import policy_gradient
 from tacit.games import make
 from tacit.games.protocol import Game, check_sizes
 from tacit.games.tabular import TabularGame
+from tacit.learners.line_search import theory_step
 from tacit.learners.mixed import Mixed
 from tacit.learners.spec import Learner, World, world_of
 from tacit.learners.teams import resolved
@@ -85,7 +86,8 @@ def _check_words(name: str, spec: Learner, world: World) -> None:
 
 
 def _check_exact(name: str, spec: Learner, world: World, game: TabularGame) -> None:
-    policy, eta = MarkovPolicy.uniform(game), check.real(f"eta of {name}", spec.params(world)["eta"])
+    policy, eta = MarkovPolicy.uniform(game), spec.params(world)["eta"]
+    eta = theory_step(world) if eta == "auto" else check.real(f"eta of {name}", eta)
     for _ in range(5):
         policy, moved = spec.ascend(policy, policy_gradient(game, policy), eta)
         require(

@@ -1,0 +1,140 @@
+"""The step of exact learners with eta = "auto": a line search on exact values.
+
+All agents move at once, so no single agent's value need rise. What is tested instead is the sum of what each agent
+gains when the agents move one after another, first to last and last to first:
+
+    Σ_i V_i(π⁺_1, …, π⁺_i, π_{i+1}, …, π_N) − V_i(π⁺_1, …, π⁺_{i−1}, π_i, …, π_N).
+
+In a Markov potential game either sum is the rise of the potential. [Mao2022, eqn:potential] A step passes if the
+smaller one is at least half of what the gradients promise, Σ_i ⟨∇_i V_i, π⁺_i − π_i⟩ (Armijo's rule). Tried are twice
+the last step, then half of it again and again, down to the theorem's step, which is taken as it is: with it the
+potential rises as the rule asks, if the agents follow projected gradients. [Mao2022, lemma:smoothness] So the potential
+never falls in `pg-exact`, and a step costs a bounded number of evaluations in any game.
+
+A potential never rises by more than N·H·span in all. Sums that exceed it prove that the game has none, and its agents
+may go round in circles: the longest step is then halved, and again whenever the next steps exceed it. That iterates
+converge in such games is not promised, as it is not for any fixed step; the best one is kept.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.core import check
+from tacit.core.errors import TacitError, brief
+from tacit.core.types import FloatArray
+from tacit.evaluation import constants
+from tacit.evaluation.contraction import own_payoffs
+from tacit.evaluation.gradient import Gradient
+from tacit.games.tabular import TabularGame
+from tacit.learners.spec import Learner, World
+from tacit.policies.markov import MarkovPolicy
+
+LONGEST = 1e4  # η times the largest gradient: beyond, projections lose digits
+
+
+class Search(NamedTuple):
+    """Where the search is: plain numbers, which a checkpoint keeps."""
+
+    eta: float  # the last step
+    longest: float
+    risen: float  # sum of the gains since `longest` was halved
+
+
+class Step(NamedTuple):
+    """A step that was taken."""
+
+    policy: MarkovPolicy
+    mapping: float  # how far it moved, over η
+    search: Search
+
+
+def checked_eta(eta: float | str, words: tuple[str, ...] = ("auto", "theory")) -> None:
+    """Raise unless η is a number or one of the words."""
+    if not isinstance(eta, str):
+        check.real("eta", eta, least=0)
+    elif eta not in words:
+        raise TacitError(f"eta is {brief(eta)}; it must be a number or one of {', '.join(words)}")
+
+
+def theory_step(world: World) -> float:
+    """Return 1/(4·N·A_max·H³), over the span of the rewards. [Mao2022, thm:mpg_exact_gradient]"""
+    return 1.0 / (constants.smooth(world.agents, int(world.actions.max()), world.horizon) * span(world))
+
+
+def span(world: World) -> float:
+    """Return the span of the rewards; 1 where there is none, since then there is nothing to gain, whatever the step."""
+    low, high = world.reward_range
+    return high - low if high > low else 1.0
+
+
+def begin(world: World) -> Search:
+    """Return the state of a search whose first step to try is 1 over the span of the rewards."""
+    return Search(0.5 / span(world), LONGEST / (world.horizon * span(world)), 0.0)
+
+
+def possible(search: Search, world: World) -> bool:
+    """Whether a search can be there; numbers that are none, or too large, are not."""
+    longest = begin(world).longest
+    return 0 < search.eta <= longest and 0 < search.longest <= longest and 0 <= search.risen < math.inf
+
+
+def take_step(
+    game: TabularGame, learner: Learner, world: World, policy: MarkovPolicy, gradient: Gradient, search: Search
+) -> Step:
+    """Take the longest of the steps 2η, η, η/2, … that passes, the theorem's if none does."""
+    least = theory_step(world)
+    eta = max(min(2.0 * search.eta, search.longest), least)
+    while True:
+        moved, mapping = learner.ascend(policy, gradient, eta)
+        rise, enough = gains(game, policy, moved, gradient)
+        if rise >= enough or eta <= least:
+            return Step(moved, mapping, _noted(search, eta, rise, world))
+        eta = max(eta / 2.0, least)
+
+
+def _noted(search: Search, eta: float, rise: float, world: World) -> Search:
+    risen = search.risen + max(rise, 0.0)
+    if risen > world.agents * world.horizon * span(world):
+        return Search(eta, min(eta, search.longest) / 2.0, 0.0)
+    return Search(eta, search.longest, risen)
+
+
+def gains(game: TabularGame, policy: MarkovPolicy, moved: MarkovPolicy, gradient: Gradient) -> tuple[float, float]:
+    """Return (the smaller of the two sums of gains, half of what the gradients promise, less rounding)."""
+    pairs = zip(gradient.gradients, moved.probs, policy.probs, strict=True)
+    promised = sum(float((slope * (new - old)).sum()) for slope, new, old in pairs)
+    rounding = 1e-13 * game.horizon * float(np.abs(game.reward_range).max()) * game.agents
+    enough = 0.5 * promised - rounding
+    order = range(game.agents)
+    first = gained(game, policy.probs, moved.probs, order)
+    if first < enough:
+        return first, enough
+    return min(first, gained(game, policy.probs, moved.probs, order[::-1])), enough
+
+
+def gained(game: TabularGame, old: Sequence[FloatArray], new: Sequence[FloatArray], order: Sequence[int]) -> float:
+    """Return Σ_i (what agent i's value rises by when it moves), where the agents move one after another."""
+    probs, total = list(old), 0.0
+    for i in order:
+        before = own_value(game, probs, i)
+        probs[i] = new[i]
+        total += own_value(game, probs, i) - before
+    return total
+
+
+def own_value(game: TabularGame, probs: Sequence[FloatArray], i: int) -> float:
+    """Return V_i of independent policies [H or 1, S, A_j], agent i's alone."""
+    V = np.zeros(game.states)
+    last = game.agents - 1
+    for h in reversed(range(game.horizon)):
+        payoff = game.step_rewards(h)[i]
+        if h + 1 < game.horizon:
+            payoff = payoff + game.expect(h, V[None])[0]
+        rows = [own[h if len(own) > 1 else 0] for own in probs]
+        V = np.einsum("sa,sa->s", own_payoffs(payoff, rows, last), rows[last])
+    return float(V @ game.initial)

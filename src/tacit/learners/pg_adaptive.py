@@ -1,0 +1,208 @@
+"""Adaptive policy gradient: each agent from its own trajectories, without a parameter to choose.
+
+Natural gradient ascent with softmax parameters θ at every (h, s), as in npg.py, with a baseline, a unit of its own for
+every state, and implicit exploration. After an episode, at each (h, s) that it visited, for the t-th time, with the
+action a, its probability p and the reward to go G = r_h + … + r_H:
+
+    x = G − V,  V ← V + x·(H+1)/(H+t)                                  the baseline: what this state usually brings
+    σ² ← (1−ρ)·σ² + ρ·x²,  ρ = (H+1)/(H+t−1)                            the unit of the step
+    y = lenient(x/σ, leniency·T/(T+t)),  T = 3000,  m ← (1−ρ)·m + ρ·y    gains and losses, and their baseline
+    θ(a) ← θ(a) + η·(y − m)/(p + γ)·(1−p)/(1−p + γ),  γ = η/2
+    θ(c) ← max(θ(c), max θ + log(exploration/(A·√t))) for all c,  π = softmax(θ)
+
+    lenient(x, λ) = (1−λ)·x for x < 0, x for 0 ≤ x ≤ 2, x + min(2·λ·(x−2)², 20) for x > 2.
+
+Without leniency, (y − m)/p at the action played and zero at the others is an estimate of the advantage, which is the
+natural gradient. Dividing by p + γ instead bounds a single step [Neu 2015: implicit exploration], and the last factor
+does the same for the other actions when a is played almost surely. In the unit σ, steps are short as long as the noise
+exceeds the differences between actions, so that agents follow the gradient and not the luck of their first episodes,
+and grow as others settle and the noise falls. Of bad actions about 1/t is left, whatever η.
+
+Leniency: at first losses count for less, and rare successes for more. Others are still exploring then, and what they
+spoil says little about one's own action, while a rare success is learnt by all who took part in it, at once. [Panait,
+Tuyls 2007, for Q-learning: lenient learners reach better equilibria.] It fades, so that in the end gains and losses
+count alike.
+
+An agent uses its state, its own actions and its own rewards, in any units and of any range. Values are baselines only;
+nothing is bootstrapped.
+
+Guarantees: none are proven for this learner. Where the last iterates of policy gradients circle, as in zero-sum games,
+so do these. `benchmarks/gradients.py` measures it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from tacit.bandits.rows import drawn, shared
+from tacit.core import check, generics
+from tacit.core.errors import TacitError
+from tacit.core.types import FloatArray, IntArray
+from tacit.learners.spec import Learner, Start, World, checked_start, starting_point
+
+LENIENT_VISITS = 3000.0  # T, after which half of the leniency is gone
+MOST = 20.0  # that leniency adds to a success
+LEAST = math.log(1e-300)  # no logarithm of a probability is smaller
+
+
+@dataclass(frozen=True)
+class PGAdaptive(Learner):
+    """Independent policy gradient that tunes itself: nothing to choose. The parameters are for ablations.
+
+    Parameters
+    ----------
+    eta : float
+        Step size η, in units of the standard deviation of the rewards to go.
+    leniency : float
+        Share of a loss that is forgiven at first, and weight of rare successes; 0 for none.
+    exploration : float
+        Least probability of an action at the first visit, in units of 1/A; it falls as 1/√t.
+    start : "uniform", "random" or MarkovPolicy
+        The policy of the first episode.
+    """
+
+    eta: float = 0.04
+    leniency: float = 1.0
+    exploration: float = 0.01
+    start: Start = "uniform"
+
+    def __post_init__(self) -> None:
+        if check.real("eta", self.eta, least=0, most=1e100) == 0:
+            raise TacitError("eta is 0; it must be a positive number")
+        check.real("leniency", self.leniency, least=0, most=1)
+        check.real("exploration", self.exploration, least=0, most=1)
+        checked_start(self.start)
+
+    def params(self, world: World) -> Mapping[str, Any]:
+        """Return the parameters in force."""
+        return {"eta": self.eta, "leniency": self.leniency, "exploration": self.exploration}
+
+    def init(self, world: World) -> PGAdaptiveState:
+        """Make the state of all agents."""
+        prob = starting_point(world)
+        grid, path = (world.agents, world.cells), (world.agents, world.horizon)
+        return PGAdaptiveState(
+            theta=np.log(np.maximum(prob, 1e-300)),
+            prob=prob,
+            value=np.zeros(grid),
+            square=np.zeros(grid),
+            mean=np.zeros(grid),
+            visits=np.zeros(grid, dtype=np.int64),
+            cell=np.zeros(path, dtype=np.int64),
+            action=np.zeros(path, dtype=np.int64),
+            reward=np.zeros(path),
+            eta=float(self.eta),
+            leniency=float(self.leniency),
+            exploration=float(self.exploration),
+            actions=world.actions,
+            horizon=world.horizon,
+            states=world.states,
+        )
+
+
+class PGAdaptiveState(NamedTuple):
+    """All agents' parameters and baselines, and the running episode."""
+
+    theta: Annotated[FloatArray, "N C A"]  # θ, relative to the largest once a cell was visited
+    prob: Annotated[FloatArray, "N C A"]  # π
+    value: Annotated[FloatArray, "N C"]  # V
+    square: Annotated[FloatArray, "N C"]  # σ²
+    mean: Annotated[FloatArray, "N C"]  # m
+    visits: Annotated[IntArray, "N C"]  # t
+    cell: Annotated[IntArray, "N H"]
+    action: Annotated[IntArray, "N H"]
+    reward: Annotated[FloatArray, "N H"]
+    eta: float
+    leniency: float
+    exploration: float
+    actions: Annotated[IntArray, "N"]
+    horizon: int
+    states: int
+
+
+@generics.weigh.implement(PGAdaptiveState)
+def weigh(learner, i, h, s, out):
+    """Write π."""
+    shared(learner.prob[i, h * learner.states + s], 1.0, learner.actions[i], out)
+
+
+@generics.act.implement(PGAdaptiveState)
+def act(learner, i, h, s, u):
+    """Draw from π."""
+    c = h * learner.states + s
+    a = drawn(learner.prob[i, c], 1.0, learner.actions[i], u)
+    learner.cell[i, h] = c
+    learner.action[i, h] = a
+    return a
+
+
+@generics.learn.implement(PGAdaptiveState)
+def learn(learner, i, h, s, a, r, s_next):
+    """Note the reward; after the last step, ascend at the visited cells."""
+    learner.reward[i, h] = r
+    if h == learner.horizon - 1:
+        to_go = 0.0
+        for step in range(learner.horizon - 1, -1, -1):
+            to_go += learner.reward[i, step]
+            c = learner.cell[i, step]
+            ascend(learner, i, c, learner.action[i, step], signal(learner, i, c, to_go))
+
+
+@generics.jitable
+def signal(learner, i, c, to_go):
+    """Move the baselines and the unit of a cell; return how much better than usual the reward to go was."""
+    H = learner.horizon
+    t = learner.visits[i, c] + 1
+    learner.visits[i, c] = t
+    if t == 1:
+        learner.value[i, c] = to_go
+        return 0.0
+    x = to_go - learner.value[i, c]
+    learner.value[i, c] += x * (H + 1.0) / (H + t)
+    rho = (H + 1.0) / (H + t - 1.0)
+    learner.square[i, c] += rho * (x * x - learner.square[i, c])
+    sigma = math.sqrt(learner.square[i, c])
+    if sigma <= 1e-12 * abs(to_go):  # nothing but rounding
+        return 0.0
+    y = lenient(x / sigma, learner.leniency * LENIENT_VISITS / (LENIENT_VISITS + t))
+    learner.mean[i, c] += rho * (y - learner.mean[i, c])
+    return y - learner.mean[i, c]
+
+
+@generics.jitable
+def lenient(x, leniency):
+    """Forgive losses, and make much of what is rare and good."""
+    if x < 0.0:
+        return (1.0 - leniency) * x
+    if x > 2.0:
+        return x + min(2.0 * leniency * (x - 2.0) * (x - 2.0), MOST)
+    return x
+
+
+@generics.jitable
+def ascend(learner, i, c, a, z):
+    """Move θ(a), keep the others from falling too far behind, and renew π."""
+    n = learner.actions[i]
+    if z == 0.0 or n == 1:
+        return
+    p = learner.prob[i, c, a]
+    gamma = 0.5 * learner.eta
+    learner.theta[i, c, a] += learner.eta * z / (p + gamma) * (1.0 - p) / (1.0 - p + gamma)
+    top = learner.theta[i, c, 0]
+    for b in range(1, n):
+        top = max(top, learner.theta[i, c, b])
+    least = LEAST
+    if learner.exploration > 0.0:
+        least = max(math.log(learner.exploration / (n * math.sqrt(learner.visits[i, c]))), LEAST)
+    total = 0.0
+    for b in range(n):
+        learner.theta[i, c, b] = max(learner.theta[i, c, b] - top, least)
+        learner.prob[i, c, b] = math.exp(learner.theta[i, c, b])
+        total += learner.prob[i, c, b]
+    for b in range(n):
+        learner.prob[i, c, b] /= total
