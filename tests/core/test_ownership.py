@@ -211,12 +211,13 @@ def test_a_run_gives_its_record_away(monkeypatch: pytest.MonkeyPatch):
     from tacit.engine.outputs import certified as outputs
 
     records = []
-    true = outputs.record
-    monkeypatch.setattr(outputs, "record", lambda *args: records.append(true(*args)) or records[-1])
+    true = outputs.growing_record
+    monkeypatch.setattr(outputs, "growing_record", lambda *args: records.append(true(*args)) or records[-1])
     run = tacit.learn(tacit.make("good-state", horizon=2), "stage-v-cce", episodes=50)
-    assert isinstance(run.policy, CertifiedPolicy)
-    assert np.shares_memory(run.policy.stored, records[0].stored)
-    assert np.shares_memory(run.policy.visited, records[0].visited)
+    policy = run.candidates["average"].policy
+    assert isinstance(policy, CertifiedPolicy)
+    assert np.shares_memory(policy.stored, records[0].stored)
+    assert np.shares_memory(policy.visited, records[0].visited)
     assert not records[0].stored.flags.writeable
 
 

