@@ -101,7 +101,7 @@ def test_what_a_run_stores_is_read_by_its_kind(tmp_path: Path):
     from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, store
 
     both = (LearnerSpec("stage-v-ce"), LearnerSpec("pg-storm"))
-    run_experiment(Experiment("both", 50, (GameSpec("chicken"),), both), out=tmp_path)
+    run_experiment(Experiment("both", 400, (GameSpec("matching-pennies"),), both), out=tmp_path)
     found = {store.load(place).label: store.load_policy(place) for place in store.directories(tmp_path)}
     assert isinstance(found["stage-v-ce"], tacit.CertifiedPolicy)
     assert isinstance(found["pg-storm"], tacit.MarkovPolicy)
