@@ -44,7 +44,7 @@ KEYS = [
     "gap",
     "steps_per_second",
 ]
-KEYS += ["wall_seconds", "params", "interrupted", "episodes_done"]
+KEYS += ["wall_seconds", "params", "interrupted", "episodes_done", "ended", "limits"]
 
 
 @pytest.fixture(scope="module")

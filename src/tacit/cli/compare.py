@@ -45,7 +45,7 @@ def add(commands: Any) -> None:
         "--learners", metavar="LEARNER", nargs="+", help="names from `tacit learners` (all that are registered)"
     )
     add_budget(parser, seconds=60, seeds=3, whole="episodes of each run, instead")
-    parser.add_argument("--out", metavar="DIR", help=f"write {TABLE} and {FIGURE} there, after every run")
+    parser.add_argument("--out", metavar="DIR", help=f"write {TABLE} there after every run, and {FIGURE}")
     parser.set_defaults(run=run)
 
 

@@ -75,10 +75,13 @@ class Curve:
         """Whether the current window has all its episodes."""
         return self.done == self._edges[-1]
 
-    def next_chunk(self, most: int, until: int | None) -> int:
-        """Return how many episodes to play next: at most `most`, not beyond the window, nor beyond episode `until`."""
-        edge = self._edges[-1] if until is None else min(self._edges[-1], until)
-        return min(most, edge - self.done)
+    def next_chunk(self, most: int, until: int | None, *, row: bool = True) -> int:
+        """Return how many episodes to play next: at most `most`, nor beyond episode `until`.
+
+        Where a row is wanted at its end, nor beyond the window.
+        """
+        edge = self._edges[-1] if row else self.episodes
+        return min(most, (edge if until is None else min(edge, until)) - self.done)
 
     def add(self, returns: FloatArray) -> None:
         """Take in the returns [episodes, N] of the next episodes."""
@@ -107,7 +110,7 @@ class Curve:
         return self.rows[-1]
 
     def widen(self) -> None:
-        """Let the current window, which has all its episodes, go on to the end of the next."""
+        """Let the current window go on to the next end that has not been passed."""
         self._drop_passed()
 
     def told(self, ended: str) -> dict[str, Any]:

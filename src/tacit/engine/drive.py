@@ -48,11 +48,12 @@ def drive(
             if until is not None and until <= curve.done:
                 ended = "memory"
                 break
-            curve.add(engine.advance(curve.next_chunk(clock.chunk(), until)))
+            measured = clock.affords_row()
+            curve.add(engine.advance(curve.next_chunk(clock.chunk(), until, row=measured)))
             row = None
-            if engine.finished or (curve.full and (clock.affords_row() or curve.done == curve.episodes)):
+            if engine.finished or curve.done == curve.episodes or (curve.full and measured):
                 row = clock.timed(lambda: curve.close(output.measure(engine, curve.done)))
-            elif curve.full:
+            else:
                 curve.widen()
             if engine.finished:
                 ended = "tolerance"
@@ -115,7 +116,8 @@ class Clock:
             return self._engine.chunk
         left = max(self._seconds - self._before - self._passed, 0.0)
         rate = (self._curve.done - self._done) / max(self._passed, 1e-9)
-        return max(1, min(self._engine.chunk, int(left * rate)))
+        soon = left if self.affords_row() else min(left, self._measuring)  # then a row can be afforded again
+        return max(1, min(self._engine.chunk, int(soon * rate)))
 
 
 class Interrupts:
