@@ -17,11 +17,15 @@ GAMES = {
     "good-state": ("good-state", {"horizon": 3}),
     "three agents": ("random-general-sum", {"agents": 3, "actions": [2, 3, 2], "states": 2, "horizon": 2, "seed": 2}),
 }
-PARAMS: dict[str, dict[str, Any]] = {"npg": {"gradient": "sampled", "eta": 0.01}, "pg-storm": {"start": "random"}}
+PARAMS: dict[str, dict[str, Any]] = {
+    "npg": {"gradient": "sampled", "eta": 0.01},
+    "pg-storm": {"start": "random"},
+    "pg-exact": {"eta": "theory"},  # a line search is through before the first interruption
+}
 
 
 def learn(game: tacit.TabularGame, learner: str, **more: Any) -> tacit.Run:
-    return tacit.learn(game, learner, episodes=200, points=7, seed=3, **PARAMS.get(learner, {}), **more)
+    return tacit.learn(game, learner, episodes=200, points=7, seed=3, **{**PARAMS.get(learner, {}), **more})
 
 
 def resumed(game: tacit.TabularGame, learner: str, path: Path, stops: list[int], **more: Any) -> tacit.Run:
@@ -85,6 +89,15 @@ def test_a_run_that_stops_at_its_tolerance(tmp_path: Path):
     whole = learn(game, "pg-exact", **options)
     assert 20 < whole.episodes < 200
     same(resumed(game, "pg-exact", tmp_path / "c.npz", [10, 20], **options), whole)
+
+
+@pytest.mark.parametrize("name", ["pg-exact", "npg"])
+def test_a_line_search_goes_on_with_the_steps_it_had(name: str, tmp_path: Path):
+    game = tacit.make("random-general-sum", agents=2, states=2, actions=3, horizon=3, seed=1)
+    options: dict[str, Any] = {"eta": "auto", "gradient": "exact"} if name == "npg" else {"eta": "auto"}
+    whole = learn(game, name, **options)
+    assert whole.episodes == 200
+    same(resumed(game, name, tmp_path / "c.npz", [1, 7, 150], **options), whole)
 
 
 @pytest.mark.parametrize("harm", ["cut", "flipped", "other key", "not a file of arrays"])

@@ -24,7 +24,7 @@ SMALL = Experiment(
     "small",
     400,
     (GameSpec("good-state", {"horizon": 3}),),
-    (LearnerSpec("stage-v-cce", {"bonus": 0.1}), LearnerSpec("pg-storm"), LearnerSpec("npg")),
+    (LearnerSpec("stage-v-cce", {"bonus": 0.1}), LearnerSpec("pg-storm"), LearnerSpec("npg", {"eta": 0.1})),
     points=8,
 )
 

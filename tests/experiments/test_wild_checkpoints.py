@@ -25,7 +25,6 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "central": ("ucb-central", {}),
     "npg": ("npg", {"gradient": "sampled", "eta": 0.01}),
     "exact": ("pg-exact", {"eta": 0.01}),
-    "line search": ("pg-exact", {}),
     "adaptive": ("pg-adaptive", {}),
 }
 

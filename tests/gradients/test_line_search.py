@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.engine.exact import ExactEngine
 from tacit.evaluation import policy_gradient, policy_values
 from tacit.learners import NPG, Learner, line_search
 from tacit.learners.spec import world_of
@@ -102,3 +103,16 @@ def test_natural_gradients_come_back_from_a_long_step():
     start = tacit.MarkovPolicy([[[[0.8, 0.1, 0.1]]], [[[0.5, 0.5]]]])
     run = tacit.learn(game, "npg", episodes=60, start=start)
     assert run.gap < 1e-9
+
+
+@pytest.mark.parametrize("field", ["eta", "longest", "risen"])
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -1.0])
+def test_a_checkpoint_with_steps_that_no_search_takes_is_not_used(field: str, number: float):
+    game = tacit.make("chicken")
+    world = world_of(tacit.PGExact(), game, episodes=1, seed=0)
+    engine = ExactEngine(game, tacit.PGExact(), episodes=9, seed=0)
+    arrays = engine.snapshot()
+    engine.check(arrays, 1)
+    arrays["search"] = np.array(line_search.begin(world)._replace(**{field: number}))
+    with pytest.raises(tacit.TacitError, match="steps"):
+        engine.check(arrays, 1)
