@@ -35,7 +35,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -44,6 +44,7 @@ from tacit.core import check, generics
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners.spec import Learner, Start, World, checked_start, starting_point
+from tacit.learners.tunable import Range, Span
 
 LENIENT_VISITS = 3000.0  # T, after which half of the leniency is gone
 MOST = 20.0  # that leniency adds to a success
@@ -65,6 +66,8 @@ class PGAdaptive(Learner):
     start : "uniform", "random" or MarkovPolicy
         The policy of the first episode.
     """
+
+    tunable: ClassVar[Mapping[str, Range]] = {"eta": Span(0.005, 0.5), "exploration": Span(1e-3, 1.0)}
 
     eta: float = 0.04
     leniency: float = 1.0
