@@ -1,0 +1,214 @@
+"""Jobs on Dask: tasks of its scheduler, twice as many at hand as there are threads, so that no worker waits.
+
+Events come back through the scheduler, as events of a topic. The scheduler itself gives a dead worker's tasks to
+another; every beginning is reported with a token, and what an earlier one still says is left out.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import pickle
+import queue
+import secrets
+import threading
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from tacit.core import extras
+from tacit.core.errors import TacitError, one_line
+from tacit.experiments.places import worker
+from tacit.experiments.places.base import Began, Failed, Key, Lost, Message, Place, Stopped, cores
+from tacit.experiments.places.worker import Parcel
+
+#: Seconds between two looks at the size of the cluster.
+_LOOK = 2.0
+#: A task whose worker died so often is given up by a scheduler of our own.
+_FAILURES = 2
+#: Topics whose jobs are to end early, in a worker.
+_stopped: set[str] = set()
+
+
+def _task(parcel: Parcel, topic: str, key: Key, quiet: bool) -> bytes:
+    """Run a job in a worker of Dask."""
+    from distributed import get_worker
+    from distributed.worker import thread_state
+
+    here, name, token = get_worker(), thread_state.key, secrets.token_hex(8)
+    if quiet:
+        os.dup2(2, 1)  # a job may print; stdout is the parent's
+
+    def send(event: Any) -> None:
+        here.log_event(topic, pickle.dumps((key, token, event)))
+
+    def asked_to_stop() -> bool:
+        task = here.state.tasks.get(name)  # nobody waits for it: it was cancelled, or the client is gone
+        return topic in _stopped or task is None or task.state == "cancelled"
+
+    send(_Begun(here.address, worker.here()))
+    return worker.answer(parcel, worker.Rarely(send, asked_to_stop))
+
+
+def _stop(topic: str) -> None:
+    _stopped.add(topic)
+
+
+@dataclass(frozen=True)
+class _Begun:
+    address: str
+    where: str
+
+
+@dataclass
+class _Task:
+    """A task, seen from here."""
+
+    future: Any
+    token: str = ""
+    address: str = ""  # of the worker that has begun it
+
+
+class Dask(Place):
+    """A Dask cluster as a place.
+
+    Parameters
+    ----------
+    address : str
+        Of the scheduler. If empty, the one that Dask's configuration names (DASK_SCHEDULER_ADDRESS); where there is
+        none, a cluster of this machine alone is started, and stopped in the end.
+    size : int, optional
+        Jobs at once; as many as the cluster has threads if not given.
+    """
+
+    def __init__(self, address: str, size: int | None, setup: bytes | None) -> None:
+        super().__init__()
+        self._distributed: Any = extras.require("distributed", "dask")
+        self._setup, self._size = setup, size
+        self._client, self._cluster = _connected(self._distributed, address, size)
+        self._topic = f"tacit-{secrets.token_hex(8)}"
+        self._tasks: dict[Key, _Task] = {}
+        self._capacity, self._next = 0, 0.0
+        self._client.subscribe_topic(self._topic, lambda sent: self._inbox.put(sent[1]))
+        self._done: queue.SimpleQueue[tuple[Key, Any] | None] = queue.SimpleQueue()
+        threading.Thread(target=self._fetch, daemon=True).start()
+
+    def capacity(self) -> int:
+        if time.monotonic() >= self._next:
+            self._next = time.monotonic() + _LOOK
+            threads = sum(self._client.nthreads().values())
+            limited = self._size is not None and self._cluster is None
+            self._capacity = self._size if limited else max(2, 2 * threads)
+        return self._capacity
+
+    def start(self, key: Key, job: Any, item: Any) -> None:
+        try:
+            parcel = Parcel.packed(self._setup, job, item)
+        except Exception as error:  # it does not pickle
+            self._inbox.put((key, Failed(error)))
+            return
+        name = f"{self._topic}-{key[0]}-{key[1]}"
+        arguments = (parcel, self._topic, key, self._cluster is not None)
+        future = self._client.submit(_task, *arguments, key=name, pure=False)
+        self._tasks[key] = _Task(future)
+        future.add_done_callback(lambda done: self._done.put((key, done)))
+
+    def stop(self) -> None:
+        with contextlib.suppress(Exception):  # there may be no worker at all
+            self._client.run(_stop, self._topic, wait=True)
+        for key, task in self._tasks.items():
+            if not task.token:
+                task.future.cancel()
+                self._inbox.put((key, Stopped()))
+
+    def kill(self, key: Key) -> None:
+        task = self._tasks.pop(key)
+        task.future.cancel()
+        if task.address:  # in a thread: it takes seconds
+            threading.Thread(target=self._restart, args=(task.address,), daemon=True).start()
+
+    def close(self) -> None:
+        self._done.put(None)
+        for task in self._tasks.values():
+            with contextlib.suppress(Exception):  # the scheduler may be gone
+                task.future.cancel()
+        self._tasks.clear()
+        with contextlib.suppress(Exception):
+            self._client.close()
+            if self._cluster is not None:
+                self._cluster.close()
+
+    def _restart(self, address: str) -> None:
+        with contextlib.suppress(Exception):  # it may be gone, or have nobody to restart it
+            self._client.restart_workers([address], timeout=30, raise_for_error=False)
+
+    def _fetch(self) -> None:
+        """Fetch results of tasks that are done, all that there are at once."""
+        while (first := self._done.get()) is not None:
+            batch = [first]
+            with contextlib.suppress(queue.Empty):
+                while (more := self._done.get_nowait()) is not None:
+                    batch.append(more)
+            good = [(key, future) for key, future in batch if future.status == "finished"]
+            found: Any = {}
+            try:
+                found = dict(zip([key for key, _ in good], self._client.gather([f for _, f in good]), strict=True))
+            except Exception:  # a worker died before its result was fetched; those that are there come one by one
+                for key, future in good:
+                    with contextlib.suppress(Exception):
+                        found[key] = future.result(timeout=60)
+            for key, future in batch:
+                self._inbox.put((key, found.get(key, future)))
+
+    def _opened(self, sent: Any) -> list[tuple[Key, Message]]:
+        if isinstance(sent, bytes):
+            key, token, told = pickle.loads(sent)
+            return self._told(key, token, told)
+        key, content = sent
+        if key not in self._tasks:  # it was given up
+            return []
+        if isinstance(content, Stopped | Failed):
+            self._tasks.pop(key)
+            return [(key, content)]
+        self._tasks.pop(key)
+        if isinstance(content, bytes):
+            return [(key, worker.opened(content))]
+        return [(key, self._failed(content))]
+
+    def _told(self, key: Key, token: str, told: Any) -> list[tuple[Key, Message]]:
+        task = self._tasks.get(key)
+        if task is None:
+            return []
+        if isinstance(told, _Begun):
+            task.token, task.address = token, told.address
+            return [(key, Began(told.where))]
+        return [(key, told)] if token == task.token else []
+
+    def _failed(self, future: Any) -> Message:
+        """Say why a task has no result."""
+        if future.status == "error":
+            error = future.exception()
+            return Lost() if isinstance(error, self._distributed.KilledWorker) else Failed(error)
+        return Lost()
+
+
+def _connected(distributed: Any, address: str, size: int | None) -> tuple[Any, Any]:
+    """Return a client, and the cluster if it is one of our own."""
+    import dask
+
+    address = address or dask.config.get("scheduler-address", None) or ""
+    if address:
+        try:
+            return distributed.Client(address, set_as_default=False, timeout=10), None
+        except (OSError, ValueError) as error:
+            raise TacitError(f"no Dask scheduler answers at {address!r}: {one_line(error, 200)}") from None
+    with dask.config.set({"distributed.scheduler.allowed-failures": _FAILURES}):
+        cluster = distributed.LocalCluster(
+            n_workers=size or cores(),
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,
+        )
+    return distributed.Client(cluster, set_as_default=False), cluster
