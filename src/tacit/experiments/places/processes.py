@@ -74,7 +74,7 @@ class Processes(Place):
         try:
             parcel = Parcel.packed(self._setup, job, item)
             chosen = self._taken(key)
-            self._inbox.put((key, Began(f"process {chosen.pid}")))
+            self._inbox.put((key, Began(f"{worker.host()}:{chosen.pid}")))
             last = worker.opened(chosen.run(parcel, lambda event: self._inbox.put((key, event))))
         except (EOFError, OSError):  # it has died
             last = Lost()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from typing import Any
 
 from tacit.engine import Advanced, Event
+from tacit.experiments.places import worker
 from tacit.experiments.places.base import Began, Ended, Failed, Key, Place, Stopped
 
 
@@ -40,7 +40,7 @@ class Threads(Place):
             if isinstance(event, Advanced) and (self._stop.is_set() or key in self._given_up):
                 raise KeyboardInterrupt
 
-        self._inbox.put((key, Began(f"this process, {os.getpid()}")))
+        self._inbox.put((key, Began(worker.here())))
         try:
             self._inbox.put((key, Ended(job(item, watch))))
         except KeyboardInterrupt:

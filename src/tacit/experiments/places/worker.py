@@ -13,6 +13,7 @@ import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from tacit.core.errors import TacitError, sentence
@@ -39,9 +40,15 @@ class Parcel:
         return cls(setup, pickle.dumps((job, item)))
 
 
+@cache
+def host() -> str:
+    """Name this machine."""
+    return socket.gethostname().replace(":", "-") or "localhost"
+
+
 def here() -> str:
-    """Say where this process is."""
-    return f"{socket.gethostname()}:{os.getpid()}"
+    """Say where this process is: a machine, a colon, and the number of the process."""
+    return f"{host()}:{os.getpid()}"
 
 
 def answer(parcel: Parcel, watch: Watcher | None) -> bytes:
