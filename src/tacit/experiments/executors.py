@@ -67,8 +67,10 @@ class _Plain(Desk):
         self._items, self._watch = items, watch
 
     def begin(self, k: int) -> Start:
+        """Hand over an item."""
         return Start(self._items[k])
 
     def event(self, k: int, event: Event) -> None:
+        """Pass on an event."""
         if self._watch is not None:
             self._watch(k, event)

@@ -27,6 +27,7 @@ class Ledger(Desk):
         self._games: dict[str, bytes] = {}
 
     def begin(self, k: int) -> Start | Have | None:
+        """Hold the run's directory, unless another process does; a run that is finished is read."""
         spec = self._specs[k]
         if self._root is None:
             return Start(Order(spec))
@@ -46,9 +47,11 @@ class Ledger(Desk):
         return Start(Order(spec))
 
     def began(self, k: int, where: str) -> None:
+        """Tell where it runs."""
         self._watch.began(k, where)
 
     def event(self, k: int, event: Event) -> None:
+        """Write it and pass it on."""
         if k in self._kept:
             self._kept[k].event(event)
         if isinstance(event, Noted):
@@ -56,6 +59,7 @@ class Ledger(Desk):
         self._watch(k, event)
 
     def more(self, k: int, result: Any) -> Order | None:
+        """Send the tables of the game where they are wanted."""
         if not isinstance(result, Wanted):
             return None
         spec = self._specs[k]
@@ -64,12 +68,14 @@ class Ledger(Desk):
         return Order(spec, self._games[spec.tables])
 
     def settle(self, k: int, result: Delivery) -> Outcome:
+        """Store the run."""
         keeping = self._kept.get(k)
         if keeping is not None:
             keeping.store(result.outcome, result.others)
         return result.outcome
 
     def ended(self, k: int, result: Any) -> None:
+        """Let go of the directory, and tell how it ended."""
         keeping = self._kept.pop(k, None)
         if keeping is not None:
             keeping.release()

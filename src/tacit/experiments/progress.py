@@ -143,7 +143,7 @@ class ProgressWatch:
         rates = {its: seconds / episodes for its, (seconds, episodes) in spent.items() if episodes > 0}
         ahead = Counter({its: count for its, count in self._waiting.items() if count > 0})
         longest = 0.0
-        for key, one in self._running.items():
+        for key in self._running:
             remaining = self._lengths[key] - self._episodes[key]
             ahead[self._kinds[key]] += remaining
             longest = max(longest, remaining * rates.get(self._kinds[key], 0.0))

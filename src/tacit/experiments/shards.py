@@ -25,7 +25,9 @@ class Shard:
 
     def __post_init__(self) -> None:
         if not 1 <= self.index <= self.count:
-            raise TacitError(f"shard is {self.index}/{self.count}; it must be from 1/{self.count} to {self.count}/{self.count}")
+            raise TacitError(
+                f"shard is {self.index}/{self.count}; it must be from 1/{self.count} to {self.count}/{self.count}"
+            )
 
     @classmethod
     def parse(cls, text: object) -> Shard:

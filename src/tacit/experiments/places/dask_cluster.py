@@ -95,17 +95,20 @@ class Dask(Place):
         threading.Thread(target=self._fetch, daemon=True).start()
 
     def capacity(self) -> int:
+        """Return how many jobs may be here at once just now."""
         if time.monotonic() >= self._next:
             self._next = time.monotonic() + _LOOK
             threads = sum(self._client.nthreads().values())
-            limited = self._size is not None and self._cluster is None
-            self._capacity = self._size if limited else max(2, 2 * threads)
+            limit = self._size if self._cluster is None else None
+            self._capacity = limit or max(2, 2 * threads)
         return self._capacity
 
     def start(self, key: Key, job: Any, item: Any) -> None:
+        """Hand a job over."""
         try:
             parcel = Parcel.packed(self._setup, job, item)
         except Exception as error:  # it does not pickle
+            self._tasks[key] = _Task(None)
             self._inbox.put((key, Failed(error)))
             return
         name = f"{self._topic}-{key[0]}-{key[1]}"
@@ -115,6 +118,7 @@ class Dask(Place):
         future.add_done_callback(lambda done: self._done.put((key, done)))
 
     def stop(self) -> None:
+        """Ask all jobs to end early."""
         with contextlib.suppress(Exception):  # there may be no worker at all
             self._client.run(_stop, self._topic, wait=True)
         for key, task in self._tasks.items():
@@ -123,12 +127,14 @@ class Dask(Place):
                 self._inbox.put((key, Stopped()))
 
     def kill(self, key: Key) -> None:
+        """End a job by force, where that is possible."""
         task = self._tasks.pop(key)
         task.future.cancel()
         if task.address:  # in a thread: it takes seconds
             threading.Thread(target=self._restart, args=(task.address,), daemon=True).start()
 
     def close(self) -> None:
+        """End what is ours."""
         self._done.put(None)
         for task in self._tasks.values():
             with contextlib.suppress(Exception):  # the scheduler may be gone
@@ -147,9 +153,11 @@ class Dask(Place):
         """Fetch results of tasks that are done, all that there are at once."""
         while (first := self._done.get()) is not None:
             batch = [first]
-            with contextlib.suppress(queue.Empty):
-                while (more := self._done.get_nowait()) is not None:
-                    batch.append(more)
+            while not self._done.empty():
+                more = self._done.get()
+                if more is None:
+                    return
+                batch.append(more)
             good = [(key, future) for key, future in batch if future.status == "finished"]
             found: Any = {}
             try:

@@ -28,9 +28,11 @@ class Others(Place):
         self._running: dict[Key, Future[bytes]] = {}
 
     def capacity(self) -> int:
+        """Return how many jobs may be here at once just now."""
         return self._window
 
     def start(self, key: Key, job: Any, item: Any) -> None:
+        """Hand a job over."""
         try:
             future = self._executor.submit(worker.answer, Parcel.packed(self._setup, job, item), None)
         except Exception as error:  # e.g. it is broken or was shut down
@@ -40,6 +42,7 @@ class Others(Place):
         future.add_done_callback(lambda done: self._inbox.put((key, done)))
 
     def receive(self, timeout: float) -> list[tuple[Key, Message]]:
+        """Return the messages that have come."""
         found: list[tuple[Key, Message]] = []
         for key in [key for key, future in self._waiting.items() if future.running()]:
             self._running[key] = self._waiting.pop(key)
@@ -47,6 +50,7 @@ class Others(Place):
         return found + super().receive(0.0 if found else timeout)
 
     def stop(self) -> None:
+        """Ask all jobs to end early."""
         for key, future in self._waiting.items():
             if not future.cancel():  # one that has begun is left alone
                 self._inbox.put((key, Stopped()))

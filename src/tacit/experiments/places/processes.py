@@ -39,24 +39,29 @@ class Processes(Place):
         self._stopping = False
 
     def capacity(self) -> int:
+        """Return how many jobs may be here at once just now."""
         return self._size
 
     def start(self, key: Key, job: Any, item: Any) -> None:
+        """Hand a job over."""
         threading.Thread(target=self._run, args=(key, job, item), daemon=True).start()
 
     def stop(self) -> None:
+        """Ask all jobs to end early."""
         with self._lock:
             self._stopping = True
             for one in self._busy.values():
                 one.ask_to_end()
 
     def kill(self, key: Key) -> None:
+        """End a job by force, where that is possible."""
         with self._lock:
             self._killed.add(key)
             if key in self._busy:
                 self._busy[key].kill()
 
     def close(self) -> None:
+        """End what is ours."""
         with self._lock:
             self._stopping = True
             for one in self._idle:

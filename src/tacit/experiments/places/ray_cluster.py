@@ -103,6 +103,7 @@ class Ray(Place):
         self._stopping = False
 
     def capacity(self) -> int:
+        """Return how many jobs may be here at once just now."""
         if time.monotonic() >= self._next and not self._stopping:
             self._next = time.monotonic() + _LOOK
             wanted = self._size or int(self._ray.cluster_resources().get("CPU", 0))
@@ -111,6 +112,7 @@ class Ray(Place):
         return sum(bool(seat.where) for seat in self._seats)
 
     def start(self, key: Key, job: Any, item: Any) -> None:
+        """Hand a job over."""
         seat = next(seat for seat in self._seats if seat.where and seat.key is None)
         try:
             parcel = Parcel.packed(self._setup, job, item)
@@ -122,16 +124,19 @@ class Ray(Place):
         self._ask(seat, seat.actor.exchange.remote(parcel))
 
     def stop(self) -> None:
+        """Ask all jobs to end early."""
         self._stopping = True
         for seat in self._seats:
             if seat.key is not None:
                 seat.actor.stop.remote()
 
     def kill(self, key: Key) -> None:
+        """End a job by force, where that is possible."""
         for seat in [seat for seat in self._seats if seat.key == key]:
             self._leave(seat)
 
     def close(self) -> None:
+        """End what is ours."""
         self._stopping = True
         for seat in list(self._seats):
             self._leave(seat)

@@ -19,18 +19,23 @@ class Threads(Place):
         self._given_up: set[Key] = set()
 
     def capacity(self) -> int:
+        """Return how many jobs may be here at once just now."""
         return self._size
 
     def start(self, key: Key, job: Any, item: Any) -> None:
+        """Hand a job over."""
         threading.Thread(target=self._run, args=(key, job, item), daemon=True).start()
 
     def stop(self) -> None:
+        """Ask all jobs to end early."""
         self._stop.set()
 
     def kill(self, key: Key) -> None:
+        """End a job by force, where that is possible."""
         self._given_up.add(key)  # no thread can be ended by force; it ends after a chunk, if there is one
 
     def close(self) -> None:
+        """End what is ours."""
         self._stop.set()
 
     def _run(self, key: Key, job: Any, item: Any) -> None:

@@ -74,9 +74,9 @@ def opened(answered: bytes) -> Message:
     if kind == "stopped":
         return Stopped()
     told, trace = content
-    error = TacitError(told)
-    error.add_note(trace)
-    return Failed(error)
+    raised = TacitError(told)
+    raised.add_note(trace)
+    return Failed(raised)
 
 
 def _prepare(setup: bytes | None) -> None:
