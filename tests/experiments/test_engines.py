@@ -30,7 +30,7 @@ pytestmark = [
 ]
 
 LEARNERS = tuple(LearnerSpec("stage-v-cce", {"bonus": bonus}) for bonus in (0.1, 0.2))
-LONG = Experiment("long", 1_500_000, (GameSpec("good-state", {"horizon": 3}),), LEARNERS[:1], seeds=3, keep=False)
+LONG = Experiment("long", 600_000, (GameSpec("good-state", {"horizon": 3}),), LEARNERS[:1], seeds=2, keep=False)
 
 
 def told(results: list[Any]) -> list[Any]:
