@@ -157,14 +157,14 @@ def _trouble(on: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     script = str(Path(__file__).with_name("trouble.py"))
     line = ["run", "chicken", "trouble", "--import", script, "--episodes", "5", "--seeds", "6", "--on", on]
     line += ["--set", f"file={tmp_path / 'trouble'}", "--set", f"dies={str(dies).lower()}", "--json"]
-    line += ["--out", str(tmp_path / "out"), "--timeout", "6"]
+    line += ["--out", str(tmp_path / "out"), "--timeout", "8"]
     assert main(line) == 1
     out, err = capsys.readouterr()
     document = json.loads(out)
     assert document["seed_list"] == ([0, 5] if dies else [0, 3, 5])
     sentences = {failure["seed"]: failure["sentence"] for failure in document["failures"]}
     assert sentences.pop(1) == "RuntimeError: not today"
-    assert sentences.pop(2) == "it ran for more than 6 s, the timeout"
+    assert sentences.pop(2) == "it ran for more than 8 s, the timeout"
     assert "Unable to allocate" in sentences.pop(4)
     if dies:
         assert sentences.pop(3).startswith("its worker process died 3 times")

@@ -7,6 +7,7 @@ beside, because a disk may take longer to write a result than a worker to comput
 from __future__ import annotations
 
 import logging
+import math
 import time
 from collections import deque
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from typing import Any, Generic, TypeVar
 from tacit.core.errors import TacitError, sentence
 from tacit.engine import Event
 from tacit.engine.drive import Interrupts
-from tacit.experiments.places import Began, Ended, Failed, Key, Lost, Message, Place, Stopped
+from tacit.experiments.places import Began, Ended, Failed, Key, Lost, Message, Place, Prepared, Stopped
 
 T = TypeVar("T")
 
@@ -25,6 +26,8 @@ T = TypeVar("T")
 DEATHS = 2
 #: Seconds between two looks at the clock.
 _TICK = 0.1
+#: Seconds that a worker may take to import what a job needs, beyond the timeout.
+_GETTING_READY = 120.0
 #: Threads that store results, and results that may wait for them before no more jobs begin.
 _WRITERS, _BACKLOG = 8, 64
 _DIED = (
@@ -98,7 +101,8 @@ class Desk:
 class _Running:
     key: Key
     item: Any
-    begun: list[float] = field(default_factory=list)
+    begun: list[float] = field(default_factory=list)  # when workers began with it, of all tries
+    since: float | None = None  # when its own time began to count
 
 
 class Dispatcher:
@@ -107,6 +111,7 @@ class Dispatcher:
     def __init__(self, place: Place, job: Any, count: int, desk: Desk, timeout: float | None) -> None:
         self._place, self._job, self._desk, self._timeout = place, job, desk, timeout
         self._waiting = deque(range(count))
+        self._again: deque[_Running] = deque()  # what goes before all that waits
         self._running: dict[int, _Running] = {}
         self._storing: dict[Future[Any], int] = {}
         self._results: list[Any] = [None] * count
@@ -117,13 +122,15 @@ class Dispatcher:
         """Run all jobs; the first Ctrl-C stops those that run, a second one leaves them."""
         with ThreadPoolExecutor(_WRITERS) as self._writers, Interrupts() as interrupts:
             try:
-                while self._waiting or self._running or self._storing:
+                while self._waiting or self._again or self._running or self._storing:
                     if interrupts.pending and not self._stopping:
                         self._stopping = True
                         self._waiting.clear()
+                        while self._again:
+                            self._end(self._again.pop().key[0], None)
                         self._place.stop()
                     self._fill()
-                    for key, message in self._place.receive(_TICK if self._running or self._waiting else 0.0):
+                    for key, message in self._place.receive(_TICK if self._unfinished() else 0.0):
                         self._take(key, message)
                     self._expire()
                     self._collect()
@@ -133,7 +140,11 @@ class Dispatcher:
 
     def _fill(self) -> None:
         """Start as many jobs as there is room for."""
-        room = self._place.capacity() - len(self._running) if self._waiting else 0
+        room = self._place.capacity() - len(self._running) if self._waiting or self._again else 0
+        while self._again and room > 0:
+            one = self._again.popleft()
+            self._start(one.key[0], one.item, one.begun)
+            room -= 1
         while self._waiting and room > 0 and len(self._storing) < _BACKLOG:
             k = self._waiting.popleft()
             try:
@@ -160,7 +171,10 @@ class Dispatcher:
             return
         if isinstance(message, Began):
             one.begun.append(time.monotonic())
+            one.since = None
             self._desk.began(k, message.where)
+        elif isinstance(message, Prepared):
+            one.since = time.monotonic()
         elif isinstance(message, Ended):
             self._ended(k, one, message.result)
         elif isinstance(message, Failed):
@@ -185,7 +199,8 @@ class Dispatcher:
         elif self._stopping:
             self._end(k, None)
         else:
-            self._start(k, more, one.begun[:-1])
+            del self._running[k]
+            self._again.append(_Running(one.key, more, one.begun[:-1]))
 
     def _lost(self, k: int, one: _Running) -> None:
         """Try again what a dead worker had, unless too many have died of it."""
@@ -195,22 +210,25 @@ class Dispatcher:
         elif len(one.begun) > DEATHS:
             self._end(k, _failure(Fault(_DIED)))
         else:
-            self._start(k, one.item, one.begun)
+            del self._running[k]
+            self._again.append(one)
 
     def _expire(self) -> None:
         """End jobs that have run for too long."""
         if self._timeout is None:
             return
         now = time.monotonic()
-        late = [k for k, one in self._running.items() if one.begun and now - one.begun[-1] > self._timeout]
-        for k in late:
+        for k in [k for k, one in self._running.items() if now > _deadline(one, self._timeout)]:
             self._place.kill(self._running[k].key)
             told = f"it ran for more than {self._timeout:g} s, the timeout"
             self._end(k, None if self._stopping else _failure(Fault(told)))
 
+    def _unfinished(self) -> bool:
+        return bool(self._running or self._waiting or self._again)
+
     def _collect(self) -> None:
         """Take note of results that were stored."""
-        block = not self._running and not self._waiting
+        block = not self._unfinished()
         for future in [future for future in self._storing if block or future.done()]:
             k = self._storing.pop(future)
             error = future.exception()
@@ -240,6 +258,13 @@ def dispatch(
         Seconds that a job may run.
     """
     return Dispatcher(place(), job, count, desk, timeout).run() if count else Batch([], False)
+
+
+def _deadline(one: _Running, timeout: float) -> float:
+    """Return when a job has to be done, and if its worker is still getting ready, when it has to be done with that."""
+    if one.since is not None:
+        return one.since + timeout
+    return one.begun[-1] + timeout + _GETTING_READY if one.begun else math.inf
 
 
 def _failure(error: BaseException) -> Failure:

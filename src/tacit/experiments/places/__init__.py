@@ -8,9 +8,22 @@ from concurrent.futures import Executor
 
 from tacit.core import check, limits
 from tacit.core.errors import TacitError, brief
-from tacit.experiments.places.base import Began, Ended, Failed, Key, Lost, Message, Place, Stopped, cores
+from tacit.experiments.places.base import Began, Ended, Failed, Key, Lost, Message, Place, Prepared, Stopped, cores
 
-__all__ = ["NAMES", "Began", "Ended", "Failed", "Key", "Lost", "Message", "Place", "Stopped", "checked", "place"]
+__all__ = [
+    "NAMES",
+    "Began",
+    "Ended",
+    "Failed",
+    "Key",
+    "Lost",
+    "Message",
+    "Place",
+    "Prepared",
+    "Stopped",
+    "checked",
+    "place",
+]
 
 NAMES = ("threads", "processes", "ray", "dask")
 

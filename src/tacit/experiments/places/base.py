@@ -25,6 +25,11 @@ class Began:
 
 
 @dataclass(frozen=True)
+class Prepared:
+    """The worker has imported what a job needs: from here on its time counts."""
+
+
+@dataclass(frozen=True)
 class Ended:
     """A job returned its result."""
 
@@ -49,7 +54,7 @@ class Stopped:
 
 
 #: What can be said about a job. `Ended`, `Failed`, `Lost` and `Stopped` are the last word on it.
-Message = Began | Event | Ended | Failed | Lost | Stopped
+Message = Began | Prepared | Event | Ended | Failed | Lost | Stopped
 LAST = (Ended, Failed, Lost, Stopped)
 
 

@@ -20,11 +20,13 @@ from typing import Any
 from tacit.core import extras
 from tacit.core.errors import TacitError, one_line
 from tacit.experiments.places import worker
-from tacit.experiments.places.base import Began, Failed, Key, Lost, Message, Place, Stopped, cores
+from tacit.experiments.places.base import Began, Failed, Key, Lost, Message, Place, Prepared, Stopped, cores
 from tacit.experiments.places.worker import Parcel
 
 #: Seconds between two looks at the size of the cluster.
 _LOOK = 2.0
+#: Seconds that a result may take that another worker's death made doubtful; then its job is run again.
+_FETCH = 5.0
 #: A task whose worker died so often is given up by a scheduler of our own.
 _FAILURES = 2
 #: Topics whose jobs are to end early, in a worker.
@@ -115,7 +117,7 @@ class Dask(Place):
         arguments = (parcel, self._topic, key, self._cluster is not None)
         future = self._client.submit(_task, *arguments, key=name, pure=False)
         self._tasks[key] = _Task(future)
-        future.add_done_callback(lambda done: self._done.put((key, done)))
+        future.add_done_callback(lambda done: self._finished(key, done))
 
     def stop(self) -> None:
         """Ask all jobs to end early."""
@@ -149,6 +151,10 @@ class Dask(Place):
         with contextlib.suppress(Exception):  # it may be gone, or have nobody to restart it
             self._client.restart_workers([address], timeout=30, raise_for_error=False)
 
+    def _finished(self, key: Key, future: Any) -> None:
+        self._inbox.put((key, Prepared()))  # the time that fetching takes is not the job's
+        self._done.put((key, future))
+
     def _fetch(self) -> None:
         """Fetch results of tasks that are done, all that there are at once."""
         while (first := self._done.get()) is not None:
@@ -162,10 +168,10 @@ class Dask(Place):
             found: Any = {}
             try:
                 found = dict(zip([key for key, _ in good], self._client.gather([f for _, f in good]), strict=True))
-            except Exception:  # a worker died before its result was fetched; those that are there come one by one
+            except Exception:  # a worker died with a result that was not fetched yet; the others are there
                 for key, future in good:
                     with contextlib.suppress(Exception):
-                        found[key] = future.result(timeout=60)
+                        found[key] = future.result(timeout=_FETCH)
             for key, future in batch:
                 self._inbox.put((key, found.get(key, future)))
 
@@ -176,10 +182,11 @@ class Dask(Place):
         key, content = sent
         if key not in self._tasks:  # it was given up
             return []
-        if isinstance(content, Stopped | Failed):
-            self._tasks.pop(key)
+        if isinstance(content, Prepared):
             return [(key, content)]
         self._tasks.pop(key)
+        if isinstance(content, Stopped | Failed):
+            return [(key, content)]
         if isinstance(content, bytes):
             return [(key, worker.opened(content))]
         return [(key, self._failed(content))]

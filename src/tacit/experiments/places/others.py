@@ -10,7 +10,7 @@ from concurrent.futures import Executor, Future
 from typing import Any
 
 from tacit.experiments.places import worker
-from tacit.experiments.places.base import Began, Failed, Key, Message, Place, Stopped
+from tacit.experiments.places.base import Began, Failed, Key, Message, Place, Prepared, Stopped
 from tacit.experiments.places.worker import Parcel
 
 #: Jobs handed over at once where nobody says how many workers there are.
@@ -46,7 +46,7 @@ class Others(Place):
         found: list[tuple[Key, Message]] = []
         for key in [key for key, future in self._waiting.items() if future.running()]:
             self._running[key] = self._waiting.pop(key)
-            found.append((key, Began("the executor")))
+            found += [(key, Began("the executor")), (key, Prepared())]
         return found + super().receive(0.0 if found else timeout)
 
     def stop(self) -> None:

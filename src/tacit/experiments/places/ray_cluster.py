@@ -20,7 +20,7 @@ from tacit.core import extras
 from tacit.core.errors import TacitError, one_line
 from tacit.engine import Event
 from tacit.experiments.places import worker
-from tacit.experiments.places.base import LAST, Began, Failed, Key, Lost, Message, Place, cores
+from tacit.experiments.places.base import LAST, Began, Failed, Key, Lost, Message, Place, Prepared, cores
 from tacit.experiments.places.worker import Parcel
 
 #: Seconds between two looks at the size of the cluster.
@@ -43,18 +43,18 @@ class Actor:
 
     def __init__(self) -> None:
         os.dup2(2, 1)  # a job may print
-        self._told: queue.SimpleQueue[Event | bytes] = queue.SimpleQueue()
+        self._told: queue.SimpleQueue[Event | Prepared | bytes] = queue.SimpleQueue()
         self._stop = False
 
     def hello(self) -> str:
         """Say where this is: the actor is ready."""
         return worker.here()
 
-    def exchange(self, parcel: Parcel | None) -> list[Event | bytes]:
+    def exchange(self, parcel: Parcel | None) -> list[Event | Prepared | bytes]:
         """Begin with a job if there is one, and return what has happened since; bytes are the last of it."""
         if parcel is not None:
             threading.Thread(target=self._run, args=(parcel,), daemon=True).start()
-        found: list[Event | bytes] = []
+        found: list[Event | Prepared | bytes] = []
         wait = _AT_MOST
         with contextlib.suppress(queue.Empty):
             while not found or not isinstance(found[-1], bytes):

@@ -7,7 +7,7 @@ from typing import Any
 
 from tacit.engine import Advanced, Event
 from tacit.experiments.places import worker
-from tacit.experiments.places.base import Began, Ended, Failed, Key, Place, Stopped
+from tacit.experiments.places.base import Began, Ended, Failed, Key, Place, Prepared, Stopped
 
 
 class Threads(Place):
@@ -46,6 +46,7 @@ class Threads(Place):
                 raise KeyboardInterrupt
 
         self._inbox.put((key, Began(worker.here())))
+        self._inbox.put((key, Prepared()))
         try:
             self._inbox.put((key, Ended(job(item, watch))))
         except KeyboardInterrupt:

@@ -17,8 +17,8 @@ from functools import cache
 from typing import Any
 
 from tacit.core.errors import TacitError, sentence
-from tacit.engine import Advanced, Event, Watcher
-from tacit.experiments.places.base import Ended, Failed, Message, Stopped
+from tacit.engine import Advanced, Event
+from tacit.experiments.places.base import Ended, Failed, Message, Prepared, Stopped
 
 #: Seconds at least between two `Advanced` of a job.
 TICK = 0.1
@@ -51,11 +51,13 @@ def here() -> str:
     return f"{host()}:{os.getpid()}"
 
 
-def answer(parcel: Parcel, watch: Watcher | None) -> bytes:
+def answer(parcel: Parcel, watch: Rarely | None) -> bytes:
     """Run a job, and return its last message, pickled."""
     try:
         _prepare(parcel.setup)
         job, item = pickle.loads(parcel.job)
+        if watch is not None:
+            watch.prepared()
         return pickle.dumps(("result", job(item, watch)))
     except KeyboardInterrupt:
         return pickle.dumps(("stopped", None))
@@ -90,8 +92,12 @@ def _prepare(setup: bytes | None) -> None:
 class Rarely:
     """Passes on events, those that only count episodes at most ten times a second, and ends the run when asked."""
 
-    def __init__(self, send: Callable[[Event], None], asked_to_stop: Callable[[], bool]) -> None:
+    def __init__(self, send: Callable[[Event | Prepared], None], asked_to_stop: Callable[[], bool]) -> None:
         self._send, self._asked, self._last = send, asked_to_stop, 0.0
+
+    def prepared(self) -> None:
+        """Tell that the job is about to begin."""
+        self._send(Prepared())
 
     def __call__(self, event: Event) -> None:
         """Send an event; end the run after a chunk where it is to stop."""
