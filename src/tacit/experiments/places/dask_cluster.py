@@ -10,7 +10,6 @@ import contextlib
 import logging
 import os
 import pickle
-import queue
 import secrets
 import threading
 import time
@@ -20,13 +19,15 @@ from typing import Any
 from tacit.core import extras
 from tacit.core.errors import TacitError, one_line
 from tacit.experiments.places import worker
-from tacit.experiments.places.base import Began, Failed, Key, Lost, Message, Place, Prepared, Stopped, cores
+from tacit.experiments.places.base import LAST, Began, Failed, Key, Lost, Message, Place, Prepared, Stopped, cores
 from tacit.experiments.places.worker import Parcel
 
 #: Seconds between two looks at the size of the cluster.
 _LOOK = 2.0
-#: Seconds that a result may take that another worker's death made doubtful; then its job is run again.
-_FETCH = 5.0
+#: Results up to so many bytes come back as events; the scheduler keeps the last thousand events.
+_SMALL = 64_000
+#: Seconds that fetching a larger one may take.
+_FETCH = 600.0
 #: A task whose worker died so often is given up by a scheduler of our own.
 _FAILURES = 2
 #: Topics whose jobs are to end early, in a worker.
@@ -50,7 +51,11 @@ def _task(parcel: Parcel, topic: str, key: Key, quiet: bool) -> bytes:
         return topic in _stopped or task is None or task.state == "cancelled"
 
     send(_Begun(here.address, worker.here()))
-    return worker.answer(parcel, worker.Rarely(send, asked_to_stop))
+    answered = worker.answer(parcel, worker.Rarely(send, asked_to_stop))
+    if len(answered) > _SMALL:
+        return answered
+    send(_Answer(answered))  # rather than kept here until it is fetched: this worker may die with its next job
+    return b""
 
 
 def _stop(topic: str) -> None:
@@ -61,6 +66,11 @@ def _stop(topic: str) -> None:
 class _Begun:
     address: str
     where: str
+
+
+@dataclass(frozen=True)
+class _Answer:
+    content: bytes
 
 
 @dataclass
@@ -93,8 +103,6 @@ class Dask(Place):
         self._tasks: dict[Key, _Task] = {}
         self._capacity, self._next = 0, 0.0
         self._client.subscribe_topic(self._topic, lambda sent: self._inbox.put(sent[1]))
-        self._done: queue.SimpleQueue[tuple[Key, Any] | None] = queue.SimpleQueue()
-        threading.Thread(target=self._fetch, daemon=True).start()
 
     def capacity(self) -> int:
         """Return how many jobs may be here at once just now."""
@@ -117,7 +125,7 @@ class Dask(Place):
         arguments = (parcel, self._topic, key, self._cluster is not None)
         future = self._client.submit(_task, *arguments, key=name, pure=False)
         self._tasks[key] = _Task(future)
-        future.add_done_callback(lambda done: self._finished(key, done))
+        future.add_done_callback(lambda done: self._inbox.put((key, done)))
 
     def stop(self) -> None:
         """Ask all jobs to end early."""
@@ -137,7 +145,6 @@ class Dask(Place):
 
     def close(self) -> None:
         """End what is ours."""
-        self._done.put(None)
         for task in self._tasks.values():
             with contextlib.suppress(Exception):  # the scheduler may be gone
                 task.future.cancel()
@@ -151,45 +158,24 @@ class Dask(Place):
         with contextlib.suppress(Exception):  # it may be gone, or have nobody to restart it
             self._client.restart_workers([address], timeout=30, raise_for_error=False)
 
-    def _finished(self, key: Key, future: Any) -> None:
-        self._inbox.put((key, Prepared()))  # the time that fetching takes is not the job's
-        self._done.put((key, future))
-
-    def _fetch(self) -> None:
-        """Fetch results of tasks that are done, all that there are at once."""
-        while (first := self._done.get()) is not None:
-            batch = [first]
-            while not self._done.empty():
-                more = self._done.get()
-                if more is None:
-                    return
-                batch.append(more)
-            good = [(key, future) for key, future in batch if future.status == "finished"]
-            found: Any = {}
-            try:
-                found = dict(zip([key for key, _ in good], self._client.gather([f for _, f in good]), strict=True))
-            except Exception:  # a worker died with a result that was not fetched yet; the others are there
-                for key, future in good:
-                    with contextlib.suppress(Exception):
-                        found[key] = future.result(timeout=_FETCH)
-            for key, future in batch:
-                self._inbox.put((key, found.get(key, future)))
+    def _fetch(self, key: Key, future: Any) -> None:
+        """Fetch a large result, in a thread of its own: where its worker has died, it is waited for."""
+        answered: Any = b""
+        with contextlib.suppress(Exception):
+            answered = future.result(timeout=_FETCH)
+        self._inbox.put((key, worker.opened(answered) if answered else Lost()))
 
     def _opened(self, sent: Any) -> list[tuple[Key, Message]]:
         if isinstance(sent, bytes):
-            key, token, told = pickle.loads(sent)
-            return self._told(key, token, told)
+            return self._told(*pickle.loads(sent))
         key, content = sent
-        if key not in self._tasks:  # it was given up
+        if key not in self._tasks:  # it has answered, or was given up
             return []
-        if isinstance(content, Prepared):
-            return [(key, content)]
+        if getattr(content, "status", "") == "finished":
+            threading.Thread(target=self._fetch, args=(key, content), daemon=True).start()
+            return [(key, Prepared())]  # the time that it takes is not the job's
         self._tasks.pop(key)
-        if isinstance(content, Stopped | Failed):
-            return [(key, content)]
-        if isinstance(content, bytes):
-            return [(key, worker.opened(content))]
-        return [(key, self._failed(content))]
+        return [(key, content if isinstance(content, LAST) else self._failed(content))]
 
     def _told(self, key: Key, token: str, told: Any) -> list[tuple[Key, Message]]:
         task = self._tasks.get(key)
@@ -198,6 +184,9 @@ class Dask(Place):
         if isinstance(told, _Begun):
             task.token, task.address = token, told.address
             return [(key, Began(told.where))]
+        if isinstance(told, _Answer):
+            del self._tasks[key]
+            return [(key, worker.opened(told.content))]
         return [(key, told)] if token == task.token else []
 
     def _failed(self, future: Any) -> Message:
