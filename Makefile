@@ -43,6 +43,7 @@ bench: $(READY)  ## measure, ours and others' side by side
 	$(BIN)/python benchmarks/evaluation.py
 	$(BIN)/python benchmarks/learning.py
 	$(BIN)/python benchmarks/formats.py
+	$(BIN)/python benchmarks/cluster.py --runs 20
 
 clean:           ## remove what was built and measured
 	rm -rf $(VENV) build dist results .pytest_cache .mypy_cache .ruff_cache .hypothesis

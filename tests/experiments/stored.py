@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 
 def content(out: Path) -> dict[str, object]:
-    """Return all that is stored in a directory of runs, apart from timings; leftovers are an error."""
+    """Return all that is stored in a directory of runs, byte for byte, but for machine.json; leftovers are an error."""
     found: dict[str, object] = {}
     for run in sorted(path for path in out.iterdir() if path.is_dir()):
         names = {path.name for path in run.iterdir()}
-        assert names <= {"spec.toml", "curve.jsonl", "summary.json", "policy.npz"}, names
-        summary = json.loads((run / "summary.json").read_text())
-        del summary["seconds"], summary["digest"]
-        found[run.name] = (summary, *((run / name).read_bytes() for name in sorted(names - {"summary.json"})))
+        assert names <= {"spec.toml", "curve.jsonl", "summary.json", "policy.npz", "machine.json"}, names
+        found[run.name] = {name: (run / name).read_bytes() for name in sorted(names - {"machine.json"})}
     return found

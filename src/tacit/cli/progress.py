@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _EVERY_SECONDS = 5.0
 _TITLE = 80  # characters
 _RATE_SECONDS = 10.0  # the rate is that of the last seconds
+_PLACES = 6  # machines that are named
 
 
 class Shown:
@@ -39,12 +40,14 @@ class Shown:
             self._say(text)
 
     def __call__(self, at: RunProgress) -> None:
-        """Show runs done, episodes a second and the time left."""
+        """Show runs done, failed and running, episodes a second and the time left."""
         now = time.perf_counter()
         self._seen.append((now, at.episodes))
         while now - self._seen[0][0] > _RATE_SECONDS and len(self._seen) > 2:
             self._seen.popleft()
         text = f"{at.done}/{at.runs} runs"
+        text += f", {at.failed} failed" if at.failed else ""
+        text += _running(at.running)
         seconds, played = now - self._seen[0][0], at.episodes - self._seen[0][1]
         if at.total is None:
             text += f", {at.episodes:,} episodes"
@@ -52,11 +55,26 @@ class Shown:
             self._show(text, at.done, at.runs)
             return
         if at.episodes >= at.total:
-            text += ", storing results" if at.done < at.runs else ""
-        elif seconds > 0 and played > 0:
-            rate = played / seconds
-            text += f", {rate:,.0f} episodes/s, {_clock((at.total - at.episodes) / rate)} left"
+            text += ", storing results" if at.done + at.failed < at.runs else ""
+        else:
+            text += f", {played / seconds:,.0f} episodes/s" if seconds > 0 and played > 0 else ""
+            if at.left is not None:
+                text += f", {'at least ' if at.unknown else ''}{_clock(at.left)} left"
         self._show(text, at.episodes, at.total)
+
+
+def _running(running: Mapping[str, int]) -> str:
+    """Say how many runs take place, and where if there are several machines.
+
+    >>> _running({"node1": 2, "node2": 1}), _running({"node1": 2})
+    (', 3 running (node1: 2, node2: 1)', ', 2 running')
+    """
+    if not running:
+        return ""
+    places = [f"{where}: {count}" for where, count in sorted(running.items())]
+    more = f", and {len(places) - _PLACES} more" if len(places) > _PLACES else ""
+    named = f" ({', '.join(places[:_PLACES])}{more})" if len(places) > 1 else ""
+    return f", {sum(running.values())} running{named}"
 
 
 @contextmanager

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tacit.experiments import Experiment, Outcome, Results
 
 USAGE = """tacit run GAME [LEARNER] [--episodes K] [--gap G] [--seconds T] [options]
-       tacit run FILE.toml [--out DIR] [--workers N] [--json]"""
+       tacit run FILE.toml [--out DIR] [--on WHERE] [--shard I/N] [--timeout S] [--json]"""
 
 #: Episodes where nothing else is asked for: a small gap in most small games.
 EPISODES = 10_000
@@ -45,6 +45,12 @@ with --out DIR every run has a directory of its own: spec.toml, curve.jsonl (one
 happens), summary.json, policy.npz. Kill or interrupt it and run the same command to resume: it ends with the same bits.
 Finished runs are not run again, failed ones are; several processes may share a DIR.
 
+--on WHERE: threads[:N] · processes[:N] · ray[:ADDRESS] · dask[:SCHEDULER]. Results are the same everywhere, and no
+shared disk is needed: this process alone writes to DIR. Without an address, `ray` and `dask` use the cluster that runs
+here or that RAY_ADDRESS or DASK_SCHEDULER_ADDRESS names, and start one on this machine if there is none. A worker that
+dies costs its own job some time; a job whose workers die three times, that raises, or that takes longer than --timeout
+counts as failed, and the others go on. --shard 3/50 runs the third of fifty parts, for job arrays (docs/cluster.md).
+
 --import FILE.py runs a script of yours first, which makes your own games, learners and bandits known, e.g. by
 tacit.learners.REGISTRY.add("mine", Mine). An experiment may list the scripts it needs (scripts = ["mine.py"]); they are
 run only if --import names them too, because a script is code.
@@ -56,6 +62,8 @@ it.
 examples:
   tacit run good-state stage-v-cce --episodes 50000 --seeds 20 --set bonus=0.1 --out results/first
   tacit run experiment.toml --out results/first
+  tacit run experiment.toml --out results/first --on ray:10.0.0.1:6379 --timeout 3600
+  tacit run experiment.toml --out results/first --shard $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT
   tacit run dectiger.dpomdp stage-v-cce --game-set horizon=10 --episodes 50000 --set bonus=0.1
   tacit run "openspiel:goofspiel(num_cards=3,points_order=descending)" stage-v-cce --episodes 50000
   tacit run pettingzoo:pettingzoo.classic.rps_v2 stage-v-cce --episodes 5000 --game-set max_cycles=1
@@ -112,10 +120,15 @@ def add(commands: Any) -> None:
     parser.add_argument("--out", metavar="DIR", help="store the runs in DIR, and resume those that are there")
     parser.add_argument(
         "--on",
-        choices=["threads", "processes"],
-        help="where runs take place (threads; for environments, processes)",
+        metavar="WHERE",
+        help="where runs take place: threads[:N], processes[:N], ray[:ADDRESS] or dask[:SCHEDULER] (threads; for "
+        "environments, processes)",
     )
-    parser.add_argument("--workers", metavar="N", type=int, help="threads or processes (the number of cores)")
+    parser.add_argument(
+        "--workers", metavar="N", type=int, help="runs at once (the number of cores, or what the cluster has)"
+    )
+    parser.add_argument("--timeout", metavar="S", type=float, help="seconds after which a run is ended as failed")
+    parser.add_argument("--shard", metavar="I/N", help="run the I-th of N parts, counted from 1: for job arrays")
     parser.add_argument(
         "--import",
         metavar="FILE.py",
@@ -137,6 +150,8 @@ def run(args: argparse.Namespace) -> int:
     every = check.real("--checkpoint-every", args.checkpoint_every, least=0)
     if args.workers is not None:
         check.integer("--workers", args.workers, least=1)
+    if args.timeout is not None:
+        check.real("--timeout", args.timeout, least=0)
 
     from tacit.experiments import scripts  # imports the compiler
     from tacit.experiments.runner import run_experiment
@@ -144,16 +159,22 @@ def run(args: argparse.Namespace) -> int:
     scripts.run(args.scripts)
     experiment = _from_file(args) if file else _from_line(args)
     chatter = contextlib.redirect_stdout(sys.stderr)  # an environment may print; stdout is for the document
-    with chatter, progress_on_stderr(experiment.name) as progress:
-        results = run_experiment(
-            experiment,
-            out=args.out,
-            on=args.on,
-            workers=args.workers,
-            every=every,
-            progress=progress,
-            note=progress.say,
-        )
+    try:
+        with chatter, progress_on_stderr(experiment.name) as progress:
+            results = run_experiment(
+                experiment,
+                out=args.out,
+                on=args.on,
+                workers=args.workers,
+                every=every,
+                progress=progress,
+                note=progress.say,
+                timeout=args.timeout,
+                shard=args.shard,
+            )
+    except KeyboardInterrupt:
+        options.tell(f"interrupted before any run ended; {_resume(args.out)}")
+        return 130
     for failure in results.failures:
         which = f"{failure.spec.game.name} with {failure.spec.label}, seed {failure.spec.seed}"
         options.tell(f"{which}, failed: {failure.sentence}")
@@ -163,11 +184,21 @@ def run(args: argparse.Namespace) -> int:
             {"game": one.spec.game.name, "learner": one.spec.label, "seed": one.spec.seed, "sentence": one.sentence}
             for one in results.failures
         ]
-        document = {"name": experiment.name, "runs": summaries} if file else summaries[0]
+        listed = file or len(summaries) != 1  # none: all failed, or a shard without a run
+        document = {"name": experiment.name, "runs": summaries} if listed else summaries[0]
         options.print_json({**document, "failures": failures})
     else:
         _print(results, summaries, args.out)
+    if results.interrupted:
+        done = sum(not one.interrupted for one in results.outcomes)
+        options.tell(f"interrupted; {done} runs are done, the others are not; {_resume(args.out)}")
     return 130 if results.interrupted else 1 if results.failures else 0
+
+
+def _resume(out: str | None) -> str:
+    if out is None:
+        return "without --out nothing is stored, and the same command starts over"
+    return "run the same command again to go on"
 
 
 #: How a game begins that is code.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,10 +18,24 @@ PART = ".part"
 
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
+_local = threading.local()
+
 
 @contextmanager
-def written(place: Path, *, mode: int = 0o666) -> Iterator[BinaryIO]:
+def passing() -> Iterator[None]:
+    """Within the block, what this thread writes is not synced: files that are read once and removed."""
+    _local.passing = True
+    try:
+        yield
+    finally:
+        _local.passing = False
+
+
+@contextmanager
+def written(place: Path, *, mode: int = 0o666, sync: bool = True) -> Iterator[BinaryIO]:
     """Open a file to write to; it takes its place when the block ends without an error.
+
+    Without `sync` a failure of power may leave it empty, which a process that is killed never does.
 
     The system takes the umask off `mode`, as it does for every new file; nothing here reads or sets the umask, which
     all threads share.
@@ -35,7 +50,8 @@ def written(place: Path, *, mode: int = 0o666) -> Iterator[BinaryIO]:
         with os.fdopen(handle, "wb") as stream:
             yield stream
             stream.flush()
-            os.fsync(stream.fileno())
+            if sync and not getattr(_local, "passing", False):
+                os.fsync(stream.fileno())
         os.replace(temporary, place)
     except BaseException as error:
         with suppress(OSError):
@@ -45,9 +61,9 @@ def written(place: Path, *, mode: int = 0o666) -> Iterator[BinaryIO]:
         raise
 
 
-def write(place: Path, content: bytes, *, mode: int = 0o666) -> None:
+def write(place: Path, content: bytes, *, mode: int = 0o666, sync: bool = True) -> None:
     """Write a file atomically."""
-    with written(place, mode=mode) as stream:
+    with written(place, mode=mode, sync=sync) as stream:
         stream.write(content)
 
 

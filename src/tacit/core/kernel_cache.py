@@ -7,7 +7,8 @@ kernel is compiled anew. The digest is no secret: it protects from damage. What 
 and directory must belong to this one and be closed to others (see `kernel_directory`).
 
 Files are written to a temporary name and renamed, and none refers to another: any number of processes may compile the
-same kernel at once, and each finds a whole file or none. Where nothing can be written, kernels stay in memory.
+same kernel at once, and each finds a whole file or none. So that they do not, the first holds a lock (`kernel_lock`),
+and the others load what it has compiled. Where nothing can be written, kernels stay in memory.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from numba.core.types.containers import BaseNamedTuple, BaseTuple
 from tacit.core import atomic
 from tacit.core.errors import TacitError
 from tacit.core.kernel_directory import SUFFIX, belongs_to_us
+from tacit.core.kernel_lock import KernelLock
 
 _HEAD = b"tacit kernel 1\n"
 _DIGEST_SIZE = 32
@@ -52,6 +54,7 @@ class KernelCache(NullCache):  # type: ignore[misc]  # numba is not typed
     def __init__(self, function: Callable[..., Any], directory: Path) -> None:
         self._function = function
         self._directory = directory
+        self._lock = KernelLock()
 
     @property
     def cache_path(self) -> str:
@@ -67,7 +70,11 @@ class KernelCache(NullCache):  # type: ignore[misc]  # numba is not typed
         place = self._place(key)
         content = self._verified(place)
         if content is None:
+            self._lock.take(place)  # until it is stored: another process may be compiling it just now
+            content = self._verified(place)
+        if content is None:
             return None
+        self._lock.release(place)
         try:
             stored, reduced = pickle.loads(content)
             return CompileResult._rebuild(target_context, *reduced) if stored == key else None
@@ -77,15 +84,20 @@ class KernelCache(NullCache):  # type: ignore[misc]  # numba is not typed
 
     def save_overload(self, sig: Any, cres: Any) -> None:
         """Store what was compiled, where that is possible."""
-        if not _lasting(sig) or cres.lifted or cres.library.has_dynamic_globals:
+        if not _lasting(sig):
             return
         key = self._key(sig, cres.codegen)
         place = self._place(key)
+        if cres.lifted or cres.library.has_dynamic_globals:
+            self._lock.release(place)
+            return
         try:
             content = dumps((key, cres._reduce()))
             atomic.write(place, _HEAD + self._digest(place, content) + content, mode=0o600)
         except (TacitError, OSError, pickle.PicklingError) as error:
             _log.info("tacit: compiled code stays in memory: %s", error)
+        finally:
+            self._lock.release(place)
 
     def _key(self, sig: Any, codegen: Any) -> tuple[Any, ...]:
         """Return what must be the same for machine code to be used again, besides the sources."""

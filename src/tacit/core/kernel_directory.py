@@ -24,6 +24,7 @@ import platformdirs
 
 from tacit.core import atomic
 from tacit.core.errors import TacitError
+from tacit.core.kernel_lock import SUFFIX as LOCKED
 
 NAME = "tacit-kernels"
 SUFFIX = ".kernel"
@@ -31,7 +32,9 @@ TAG = "CACHEDIR.TAG"  # https://bford.info/cachedir: programs that make backups 
 _TAGGED = b"Signature: 8a477f597d28d172789f06886806bc55\n# Compiled by tacit; it can be removed at any time.\n"
 _KEPT_SECONDS = 30 * 86_400
 _DIGEST = re.compile(r"[0-9a-f]{24}")
-_OURS = re.compile(rf"\w+-[0-9a-f]{{32}}{re.escape(SUFFIX)}|\..*{re.escape(atomic.PART)}|{re.escape(TAG)}")
+_OURS = re.compile(
+    rf"\w+-[0-9a-f]{{32}}{re.escape(SUFFIX)}|\..*({re.escape(atomic.PART)}|{re.escape(LOCKED)})|{re.escape(TAG)}"
+)
 
 _log = logging.getLogger("tacit")
 _told: set[Path] = set()

@@ -29,24 +29,35 @@ class CurveFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self.rows = 0
         self._stream: TextIO | None = None
 
     def __call__(self, event: Event) -> None:
         """Begin with the rows that a checkpoint had, then add a line for each measurement."""
         if isinstance(event, Started):
             self.close()
-            files.write(self._path, "".join(_line(row) for row in event.rows).encode())
+            files.write(self._path, "".join(_line(row) for row in event.rows).encode(), sync=False)
+            self.rows = len(event.rows)
             self._stream = open(self._path, "a", encoding="utf-8")  # noqa: SIM115
         elif isinstance(event, Measured) and self._stream is not None:
             self._stream.write(_line(event.row))
             self._stream.flush()
+            self.rows += 1
+
+    def rewrite(self, curve: npt.NDArray[Any]) -> None:
+        """Write a whole curve, as `table` makes it, in the place of what is there."""
+        names = curve.dtype.names or ()
+        rows = [dict(zip(names, row, strict=True)) for row in curve.tolist()]
+        files.write(self._path, "".join(_line(row) for row in rows).encode())
+        self.rows = len(rows)
 
     def close(self) -> None:
         """End writing."""
-        if self._stream is not None and not self._stream.closed:
+        if self._stream is not None:
             self._stream.flush()
             os.fsync(self._stream.fileno())  # before a summary says that it is whole
             self._stream.close()
+            self._stream = None
 
 
 def _line(row: Any) -> str:

@@ -3,20 +3,70 @@
 from __future__ import annotations
 
 import contextlib
+import pickle
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tacit import games
 from tacit.core.errors import TacitError
 from tacit.engine import Event, Finished, Noted, Run, Started, Watcher
 from tacit.engine.checkpoint import Checkpoint
 from tacit.environments.pettingzoo import NamedEnvironment
-from tacit.experiments import files, store
-from tacit.experiments.curve_file import CurveFile
+from tacit.experiments import store
+from tacit.experiments.keeping import Keeping, stored
 from tacit.experiments.outcome import Outcome, outcome
 from tacit.experiments.plan import RunSpec, same_game
 from tacit.games.tabular import TabularGame
 from tacit.learning import Options, run_learner
+
+
+@dataclass(frozen=True)
+class Order:
+    """A run as it is sent to a worker; with the tables of its game where the worker has said that it needs them."""
+
+    spec: RunSpec
+    tables: bytes | None = None
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What a worker sends back: the numbers, and other files of the run."""
+
+    outcome: Outcome
+    others: dict[str, bytes]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The worker does not have the game's file: send its tables."""
+
+
+def work(root: Path | None, every: float, order: Order, watch: Watcher | None) -> Delivery | Wanted:
+    """Run a specification, and return all that is to be stored of it.
+
+    `root` is where results go; where its directory of this run is seen, because the disk is shared, the run keeps its
+    checkpoint there.
+    """
+    spec = order.spec
+    try:
+        _have(spec, order.tables)
+    except TacitError:
+        if order.tables is not None or not games.is_file(spec.game.name):
+            raise
+        return Wanted()
+    checkpoint = None
+    if root is not None and (root / spec.directory).is_dir():
+        place = root / spec.directory / store.CHECKPOINT
+        checkpoint = Checkpoint(place, key=spec.hash, every=every, note=_noting(watch))
+    run, found = _learned(spec, watch, checkpoint)
+    return Delivery(found, {} if run.interrupted else store.others(run, spec))
+
+
+def packed_game(spec: RunSpec) -> bytes:
+    """Return the game of a run for a worker that does not have its file."""
+    return pickle.dumps(_game(spec))
 
 
 def task(root: Path | None, every: float, spec: RunSpec, watch: Watcher | None) -> Outcome | None:
@@ -33,56 +83,39 @@ def run_job(
     """
     if directory is None:
         return _learned(spec, watch)[1]
-    files.directory(directory)
-    with files.locked(directory) as held:
-        if not held:
+    keeping = Keeping(directory, spec)
+    try:
+        if not keeping.hold():
             return None
         found = stored(directory, spec)
         if found is None:
-            found = _kept(spec, directory, watch, every)
-    return found
+            found = _kept(spec, directory, keeping, watch, every)
+        return found
+    finally:
+        keeping.release()
 
 
-def stored(directory: Path, spec: RunSpec) -> Outcome | None:
-    """Return the outcome of a run that is finished already; what is damaged raises."""
-    if not store.finished(directory):
-        return None
-    found = store.load(directory)
-    if found.spec.hash != spec.hash:
-        raise TacitError(f"{directory} holds another run than its name says; remove it to have it run again")
-    tidy(directory)  # what a kill right after the end has left behind
-    return found
-
-
-def tidy(directory: Path) -> None:
-    """Remove what a finished run no longer needs."""
-    for left in (store.CHECKPOINT, files.LOCK):
-        with contextlib.suppress(OSError):  # some systems do not remove a file that is open
-            (directory / left).unlink(missing_ok=True)
-
-
-def _kept(spec: RunSpec, directory: Path, watch: Watcher | None, every: float) -> Outcome:
+def _kept(spec: RunSpec, directory: Path, keeping: Keeping, watch: Watcher | None, every: float) -> Outcome:
     """Run in a directory that is held, and store the result unless it was interrupted."""
-    store.begin(directory, spec)
-    curve = CurveFile(directory / store.CURVE)
+    keeping.begin()
 
     def both(event: Event) -> None:
-        curve(event)
+        keeping.event(event)
         if watch is not None:
             watch(event)
 
-    def note(text: str) -> None:
-        both(Noted(text))
-
-    try:
-        checkpoint = Checkpoint(directory / store.CHECKPOINT, key=spec.hash, every=every, note=note)
-        run, found = _learned(spec, both, checkpoint)
-    finally:
-        curve.close()
-    if not run.interrupted:
-        store.finish(directory, found, run)
-        tidy(directory)
+    checkpoint = Checkpoint(directory / store.CHECKPOINT, key=spec.hash, every=every, note=_noting(both))
+    run, found = _learned(spec, both, checkpoint)
+    keeping.store(found, {} if run.interrupted else store.others(run, spec))
     return found
+
+
+def _noting(watch: Watcher | None) -> Any:
+    def note(text: str) -> None:
+        if watch is not None:
+            watch(Noted(text))
+
+    return note
 
 
 def _learned(spec: RunSpec, watch: Watcher | None, checkpoint: Checkpoint | None = None) -> tuple[Run, Outcome]:
@@ -91,9 +124,9 @@ def _learned(spec: RunSpec, watch: Watcher | None, checkpoint: Checkpoint | None
 
     def timed(event: Event) -> None:
         if isinstance(event, Started):
-            times.update(began=time.perf_counter(), before=event.done)
+            times.update(began=time.time(), before=event.done)
         elif isinstance(event, Finished):
-            times.update(ended=time.perf_counter())
+            times.update(ended=time.time())
         if watch is not None:
             watch(event)
 
@@ -112,6 +145,7 @@ def _learned(spec: RunSpec, watch: Watcher | None, checkpoint: Checkpoint | None
 
 #: Games of the runs of this process, by what they are: runs of the same game share it.
 _GAMES: dict[str, TabularGame | NamedEnvironment] = {}
+_HELD = 16
 
 
 def forget_games() -> None:
@@ -121,8 +155,24 @@ def forget_games() -> None:
 
 def _game(spec: RunSpec) -> TabularGame | NamedEnvironment:
     key = f"{spec.tables} {spec.game}"
-    if key not in _GAMES:
-        if len(_GAMES) >= 8:
-            _GAMES.clear()
-        _GAMES[key] = same_game(spec)
-    return _GAMES[key]
+    return _GAMES.get(key) or _remembered(key, same_game(spec))
+
+
+def _have(spec: RunSpec, tables: bytes | None) -> None:
+    """Make the game of a run, or take the one that was sent along."""
+    key = f"{spec.tables} {spec.game}"
+    if tables is None or key in _GAMES:
+        _game(spec)
+        return
+    sent = pickle.loads(tables)
+    if not isinstance(sent, TabularGame) or sent.digest != spec.tables:
+        raise TacitError(f"the game {spec.game.name} is not what it was when the run was made")
+    _remembered(key, sent)
+
+
+def _remembered(key: str, game: TabularGame | NamedEnvironment) -> TabularGame | NamedEnvironment:
+    while len(_GAMES) >= _HELD:
+        with contextlib.suppress(KeyError, RuntimeError):  # of another thread
+            del _GAMES[next(iter(_GAMES))]
+    _GAMES[key] = game
+    return game

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import platform
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -65,6 +69,8 @@ class Outcome:
         What was found or decided during the run.
     seconds : float
         Learning time.
+    where : str
+        The machine and the kind of its processor.
     learned : int
         Episodes that were played just now, rather than read from disk.
     span : (float, float)
@@ -91,6 +97,7 @@ class Outcome:
     interrupted: bool = False
     learned: int = 0
     span: tuple[float, float] = (0.0, 0.0)
+    where: str = ""
 
     @property
     def label(self) -> str:
@@ -125,4 +132,15 @@ def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float])
         interrupted=run.interrupted,
         learned=learned,
         span=span,
+        where=_machine(),
     )
+
+
+@cache
+def _machine() -> str:
+    """Name this machine and its processor, on which the last bits of a result may depend."""
+    kind = platform.processor() or platform.machine()
+    with contextlib.suppress(OSError, StopIteration):  # Linux only
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        kind = next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return f"{platform.node()}, {kind}"

@@ -1,22 +1,51 @@
-"""How far an experiment is: the events of all its runs, summed up."""
+"""How far an experiment is: the events of all its runs, summed up, and when it will be done."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+import time
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from tacit.engine import Advanced, Event, Finished, Noted
+from tacit.engine import Advanced, Event, Finished, Noted, Started
 from tacit.experiments.plan import RunSpec
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Runs and episodes, done and in all; None where a gap or the clock ends runs."""
+    """Runs and episodes, done and in all.
+
+    Attributes
+    ----------
+    total : int or None
+        Episodes of all runs; none where a gap or the clock ends some of them.
+    failed : int
+        Runs that failed.
+    running : mapping
+        How many runs take place where: by machine, or by what else the place says of its workers.
+    left : float or None
+        Seconds until all is done, from the rates of each game with each learner; none before anything is known.
+    unknown : int
+        Pairs of a game and a learner whose rate is not known yet: with any, `left` is the least that it will take.
+    """
 
     done: int
     runs: int
     episodes: int
     total: int | None
+    failed: int = 0
+    running: Mapping[str, int] = field(default_factory=dict)
+    left: float | None = None
+    unknown: int = 0
+
+
+@dataclass
+class _Run:
+    """A run that takes place just now."""
+
+    where: str
+    since: float | None = None  # it has played
+    before: int = 0  # episodes that it began with
 
 
 class ProgressWatch:
@@ -28,23 +57,113 @@ class ProgressWatch:
         stored: Collection[str],
         progress: Callable[[Progress], None] | None,
         note: Callable[[str], None] | None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.specs: Sequence[RunSpec] = runs
-        self._runs, self._progress, self._note = runs, progress, note
-        self._episodes = {spec.hash: spec.episodes if spec.hash in stored and not spec.open else 0 for spec in runs}
-        self._done = set(stored)
-        self._total = None if any(spec.open for spec in runs) else sum(spec.episodes for spec in runs)
+        self._runs, self._progress, self._note, self._clock = runs, progress, note, clock
+        self._lengths = {spec.hash: 0 if spec.open else spec.episodes for spec in runs}  # of open ones nobody knows it
+        self._episodes = {spec.hash: self._lengths[spec.hash] if spec.hash in stored else 0 for spec in runs}
+        self._done, self._failed = set(stored), set[str]()
+        self._open = {spec.hash for spec in runs if spec.open}
+        self._total = None if self._open else sum(spec.episodes for spec in runs)
+        self._played = sum(self._episodes.values())
+        self._running: dict[str, _Run] = {}
+        self._kinds = {spec.hash: kind(spec) for spec in runs}
+        self._waiting: Counter[str] = Counter()  # episodes of runs that have not begun, by kind
+        for key, length in self._lengths.items():
+            self._waiting[self._kinds[key]] += length - self._episodes[key]
+        self._spent: dict[str, tuple[float, int]] = {}  # seconds and episodes of runs that are over, by kind
+
+    def began(self, index: int, where: str) -> None:
+        """Take note that a run has begun, or begun again."""
+        spec = self.specs[index]
+        self.ended(index, None)
+        self._running[spec.hash] = _Run(where)
+        self._waiting[self._kinds[spec.hash]] -= self._lengths[spec.hash]
+        self._show()
 
     def __call__(self, index: int, event: Event) -> None:
         """Take in an event of the run with this index among `specs`."""
         key = self.specs[index].hash
-        if isinstance(event, Advanced):
-            self._episodes[key] = event.done
+        one = self._running.get(key)
+        if isinstance(event, Started) and one is not None:
+            one.since, one.before = self._clock(), event.done
+            self._count(key, event.done)
+        elif isinstance(event, Advanced):
+            self._count(key, event.done)
         elif isinstance(event, Finished) and event.ended != "interrupted":
-            self._done.add(key)
-            self._episodes[key] = event.done if self._total is None else self.specs[index].episodes
+            self._complete(key)
         elif isinstance(event, Noted) and self._note is not None:
             self._note(event.text)
-        if self._progress is not None:
-            episodes = sum(self._episodes.values())
-            self._progress(Progress(len(self._done), len(self._runs), episodes, self._total))
+        self._show()
+
+    def ended(self, index: int, good: bool | None) -> None:
+        """Take note that a run is done, has failed, or (None) has to begin again."""
+        spec = self.specs[index]
+        one, its = self._running.pop(spec.hash, None), self._kinds[spec.hash]
+        if one is not None and one.since is not None:
+            seconds, episodes = self._spent.get(its, (0.0, 0))
+            played = self._episodes[spec.hash] - one.before
+            self._spent[its] = (seconds + self._clock() - one.since, episodes + played)
+        if good:
+            self._done.add(spec.hash)
+            self._complete(spec.hash)
+        elif good is False:
+            self._failed.add(spec.hash)
+            self._complete(spec.hash)  # nothing of it is left to do
+        elif one is not None:
+            self._waiting[its] += self._lengths[spec.hash]
+            self._count(spec.hash, 0)
+        if one is None and good is not None:
+            self._waiting[its] -= self._lengths[spec.hash]
+        self._show()
+
+    def note(self, text: str) -> None:
+        """Pass on what people should know."""
+        if self._note is not None:
+            self._note(text)
+
+    def _complete(self, key: str) -> None:
+        """Count all episodes of a run that is over; of an open one, those that were played."""
+        if key not in self._open:
+            self._count(key, self._lengths[key])
+
+    def _count(self, key: str, episodes: int) -> None:
+        self._played += episodes - self._episodes[key]
+        self._episodes[key] = episodes
+
+    def _show(self) -> None:
+        if self._progress is None:
+            return
+        left, unknown = self._left()
+        where = Counter(one.where.partition(":")[0] for one in self._running.values())
+        done, runs = len(self._done), len(self._runs)
+        self._progress(Progress(done, runs, self._played, self._total, len(self._failed), where, left, unknown))
+
+    def _left(self) -> tuple[float | None, int]:
+        """Return the seconds that are left, and the kinds of run of which nothing is known yet."""
+        if self._open:
+            return None, 0
+        now = self._clock()
+        spent = dict(self._spent)
+        for key, one in self._running.items():
+            if one.since is not None and self._episodes[key] > one.before:
+                seconds, episodes = spent.get(self._kinds[key], (0.0, 0))
+                spent[self._kinds[key]] = (seconds + now - one.since, episodes + self._episodes[key] - one.before)
+        rates = {its: seconds / episodes for its, (seconds, episodes) in spent.items() if episodes > 0}
+        ahead = Counter({its: count for its, count in self._waiting.items() if count > 0})
+        longest = 0.0
+        for key in self._running:
+            remaining = self._lengths[key] - self._episodes[key]
+            ahead[self._kinds[key]] += remaining
+            longest = max(longest, remaining * rates.get(self._kinds[key], 0.0))
+        unknown = sum(count > 0 and its not in rates for its, count in ahead.items())
+        if not rates:
+            return None, unknown
+        work = sum(count * rates.get(its, 0.0) for its, count in ahead.items())
+        return max(work / max(len(self._running), 1), longest), unknown
+
+
+def kind(spec: RunSpec) -> str:
+    """Name a game with a learner: what runs that differ in their seeds have in common."""
+    return f"{spec.tables} {spec.game} {spec.learner} {spec.episodes}"

@@ -10,14 +10,18 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from tacit.core import archive
+from tacit.core import archive, check
 from tacit.core.errors import TacitError
-from tacit.experiments import files, job, scripts, store
-from tacit.experiments.executors import Failure, run_all
+from tacit.experiments import files, job, places, scripts, store
+from tacit.experiments.carried import Carried
+from tacit.experiments.dispatch import Failure, Fault, dispatch
+from tacit.experiments.keeping import stored
+from tacit.experiments.ledger import Ledger
 from tacit.experiments.outcome import Outcome
 from tacit.experiments.plan import NO_TABLES, RunSpec, plan
-from tacit.experiments.progress import Progress, ProgressWatch
+from tacit.experiments.progress import Progress, ProgressWatch, kind
 from tacit.experiments.results import FailedRun, Results
+from tacit.experiments.shards import Shard
 from tacit.experiments.spec import Experiment
 
 #: Seconds before a run that another process holds is looked at again.
@@ -33,6 +37,8 @@ def run_experiment(
     every: float = 30.0,
     progress: Callable[[Progress], None] | None = None,
     note: Callable[[str], None] | None = None,
+    timeout: float | None = None,
+    shard: str | None = None,
 ) -> Results:
     """Run every game with every learner and every seed.
 
@@ -42,17 +48,24 @@ def run_experiment(
     out : path, optional
         Where results go. Runs that are finished there are read instead of run, those that were killed or interrupted
         are resumed, and those that failed are tried again.
-    on : {"threads", "processes"} or Executor, optional
-        Where runs take place. By default on threads, and in processes where a game is an environment, which threads
-        cannot play side by side.
+    on : str or Executor, optional
+        Where runs take place: "threads", "processes", "ray" or "dask", each with a number of workers or an address
+        after a colon (see `run_all`), or any `concurrent.futures.Executor`. By default on threads, and in processes
+        where a game is an environment, which threads cannot play side by side. Results are the same everywhere.
     workers : int, optional
-        Threads or processes; the number of cores if not given.
+        Runs at once; the number of cores, or what the cluster has, if not given.
     every : float
         Seconds between two checkpoints of a run.
     progress : callable, optional
         Called with a `Progress` now and then.
     note : callable, optional
         Called with sentences that people should know while runs take place.
+    timeout : float, optional
+        Seconds that a run may take; one that takes longer is ended and counts as failed. A thread cannot be ended, and
+        is left alone.
+    shard : str, optional
+        "i/n" runs the i-th of n shares, for job arrays without an engine: each share in a process of its own, all with
+        the same `out`, or each with its own to be copied together.
 
     Examples
     --------
@@ -63,25 +76,37 @@ def run_experiment(
     """
     scripts.require(experiment.name, experiment.scripts)
     job.forget_games()
+    if timeout is not None:
+        check.real("timeout", timeout, least=0)
+    share = None if shard is None else Shard.parse(shard)
     runs = plan(experiment, keep=out is not None)
-    root = None if out is None else archive.path(out)
+    runs = runs if share is None else share.of(runs)
+    where = on or ("processes" if any(spec.tables.startswith(NO_TABLES) for spec in runs) else "threads")
+    places.checked(where, workers)
+    root = None if out is None else archive.path(out).absolute()
     found: dict[str, Outcome | Failure] = {}
     if root is not None:
         files.directory(root)
         found |= _stored(root, runs, note)
-    where = on or ("processes" if any(spec.tables.startswith(NO_TABLES) for spec in runs) else "threads")
     watch = ProgressWatch(runs, found, progress, note)
-    task = partial(job.task, root, every)
-    setup = partial(scripts.run, experiment.scripts)
-    interrupted, todo = False, [spec for spec in runs if spec.hash not in found]
+    opened = partial(places.place, where, workers=workers, setup=Carried.packed(experiment.scripts))
+    task = partial(job.work, root, every)
+    interrupted, todo = False, _probes_first([spec for spec in runs if spec.hash not in found])
     while todo and not interrupted:
         watch.specs = todo
-        batch = run_all(task, todo, on=where, workers=workers, watch=watch, setup=setup)
+        batch = dispatch(opened, task, len(todo), Ledger(todo, root, watch), timeout=timeout)
         ended = zip(todo, batch.results, strict=True)
         found |= {spec.hash: one for spec, one in ended if isinstance(one, Outcome | Failure)}
         todo = [spec for spec in todo if spec.hash not in found]
         interrupted = batch.interrupted or not _released(root, todo)
     return _results(runs, found, interrupted)
+
+
+def _probes_first(runs: Sequence[RunSpec]) -> list[RunSpec]:
+    """Put the first run of each game with each learner before all others, so that the time left is soon known."""
+    first = {kind(spec): spec for spec in reversed(runs)}
+    probes = {spec.hash for spec in first.values()}
+    return [spec for spec in runs if spec.hash in probes] + [spec for spec in runs if spec.hash not in probes]
 
 
 def _released(root: Path | None, specs: Sequence[RunSpec]) -> bool:
@@ -100,7 +125,7 @@ def _stored(root: Path, runs: Sequence[RunSpec], note: Callable[[str], None] | N
     found: dict[str, Outcome] = {}
     for spec in runs:
         place = root / spec.directory
-        one = job.stored(place, spec)
+        one = stored(place, spec)
         if one is None:
             continue
         if one.label != spec.label:
@@ -116,8 +141,9 @@ def _results(runs: Sequence[RunSpec], found: dict[str, Outcome | Failure], inter
     ended = [(spec, found[spec.hash]) for spec in runs if spec.hash in found]
     outcomes = [one for _, one in ended if isinstance(one, Outcome)]
     failures = [FailedRun(spec, one.sentence) for spec, one in ended if isinstance(one, Failure)]
-    if failures and not outcomes and not interrupted:
-        raise TacitError(failures[0].sentence)
-    if not outcomes:
+    faults = [one for _, one in ended if isinstance(one, Failure) and isinstance(one.error, Fault)]
+    if failures and not outcomes and not interrupted and not faults:
+        raise TacitError(failures[0].sentence)  # whatever is wrong is wrong with the input
+    if interrupted and not outcomes:
         raise KeyboardInterrupt
     return Results(outcomes, failures, interrupted)

@@ -4,6 +4,7 @@
     curve.jsonl      the curve, one line for each measurement, written as it happens
     policy.npz       the policy, where it is kept
     states.json      of an environment, what each agent observed in each state that the policy numbers
+    machine.json     where it ran and for how long: of all files the only one that is not the same on another machine
     summary.json     the numbers, and the digests of the files above; written last: a run that has one is finished
     checkpoint.npz   while the run is not finished
 
@@ -16,6 +17,8 @@ from __future__ import annotations
 import json
 import os
 import platform
+import tempfile
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit import policies
+from tacit.core import atomic, check
 from tacit.core.errors import TacitError, one_line
 from tacit.engine import Run
 from tacit.engine.advice import Advice
@@ -34,10 +38,10 @@ from tacit.experiments.plan import RunSpec
 from tacit.experiments.summary import checked
 
 SPEC, CURVE, POLICY, SUMMARY, CHECKPOINT = "spec.toml", "curve.jsonl", "policy.npz", "summary.json", "checkpoint.npz"
-STATES = "states.json"
+STATES, MACHINE = "states.json", "machine.json"
 
 #: What of an outcome stands in the summary: all but what the other files have, and what is known only just now.
-_ELSEWHERE = ("spec", "curve", "interrupted", "learned", "span")
+_ELSEWHERE = ("spec", "curve", "interrupted", "learned", "span", "seconds", "where")
 #: The largest summary that is read, and bytes of memory that one byte of it may become.
 _LIMIT, _SPREAD = 64_000_000, 24
 
@@ -60,28 +64,38 @@ class StoredSpec:
     versions: Versions
 
 
-def begin(place: Path, spec: RunSpec) -> None:
+def begin(place: Path, spec: RunSpec, *, sync: bool = True) -> None:
     """Write what is going to be run."""
     import numba
 
     made = Versions(platform.python_version(), np.__version__, numba.__version__)
     content = toml.dumps(StoredSpec(spec.hash, spec, made))
     try:
-        files.write(place / SPEC, content.encode())
+        files.write(place / SPEC, content.encode(), sync=sync)
     except UnicodeEncodeError:
         raise TacitError(f"cannot write {place / SPEC}: a name in it is not valid text") from None
 
 
-def finish(place: Path, outcome: Outcome, run: Run) -> None:
+def others(run: Run, spec: RunSpec) -> dict[str, bytes]:
+    """Return the files of a run besides its numbers: what a worker sends back to the process that stores it."""
+    if not spec.keep:
+        return {}
+    with tempfile.TemporaryDirectory(prefix="tacit-") as held, atomic.passing():
+        run.policy.save(Path(held) / POLICY)
+        found = {POLICY: (Path(held) / POLICY).read_bytes()}
+    if isinstance(run.game, EnvironmentGame):
+        found[STATES] = json.dumps([[repr(key) for key in own.met] for own in run.game.observations]).encode()
+    return found
+
+
+def finish(place: Path, outcome: Outcome, others: Mapping[str, bytes]) -> None:
     """Store a finished run, whose curve is there already; the summary makes it one."""
     digests = {CURVE: files.digest(files.read(place / CURVE))}
-    if outcome.spec.keep:
-        run.policy.save(place / POLICY)
-        digests[POLICY] = files.digest(files.read(place / POLICY))
-        if isinstance(run.game, EnvironmentGame):
-            states = json.dumps([[repr(key) for key in own.met] for own in run.game.observations]).encode()
-            files.write(place / STATES, states)
-            digests[STATES] = files.digest(states)
+    for name, content in others.items():
+        files.write(place / name, content)
+        digests[name] = files.digest(content)
+    machine = {"seconds": outcome.seconds, "where": outcome.where}
+    files.write(place / MACHINE, json.dumps({**machine, "digest": _digest(machine)}).encode(), sync=False)
     kept = {key: value for key, value in asdict(outcome).items() if key not in _ELSEWHERE}
     summary = {"hash": outcome.spec.hash, **kept, "notes": list(outcome.notes), "files": digests}
     summary["digest"] = _digest(summary)
@@ -109,6 +123,7 @@ def load(place: Path) -> Outcome:
     kept |= {"gap": None if gap is None else GapOutcome(**gap), "notes": tuple(summary["notes"])}
     kept["candidates"] = {name: GapOutcome(**one) for name, one in summary["candidates"].items()}
     kept["advice"] = tuple(Advice(*words) for words in summary["advice"])
+    kept |= _machine(place)
     return Outcome(spec=stored.run, curve=_curve(place, _whole(place, CURVE, summary)), **kept)
 
 
@@ -136,16 +151,34 @@ def directories(place: Path) -> list[Path]:
 _AGAIN = "; remove the directory to have it run again"
 
 
-def _summary(place: Path) -> dict[str, Any]:
+def _document(path: Path) -> Any:
+    """Read a JSON document that holds its own digest."""
     try:
-        given = json.loads(files.read(place / SUMMARY, limit=_LIMIT, spread=_SPREAD))
+        given = json.loads(files.read(path, limit=_LIMIT, spread=_SPREAD))
         whole = isinstance(given, dict) and given.get("digest") == _digest(given)
     except TacitError:
         raise
     except (ValueError, TypeError, RecursionError, MemoryError):
         whole = False
     if not whole:
-        raise TacitError(f"{place / SUMMARY} is cut short or altered{_AGAIN}")
+        raise TacitError(f"{path} is cut short or altered{_AGAIN}")
+    return given
+
+
+def _machine(place: Path) -> dict[str, Any]:
+    """Read where a run was made and how long it took; a run without that is whole all the same."""
+    if not os.path.lexists(place / MACHINE):
+        return {}
+    given = _document(place / MACHINE)
+    try:
+        seconds, where = check.real("seconds", given.get("seconds"), least=0), given.get("where")
+    except TacitError as error:
+        raise TacitError(f"{place / MACHINE} is altered: {error}{_AGAIN}") from None
+    return {"seconds": seconds, "where": where if isinstance(where, str) else ""}
+
+
+def _summary(place: Path) -> dict[str, Any]:
+    given = _document(place / SUMMARY)
     try:
         return checked(given, (CURVE, POLICY, STATES))
     except (TacitError, RecursionError) as error:

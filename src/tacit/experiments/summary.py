@@ -39,7 +39,7 @@ def checked(given: object, known: Collection[str]) -> dict[str, Any]:
         "params": _table("params", table.get("params")),
         "notes": [_text(f"notes[{k}]", note) for k, note in enumerate(_list("notes", table.get("notes", [])))],
         "files": _files(_table("files", table.get("files")), known),
-        "seconds": check.real("seconds", table.get("seconds"), least=0),
+        "seconds": check.real("seconds", table.get("seconds", 0.0), least=0),  # of older results
         "ended": check.choice("end of a run", table.get("ended", "episodes"), ENDS),
     }
 

@@ -1,0 +1,89 @@
+"""What this process does about each run of an experiment: holds its directory, writes what comes, stores the result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tacit.engine import Event, Noted
+from tacit.experiments import job
+from tacit.experiments.dispatch import Desk, Failure, Have, Start
+from tacit.experiments.job import Delivery, Order, Wanted
+from tacit.experiments.keeping import Keeping, stored
+from tacit.experiments.outcome import Outcome
+from tacit.experiments.plan import RunSpec
+from tacit.experiments.progress import ProgressWatch
+
+
+class Ledger(Desk):
+    """Runs of an experiment, and where they are kept if anywhere."""
+
+    def __init__(self, specs: Sequence[RunSpec], root: Path | None, watch: ProgressWatch) -> None:
+        self._specs, self._root, self._watch = specs, root, watch
+        self._kept: dict[int, Keeping] = {}
+        self._noted: set[int] = set()
+        self._games: dict[str, bytes] = {}
+
+    def begin(self, k: int) -> Start | Have | None:
+        """Hold the run's directory, unless another process does; a run that is finished is read."""
+        spec = self._specs[k]
+        if self._root is None:
+            return Start(Order(spec))
+        keeping = Keeping(self._root / spec.directory, spec)
+        try:
+            if not keeping.hold():
+                return None  # another process has it
+            found = stored(self._root / spec.directory, spec)
+            if found is not None:
+                keeping.release()
+                return Have(replace(found, spec=spec))
+            keeping.begin()
+        except BaseException:
+            keeping.release()
+            raise
+        self._kept[k] = keeping
+        return Start(Order(spec))
+
+    def began(self, k: int, where: str) -> None:
+        """Tell where it runs."""
+        self._watch.began(k, where)
+
+    def event(self, k: int, event: Event) -> None:
+        """Write it and pass it on."""
+        if k in self._kept:
+            self._kept[k].event(event)
+        if isinstance(event, Noted):
+            self._noted.add(k)
+        self._watch(k, event)
+
+    def more(self, k: int, result: Any) -> Order | None:
+        """Send the tables of the game where they are wanted."""
+        if not isinstance(result, Wanted):
+            return None
+        spec = self._specs[k]
+        if spec.tables not in self._games:
+            self._games = {spec.tables: job.packed_game(spec)}  # one at a time: they may be large
+        return Order(spec, self._games[spec.tables])
+
+    def settle(self, k: int, result: Delivery) -> Outcome:
+        """Store the run."""
+        keeping = self._kept.get(k)
+        if keeping is not None:
+            keeping.store(result.outcome, result.others)
+        return result.outcome
+
+    def ended(self, k: int, result: Any) -> None:
+        """Let go of the directory, and tell how it ended."""
+        keeping = self._kept.pop(k, None)
+        if keeping is not None:
+            keeping.release()
+        if isinstance(result, Outcome):
+            if k not in self._noted:  # nothing came on the way
+                for text in result.notes:
+                    self._watch.note(text)
+            if result.interrupted:
+                return
+        if result is not None:
+            self._watch.ended(k, not isinstance(result, Failure))

@@ -1,0 +1,52 @@
+"""Real clusters on this machine, started once: Ray with two nodes of one CPU each, Dask with two workers."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+NODE = {"num_cpus": 1, "object_store_memory": 80_000_000}
+#: A node counts as dead after seconds instead of half a minute, and workers have the usual priority.
+SYSTEM = {"worker_niceness": 0, "health_check_period_ms": 1000, "health_check_failure_threshold": 5}
+
+
+@pytest.fixture(scope="session")
+def ray_cluster() -> Iterator[Any]:
+    pytest.importorskip("ray")
+    from ray.cluster_utils import Cluster
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        head = {**NODE, "include_dashboard": False, "_system_config": SYSTEM}
+        cluster = Cluster(initialize_head=True, head_node_args=head)
+        cluster.add_node(**NODE)
+    yield cluster
+    with contextlib.suppress(Exception):
+        cluster.shutdown()
+
+
+@pytest.fixture(scope="session")
+def dask_cluster() -> Iterator[Any]:
+    distributed = pytest.importorskip("distributed")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        more = {"threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
+        cluster = distributed.LocalCluster(n_workers=2, silence_logs=logging.CRITICAL, **more)
+    yield cluster
+    with contextlib.suppress(Exception):
+        cluster.close()
+
+
+@pytest.fixture(params=["processes", "ray", "dask"])
+def engine(request: pytest.FixtureRequest) -> str:
+    """Where to run, as for --on."""
+    if request.param == "ray":
+        return f"ray:{request.getfixturevalue('ray_cluster').address}"
+    if request.param == "dask":
+        return f"dask:{request.getfixturevalue('dask_cluster').scheduler_address}"
+    return "processes:2"
