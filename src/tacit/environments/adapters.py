@@ -6,8 +6,10 @@ sentence, with their own error behind it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -18,11 +20,15 @@ from tacit.games.gymnasium import PLAIN_WRAPPERS, layers
 from tacit.games.protocol import Game
 
 
+#: Types that a reward most often has.
+_FLOATS = frozenset({float, np.float64, int})
+
+
 class Moved(NamedTuple):
     """What a step gives each agent: its own observation and reward, and whether it is out of the game."""
 
-    observations: list[Any]
-    rewards: list[float]
+    observations: Sequence[Any]
+    rewards: Sequence[float]
     over: list[bool]
 
 
@@ -34,7 +40,7 @@ class Environment(Protocol):
     spaces: list[Any]  # of observations
     actions: tuple[int, ...]
 
-    def reset(self, seed: int | None) -> list[Any]:
+    def reset(self, seed: int | None) -> Sequence[Any]:
         """Begin an episode; return each agent's observation. With a seed, begin its random stream anew."""
 
     def step(self, actions: list[int]) -> Moved:
@@ -53,10 +59,13 @@ class ParallelAdapter:
             self.spaces = [env.observation_space(name) for name in self.names]
             own = [env.action_space(name) for name in self.names]
         self.actions, self._first = _discrete(own, self.names)
-        self._last: list[Any] = []  # what each agent observed last
+        self._last: Sequence[Any] = []  # what each agent observed last
         self._over: list[bool] = []
+        self._renamed = any(self._first)
+        self._each = itemgetter(*self.names) if len(self.names) > 1 else lambda found: (found[self.names[0]],)
+        self._nobody = [False] * len(self.names)
 
-    def reset(self, seed: int | None) -> list[Any]:
+    def reset(self, seed: int | None) -> Sequence[Any]:
         """Begin an episode."""
         with _theirs(self.source, "reset"):
             given = self.source.reset() if seed is None else self.source.reset(seed=seed)
@@ -70,9 +79,36 @@ class ParallelAdapter:
 
     def step(self, actions: list[int]) -> Moved:
         """Take a joint action."""
-        seats = zip(self.names, self._first, actions, self._over, strict=True)
-        with _theirs(self.source, "step"):
-            given = self.source.step({name: first + a for name, first, a, out in seats if not out})
+        if self._renamed:
+            actions = [first + a for first, a in zip(self._first, actions, strict=True)]
+        chosen = dict(zip(self.names, actions, strict=True))
+        if self._over != self._nobody:
+            chosen = {name: a for (name, a), out in zip(chosen.items(), self._over, strict=True) if not out}
+        try:
+            given = self.source.step(chosen)
+        except BaseException:
+            with _theirs(self.source, "step"):
+                raise
+        return self._with_all(given) or self._with_some(given)
+
+    def _with_all(self, given: Any) -> Moved | None:
+        """Return what a step gave if all is as it most often is: everybody plays on, and is paid a float."""
+        if type(given) is not tuple or len(given) != 5 or self._over != self._nobody:
+            return None
+        observations, rewards, terminated, truncated, _ = given
+        try:
+            if any(terminated.values()) or any(truncated.values()) or self.source.agents != self.names:
+                return None
+            paid = self._each(rewards)
+            if not _FLOATS.issuperset(map(type, paid)) or not math.isfinite(sum(paid)):
+                return None
+            self._last = self._each(observations)
+        except Exception:  # told by the careful way
+            return None
+        return Moved(self._last, paid, self._over)
+
+    def _with_some(self, given: Any) -> Moved:
+        """Return what a step gave, looking at every agent and every part."""
         parts = ["observations", "rewards", "terminations", "truncations", "infos"]
         found = _tuple(self.source, "step", given, parts)
         observations, rewards, terminated, truncated = (

@@ -9,6 +9,7 @@ bounds are then smaller.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -79,7 +80,7 @@ def episode_bounds(
     return Bounds(horizon or longest, found, horizon is None, stated_range is None, early, drawn, tuple(notes))
 
 
-def check_rewards(bounds: Bounds, rewards: list[float]) -> None:
+def check_rewards(bounds: Bounds, rewards: Sequence[float]) -> None:
     """Raise where a reward lies outside the range: with a wider one where the range was a guess."""
     low, high = bounds.reward_range
     for reward in rewards:
@@ -99,9 +100,9 @@ def check_over(bounds: Bounds, over: list[bool]) -> None:
         raise Exceeded(replace(bounds, early=True))
 
 
-def check_ended(bounds: Bounds, over: list[bool]) -> None:
+def check_ended(bounds: Bounds, over: list[bool] | None) -> None:
     """Raise with a longer horizon where an episode goes on and the horizon was a guess."""
-    if bounds.guessed_horizon and not all(over):
+    if bounds.guessed_horizon and not (over is not None and all(over)):
         longer = 2 * bounds.horizon
         told = (
             f"the horizon is {longer}: an episode had not ended after {bounds.horizon} steps, and the run started over"

@@ -52,6 +52,8 @@ class Observations:
         How many there can be, where the space says it; "over" is not counted.
     met : list
         The observations as they were numbered.
+    plain : bool
+        Whether an observation is the number of the state itself.
     """
 
     def __init__(self, space: Any, encode: Encode | None, who: str, *, numbered: bool, early: bool = False) -> None:
@@ -59,7 +61,9 @@ class Observations:
         self.count: int | None
         self._key, self.count = _plain(space, who) if encode is None else (encode, None)
         self._who = who
+        self._space, self._encoded = space, encode
         self.numbered = numbered
+        self.plain = numbered and not early and int(space.start) == 0
         self.met: list[Hashable] = list(range(int(space.n))) if self.numbered else []
         if self.numbered and early:
             self.met.append(OVER)
@@ -85,6 +89,10 @@ class Observations:
         except TypeError:
             raise TacitError(f"encode made {brief(key)} of what {self._who} observed; it must be hashable") from None
         return key
+
+    def reads_as(self, other: Observations) -> bool:
+        """Return whether the other agent makes the same of an observation."""
+        return self._encoded is other._encoded and (self._encoded is not None or self._space is other._space)
 
     def number(self, key: Hashable) -> int:
         """Return the state's number; one that is met for the first time gets the next."""
