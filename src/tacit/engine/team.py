@@ -54,6 +54,27 @@ def learn_all(learner, h, states, chosen, rewards, nexts, returns):
         returns[i] += rewards[i]
 
 
+def step_all(learner, h, states, chosen, rewards, nexts, returns, u, b):
+    """Let all agents learn from step h and act at the next: one call for both, since calls cost more than kernels."""
+    for i in range(len(chosen)):
+        generics.learn(learner, i, h, states[i], chosen[i], rewards[i], nexts[i])
+        returns[i] += rewards[i]
+        chosen[i] = generics.act(learner, i, h + 1, nexts[i], u[b, h + 1, i])
+
+
+def step_on_record(learner, h, states, chosen, rewards, nexts, returns, u, b, actions, room, stored, k):
+    """Do as `step_all`, and write the record of the next step before acting."""
+    column = 0
+    for i in range(len(chosen)):
+        generics.learn(learner, i, h, states[i], chosen[i], rewards[i], nexts[i])
+        returns[i] += rewards[i]
+        generics.weigh(learner, i, h + 1, nexts[i], room)
+        for a in range(actions[i] - 1):
+            stored[k, h + 1, column] = room[a]
+            column += 1
+        chosen[i] = generics.act(learner, i, h + 1, nexts[i], u[b, h + 1, i])
+
+
 class Team(Protocol):
     """The agents as the environment engine plays them.
 
@@ -77,8 +98,20 @@ class Team(Protocol):
     def act(self, h: int, states: IntArray, stored: Stored | None, k: int) -> IntArray:
         """Return the agents' actions [N]; with `stored`, write their distributions into row k of the record."""
 
-    def learn(self, h: int, states: IntArray, rewards: FloatArray, nexts: IntArray, returns: FloatArray) -> None:
-        """Learn from the actions of the last `act`, and add the rewards to `returns`."""
+    def learn(self, h: int, states: IntArray, rewards: FloatArray, returns: FloatArray) -> None:
+        """Learn from the last actions, at the last step of an episode, and add the rewards to `returns`."""
+
+    def step(
+        self,
+        h: int,
+        states: IntArray,
+        rewards: FloatArray,
+        nexts: IntArray,
+        returns: FloatArray,
+        stored: Stored | None,
+        k: int,
+    ) -> IntArray:
+        """Learn from the last actions, add the rewards to `returns`, and act at step h + 1 in the next states."""
 
     def grow(self, states: int) -> None:
         """Make room for more states, between two episodes."""
@@ -116,6 +149,8 @@ class CompiledTeam(Team):
         self._act = compiled(act_all, self.state)
         self._act_on_record = compiled(act_on_record, self.state)
         self._learn = compiled(learn_all, self.state)
+        self._step = compiled(step_all, self.state)
+        self._step_on_record = compiled(step_on_record, self.state)
         self._ahead = max(1, _DRAWS // (N * H))  # episodes
         self._u = np.empty((self._ahead, H, N))
         self._streams: list[np.random.Generator] = []
@@ -149,9 +184,27 @@ class CompiledTeam(Team):
             )
         return self.chosen
 
-    def learn(self, h: int, states: IntArray, rewards: FloatArray, nexts: IntArray, returns: FloatArray) -> None:
-        """Learn from the actions of the last `act`."""
-        self._learn(self.state, h, states, self.chosen, rewards, nexts, returns)
+    def learn(self, h: int, states: IntArray, rewards: FloatArray, returns: FloatArray) -> None:
+        """Learn from the last actions; what comes after the end does not matter."""
+        self._learn(self.state, h, states, self.chosen, rewards, states, returns)
+
+    def step(
+        self,
+        h: int,
+        states: IntArray,
+        rewards: FloatArray,
+        nexts: IntArray,
+        returns: FloatArray,
+        stored: Stored | None,
+        k: int,
+    ) -> IntArray:
+        """Learn from the last actions, and act."""
+        place = (self.state, h, states, self.chosen, rewards, nexts, returns, self._u, self._b)
+        if stored is None:
+            self._step(*place)
+        else:
+            self._step_on_record(*place, self.world.actions, self._probs, stored, k)
+        return self.chosen
 
     def grow(self, states: int) -> None:
         """Make room for more states; what was learned stays."""
@@ -221,12 +274,28 @@ class PlainTeam(Team):
         self.chosen[:] = [agent.act(h, s) for agent, s in zip(self.agents, states.tolist(), strict=True)]
         return self.chosen
 
-    def learn(self, h: int, states: IntArray, rewards: FloatArray, nexts: IntArray, returns: FloatArray) -> None:
-        """Learn from the actions of the last `act`; after the last step the next state is −1."""
-        s, a, r, n = states.tolist(), self.chosen.tolist(), rewards.tolist(), nexts.tolist()
-        last = nexts is states
-        for i, agent in enumerate(self.agents):
-            agent.learn(h, s[i], a[i], r[i], -1 if last else n[i])
+    def learn(self, h: int, states: IntArray, rewards: FloatArray, returns: FloatArray) -> None:
+        """Learn from the last actions; after the last step the next state is −1."""
+        self._learn(h, states, rewards, [-1] * len(self.agents), returns)
+
+    def step(
+        self,
+        h: int,
+        states: IntArray,
+        rewards: FloatArray,
+        nexts: IntArray,
+        returns: FloatArray,
+        stored: Stored | None,
+        k: int,
+    ) -> IntArray:
+        """Learn from the last actions, and act."""
+        self._learn(h, states, rewards, nexts.tolist(), returns)
+        return self.act(h + 1, nexts, stored, k)
+
+    def _learn(self, h: int, states: IntArray, rewards: FloatArray, nexts: list[int], returns: FloatArray) -> None:
+        seats = zip(self.agents, states.tolist(), self.chosen.tolist(), rewards.tolist(), nexts, strict=True)
+        for agent, s, a, r, s_next in seats:
+            agent.learn(h, s, a, r, s_next)
         returns += rewards
 
     def grow(self, states: int) -> None:

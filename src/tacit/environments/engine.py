@@ -7,9 +7,13 @@ are on their own. An agent that is out before the horizon stays in a state "over
 
 from __future__ import annotations
 
+import math
 import time
-import numpy as np
 
+import numpy as np
+import numpy.typing as npt
+
+from tacit.core import memory
 from tacit.core.ownership import locked
 from tacit.core.types import FloatArray
 from tacit.engine.protocols import Engine
@@ -53,7 +57,8 @@ class EnvironmentEngine(Engine):
         self.game: Game = EnvironmentGame(environment, bounds, self.observations) if game is None else game
         self.chunk = episodes
         self.seconds = 0.0
-        self.record: Record | Nothing = Nothing()
+        self.visited: npt.NDArray[np.uint32] | None = None  # [K, H, N]  each agent's own states
+        self.record = Nothing()
         self.world = self._known(episodes)
         self.team = team_of(learner, self.world._replace(states=self._room()), seed=seed)
         self.structs = self.team.structs
@@ -86,55 +91,70 @@ class EnvironmentEngine(Engine):
 
     def advance(self, episodes: int) -> FloatArray:
         """Play episodes one by one for a tenth of a second, one at least; return the agents' returns [episodes, N]."""
-        began = time.perf_counter()
+        began, first = time.perf_counter(), self._episode
         returns = [self._play()]
         while len(returns) < episodes and time.perf_counter() - began < 0.1:
             returns.append(self._play())
         self.seconds += time.perf_counter() - began
+        if self.visited is not None and isinstance(self.record, Record):
+            self.record.visited[first : self._episode] = self.visited[first : self._episode, :, 0]
         if not self.common_state and not self.warnings:
             self.warnings, self.notes = (DIFFERENT,), (*self.bounds.notes, DIFFERENT)
         return np.array(returns)
 
     def _play(self) -> FloatArray:
         """Play one episode; return the agents' returns [N]."""
-        horizon, team, k, seen = self.bounds.horizon, self.team, self._episode, self._seen
+        team, environment, seen, k = self.team, self.environment, self._seen, self._episode
         states, nexts, rewards = self._states, self._nexts, self._rewards
         low, high = self.bounds.reward_range
+        visited = None if self.visited is None else self.visited[k]
+        stored = self.record.stored if isinstance(self.record, Record) else None
+        returns, last = np.zeros(self.game.agents), self.bounds.horizon - 1
         self._make_room()
         team.begin(k)
-        returns = np.zeros(self.game.agents)
         over: list[bool] | None = None  # nobody is out yet
-        stored = self.record.stored if isinstance(self.record, Record) and seen.same else None
-        shown = self.environment.reset(self.seed if k == 0 else None)
-        seen.write(shown, over, states)
-        for h in range(horizon):
-            if stored is not None:
-                if seen.same:
-                    self.record.visited[k, h] = states[0]  # type: ignore[union-attr]
-                else:
-                    stored = None
-            chosen = team.act(h, states, stored, k)
+        seen.write(environment.reset(self.seed if k == 0 else None), over, states)
+        if visited is not None:
+            visited[0] = states
+        chosen = team.act(0, states, stored, k)
+        for h in range(last + 1):
             if over is None or not all(over):
-                moved = self.environment.step(chosen.tolist())
-                rewards[:] = paid = moved.rewards
+                shown, paid, gone = environment.step(chosen.tolist())
+                rewards[:] = paid
                 if not low <= min(paid) <= max(paid) <= high:
                     check_rewards(self.bounds, paid)
-                over = moved.over if True in moved.over else None
+                over = gone if True in gone else None
             else:
                 rewards[:] = 0.0
-            if h + 1 < horizon:
-                if over is not None:
-                    check_over(self.bounds, over)
-                seen.write(moved.observations, over, nexts)
-                team.learn(h, states, rewards, nexts, returns)
-                states, nexts = nexts, states
-            else:  # nobody needs to know what comes after the end
-                team.learn(h, states, rewards, states, returns)
+            if h == last:
+                break
+            if over is not None:
+                check_over(self.bounds, over)
+            seen.write(shown, over, nexts)
+            if visited is not None:
+                visited[h + 1] = nexts
+            chosen = team.step(h, states, rewards, nexts, returns, stored, k)
+            states, nexts = nexts, states
+        team.learn(last, states, rewards, returns)
         check_ended(self.bounds, over)
         self._episode += 1
         if isinstance(self.record, Record):
             self.record.clock[0] = self._episode
         return returns
+
+    @property
+    def record(self) -> Record | Nothing:
+        """What the certified policy is made of, where it is kept."""
+        return self._record
+
+    @record.setter
+    def record(self, kept: Record | Nothing) -> None:
+        self._record = kept
+        self.visited = None
+        if isinstance(kept, Record):
+            shape = (*kept.visited.shape, self.game.agents)
+            memory.require(4 * math.prod(shape), "the record of all visits (keep=False leaves it out)")
+            self.visited = np.zeros(shape, dtype=np.uint32)
 
     def _make_room(self) -> None:
         """See that there is room for all states that an episode may show, where they are numbered as they are met."""
