@@ -24,6 +24,7 @@ from tacit.environments.adapters import GameAdapter, environment, is_environment
 from tacit.environments.bounds import Bounds, Exceeded, episode_bounds
 from tacit.environments.engine import EnvironmentEngine
 from tacit.environments.observations import Encode
+from tacit.environments.seeding import Seeding
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.protocol import Game, check_play, check_sizes, is_game
 from tacit.games.tabular import TabularGame
@@ -47,6 +48,7 @@ def learn(
     horizon: int | None = None,
     reward_range: tuple[float, float] | None = None,
     encode: Encode | None = None,
+    pickle_env: bool = False,
     **params: Any,
 ) -> Run:
     """Let all agents of a game learn, and certify the result.
@@ -91,11 +93,15 @@ def learn(
         For environments: where rewards lie. If not given, likewise; the bounds are then estimates.
     encode : callable, optional
         For environments: from an observation to something hashable, which is then the state that the agent sees.
+    pickle_env : bool
+        For environments with a checkpoint: keep the environment in it as a pickle, and unpickle it to resume. Whoever
+        can write that file can then run code as you; without it nothing is unpickled.
 
     Returns
     -------
     Run
-        Interrupted by Ctrl-C, the run holds what was done until then, and says so.
+        Interrupted by Ctrl-C or by an environment that fails, the run holds what was done until then, and says so;
+        `run.raise_error()` raises what the environment failed with.
 
     Examples
     --------
@@ -105,7 +111,7 @@ def learn(
     ('cce', True)
     """
     options = Options(episodes, seed, certify, keep, points, gap, seconds)
-    given = {"horizon": horizon, "reward_range": reward_range, "encode": encode}
+    given = {"horizon": horizon, "reward_range": reward_range, "encode": encode, "pickle_env": pickle_env or None}
     run = run_learner(game, learner, params, options, watch=progress, checkpoint=checkpoint, **given)
     for note in run.warnings:
         warnings.warn(note, stacklevel=2)
@@ -193,26 +199,33 @@ def _in_environment(
     horizon: int | None = None,
     reward_range: tuple[float, float] | None = None,
     encode: Encode | None = None,
+    pickle_env: bool | None = None,
 ) -> Run:
     """Let agents on their own learn; start over with wider bounds where an environment exceeds those it was given."""
     if options.certify:
         raise TacitError(f"{name_of(env)} has no tables, which the certificate needs; leave the certificate out")
-    if checkpoint is not None:
-        raise TacitError(f"runs in an environment are not checkpointed; leave the checkpoint of {name_of(env)} out")
+    if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
+        raise TacitError(f"checkpoint is {brief(checkpoint)}; it must be a tacit.engine.checkpoint.Checkpoint")
     if encode is not None and not callable(encode):
         raise TacitError(f"encode is {brief(encode)}; it must be a function from an observation to something hashable")
     adapter = environment(env)
     name, chosen = team(learner, params, name_of(env), len(adapter.names))
     check_alone(chosen, name)
     bounds = episode_bounds(adapter, horizon=horizon, reward_range=reward_range, seed=options.seed)
+    seeding = Seeding(adapter, options.seed, pickled=check.flag("pickle_env", pickle_env or False))
     while True:
-        engine = EnvironmentEngine(adapter, chosen, bounds, episodes=options.episodes, seed=options.seed, encode=encode)
+        engine = EnvironmentEngine(
+            adapter, chosen, bounds, episodes=options.episodes, seed=options.seed, encode=encode, seeding=seeding
+        )
+        engine.tells_seeding = checkpoint is not None
         output = _output(engine.game, chosen, options)
         engine.record = output.record
         try:
-            return _conduct(engine, output, name, options, watch, None)
+            return _conduct(engine, output, name, options, watch, checkpoint)
         except Exceeded as exceeded:
             bounds = exceeded.wider
+            if checkpoint is not None and not exceeded.stored:
+                checkpoint.discard()
 
 
 def _require_tables(game: Game, needed: str) -> TabularGame:
@@ -240,8 +253,10 @@ def _conduct(
     ended = drive(engine, output, curve, watch=watch, checkpoint=checkpoint, **limits)
     result = output.result(engine, curve.done)
     found = list(engine.warnings)
+    failed = "" if engine.failure is None else str(engine.failure)
     if ended == "interrupted":
-        found.append(f"interrupted: the run holds {curve.done} of {options.episodes} episodes")
+        told = f"interrupted: the run holds {curve.done} of {options.episodes} episodes"
+        found.append(f"{told}; {failed}" if failed else told)
     run = Run(
         game=engine.game,
         learner=name,
@@ -256,8 +271,9 @@ def _conduct(
         seconds=engine.seconds,
         ended=ended,
         sampled=result.sampled,
-        notes=(*engine.game.notes, *engine.notes),
+        notes=(*engine.game.notes, *engine.notes, *([failed] if failed else [])),
         warnings=tuple(found),
+        error=engine.failure,
     )
     with contextlib.suppress(KeyboardInterrupt):  # there is nothing left to interrupt
         for note in dict.fromkeys((*run.notes, *engine.warnings)):

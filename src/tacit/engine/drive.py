@@ -52,14 +52,16 @@ def drive(
                 ended = "tolerance"
             elif curve.done == curve.episodes:
                 ended = "episodes"
+            elif engine.failure is not None:
+                ended = "interrupted"
             elif not ended and interrupts.pending:
                 ended = "interrupted"
             elif not ended and seconds is not None and engine.seconds >= seconds:
                 ended = "seconds"
             if checkpoint is not None and not ended:
                 checkpoint.offer()
-    if checkpoint is not None and ended == "interrupted":
-        checkpoint.save()
+    if checkpoint is not None and ended == "interrupted" and engine.failure is None:
+        checkpoint.save()  # after a failure agents have learned from a part of an episode; the last file stays
     if curve.open:
         emit(Measured(curve.close(output.measure(engine, curve.done))))
     return ended

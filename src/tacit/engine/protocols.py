@@ -39,6 +39,8 @@ class Engine(Protocol):
         The states that kernels work on; the code that defines them takes part in the run.
     notes, warnings : tuple of str
         What was found during the run, and which of it needs attention.
+    failure : Exception or None
+        What an environment did that ends the run; the episodes before it are whole.
     """
 
     game: Game
@@ -52,6 +54,7 @@ class Engine(Protocol):
     structs: tuple[object, ...] = ()
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    failure: Exception | None = None
 
     def advance(self, episodes: int) -> FloatArray:
         """Play at most so many episodes, and as many as fit into a fraction of a second; return [episodes, N]."""

@@ -129,6 +129,8 @@ class Run:
         What was found or decided during the run.
     warnings : tuple of str
         What `tacit.learn` has warned of.
+    error : Exception or None
+        What an environment failed with, which ended the run early; `raise_error` raises it.
     """
 
     game: Game
@@ -146,10 +148,16 @@ class Run:
     sampled: MarkovPolicy | None = None
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    error: Exception | None = None
+
+    def raise_error(self) -> None:
+        """Raise what ended the run early, if an environment failed, with its own error chained to it."""
+        if self.error is not None:
+            raise TacitError(f"after {self.episodes} episodes: {self.error}") from self.error
 
     @property
     def interrupted(self) -> bool:
-        """Whether Ctrl-C ended it early."""
+        """Whether Ctrl-C, or an environment that failed, ended it early."""
         return self.ended == "interrupted"
 
     @property

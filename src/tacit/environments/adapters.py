@@ -39,6 +39,7 @@ class Environment(Protocol):
     names: list[str]
     spaces: list[Any]  # of observations
     actions: tuple[int, ...]
+    seeded: bool  # whether reset takes a seed
 
     def reset(self, seed: int | None) -> Sequence[Any]:
         """Begin an episode; return each agent's observation. With a seed, begin its random stream anew."""
@@ -49,6 +50,8 @@ class Environment(Protocol):
 
 class ParallelAdapter:
     """A PettingZoo `ParallelEnv`."""
+
+    seeded = True
 
     def __init__(self, env: Any) -> None:
         self.source = env
@@ -131,6 +134,8 @@ class ParallelAdapter:
 class SingleAdapter:
     """A Gymnasium environment: one agent."""
 
+    seeded = True
+
     def __init__(self, env: Any) -> None:
         self.source = env
         self.names = ["agent"]
@@ -162,6 +167,8 @@ class Discrete(NamedTuple):
 class GameAdapter:
     """A game with kernels, for agents on their own: all observe the state, drawn from the environment's stream."""
 
+    seeded = True
+
     def __init__(self, game: Game) -> None:
         self.source = game
         self.names = [f"agent {i}" for i in range(game.agents)]
@@ -187,6 +194,14 @@ class GameAdapter:
         rewards = [float(generics.reward(self._kernels, i, token)) for i in range(len(actions))]
         self._h += 1
         return Moved([self._s] * len(actions), rewards, [last] * len(actions))
+
+    def get_state(self) -> Any:
+        """Return what lasts from one episode to the next: the random stream."""
+        return self._stream.bit_generator.state
+
+    def set_state(self, state: Any) -> None:
+        """Take back what `get_state` returned."""
+        self._stream.bit_generator.state = state
 
 
 def is_environment(value: object) -> bool:

@@ -8,6 +8,7 @@ bounds are then smaller.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core import check, streams
-from tacit.core.errors import TacitError
+from tacit.core.errors import TacitError, one_line
 from tacit.environments.adapters import Environment, stated
 from tacit.games.gymnasium import time_limit
 from tacit.games.protocol import check_range
@@ -44,11 +45,18 @@ class Bounds:
 
 
 class Exceeded(Exception):
-    """An episode or a reward beyond the bounds, and wider bounds to start over with."""
+    """An episode or a reward beyond the bounds, and wider bounds to start over with.
 
-    def __init__(self, wider: Bounds) -> None:
+    They are `stored` where a checkpoint has them: the run resumes from it.
+    """
+
+    def __init__(self, wider: Bounds, *, stored: bool = False) -> None:
         super().__init__(*wider.notes[-1:])
-        self.wider = wider
+        self.wider, self.stored = wider, stored
+
+
+class OutOfRange(TacitError):
+    """A reward outside the range that the user has given: the run cannot mean what it was to mean."""
 
 
 def episode_bounds(
@@ -80,6 +88,22 @@ def episode_bounds(
     return Bounds(horizon or longest, found, horizon is None, stated_range is None, early, drawn, tuple(notes))
 
 
+def stored_bounds(text: str) -> Bounds:
+    """Return bounds from the text of a checkpoint, if they can be some."""
+    try:
+        found = json.loads(text)
+        found |= {"reward_range": check.interval("reward_range", found["reward_range"]), "notes": tuple(found["notes"])}
+        bounds = Bounds(**found)
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise TacitError(f"it has no bounds ({one_line(error, 100)})") from None
+    check.integer("horizon", bounds.horizon, least=1, most=2**40)
+    check_range(bounds.reward_range, bounds.horizon)
+    flags = (bounds.guessed_horizon, bounds.guessed_range, bounds.early, bounds.drawn)
+    if not all(isinstance(one, bool) for one in flags) or not all(isinstance(note, str) for note in bounds.notes):
+        raise TacitError("it has no bounds")
+    return bounds
+
+
 def check_rewards(bounds: Bounds, rewards: Sequence[float]) -> None:
     """Raise where a reward lies outside the range: with a wider one where the range was a guess."""
     low, high = bounds.reward_range
@@ -87,7 +111,7 @@ def check_rewards(bounds: Bounds, rewards: Sequence[float]) -> None:
         if not low <= reward <= high:
             if not (bounds.guessed_range or reward == 0) or not math.isfinite(reward):
                 told = f"a reward of {reward:g} lies outside reward_range ({low:g}, {high:g}); give a wider one"
-                raise TacitError(told)
+                raise OutOfRange(told)
             span = max(high - low, abs(reward)) if reward else 0.0  # as much again on that side
             wider = (min(reward, low - span), high) if reward < low else (low, max(reward, high + span))
             told = f"rewards are taken to lie in [{wider[0]:g}, {wider[1]:g}]: the run met {reward:g} and started over"

@@ -7,29 +7,44 @@ are on their own. An agent that is out before the horizon stays in a state "over
 
 from __future__ import annotations
 
+import json
 import math
 import time
+from collections.abc import Hashable
+from dataclasses import asdict
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.core import memory
+from tacit.core.errors import TacitError
 from tacit.core.ownership import locked
 from tacit.core.types import FloatArray
 from tacit.engine.protocols import Engine
 from tacit.engine.record import Nothing, Record
 from tacit.engine.run import Gaps
 from tacit.engine.team import team_of
-from tacit.engine.validation import Arrays
+from tacit.engine.validation import Arrays, check_equal, check_names, check_seconds, checked, whole_number
+from tacit.environments import keys
 from tacit.environments.adapters import Environment
-from tacit.environments.bounds import Bounds, check_ended, check_over, check_rewards
+from tacit.environments.bounds import (
+    Bounds,
+    Exceeded,
+    OutOfRange,
+    check_ended,
+    check_over,
+    check_rewards,
+    stored_bounds,
+)
 from tacit.environments.game import EnvironmentGame
 from tacit.environments.numbering import Numbering
 from tacit.environments.observations import Encode, numberings
+from tacit.environments.seeding import TOLD, Seeding
 from tacit.games.protocol import Game
 from tacit.learners import Learner, World, own_bound
 from tacit.learners.spec import Scale
 from tacit.policies import MarkovPolicy
+from tacit.policies.certified import check_stored
 
 DIFFERENT = (
     "the agents saw different observations; the guarantees ask for a state that all of them see, so there is no bound, "
@@ -51,6 +66,7 @@ class EnvironmentEngine(Engine):
         seed: int,
         encode: Encode | None = None,
         game: Game | None = None,
+        seeding: Seeding | None = None,
     ) -> None:
         self.environment, self.learner, self.bounds, self.seed = environment, learner, bounds, seed
         self.observations = numberings(environment, encode, early=bounds.early)
@@ -62,12 +78,14 @@ class EnvironmentEngine(Engine):
         self.world = self._known(episodes)
         self.team = team_of(learner, self.world._replace(states=self._room()), seed=seed)
         self.structs = self.team.structs
-        self.notes = (*bounds.notes, *([MARKOV] if self._proven else []))
         self._seen = Numbering(self.observations)
         self._numbered = all(own.numbered for own in self.observations)
         self._states, self._nexts = np.zeros((2, self.game.agents), dtype=np.int64)
         self._rewards = np.zeros(self.game.agents)
         self._episode = 0
+        self._seeding = Seeding(environment, seed) if seeding is None else seeding
+        self.tells_seeding = False
+        self._tell()
 
     def _known(self, episodes: int) -> World:
         """Return what the agents know; the scale counts as many states as they may come to see."""
@@ -92,15 +110,26 @@ class EnvironmentEngine(Engine):
     def advance(self, episodes: int) -> FloatArray:
         """Play episodes one by one for a tenth of a second, one at least; return the agents' returns [episodes, N]."""
         began, first = time.perf_counter(), self._episode
-        returns = [self._play()]
-        while len(returns) < episodes and time.perf_counter() - began < 0.1:
-            returns.append(self._play())
+        returns = []
+        try:
+            while len(returns) < episodes and (not returns or time.perf_counter() - began < 0.1):
+                returns.append(self._play())
+        except TacitError as error:
+            if self._episode == 0 or isinstance(error, OutOfRange):
+                raise
+            self.failure = error
         self.seconds += time.perf_counter() - began
         if self.visited is not None and isinstance(self.record, Record):
             self.record.visited[first : self._episode] = self.visited[first : self._episode, :, 0]
-        if not self.common_state and not self.warnings:
-            self.warnings, self.notes = (DIFFERENT,), (*self.bounds.notes, DIFFERENT)
-        return np.array(returns)
+        self._tell()
+        return np.array(returns).reshape(len(returns), self.game.agents)
+
+    def _tell(self) -> None:
+        """Bring the notes up to date."""
+        proven = [MARKOV] if self._proven and self.common_state else []
+        self.warnings = () if self.common_state else (DIFFERENT,)
+        told = [TOLD[self._seeding.how]] if self.tells_seeding else []
+        self.notes = (*self.bounds.notes, *proven, *self.warnings, *told)
 
     def _play(self) -> FloatArray:
         """Play one episode; return the agents' returns [N]."""
@@ -113,7 +142,7 @@ class EnvironmentEngine(Engine):
         self._make_room()
         team.begin(k)
         over: list[bool] | None = None  # nobody is out yet
-        seen.write(environment.reset(self.seed if k == 0 else None), over, states)
+        seen.write(environment.reset(self._seeding.at(k)), over, states)
         if visited is not None:
             visited[0] = states
         chosen = team.act(0, states, stored, k)
@@ -188,14 +217,83 @@ class EnvironmentEngine(Engine):
         return Gaps(kind, upper, source, most=self.world.largest_gap)
 
     def snapshot(self) -> Arrays:
-        """Raise: runs in an environment are not checkpointed."""
-        raise NotImplementedError
+        """Return the agents' states, what they saw, the record, and what the environment has to remember."""
+        k = self._episode
+        met = [] if self._numbered else [own.met for own in self.observations]
+        kept = {} if self.visited is None else {"visited": self.visited[:k]}
+        if isinstance(self.record, Record):
+            kept["stored"] = self.record.stored[:k]
+        return {
+            **{f"team{key}": array for key, array in self.team.snapshot().items()},
+            **kept,
+            "episode": np.array(k),
+            "room": np.array(self.team.room),
+            "same": np.array(int(self.common_state)),
+            "met": np.array(keys.dumps(met)),
+            "bounds": np.array(json.dumps(asdict(self.bounds))),
+            "environment": np.array(f"{self._seeding.how} {self._seeding.dump()}"),
+            "seconds": np.array(self.seconds),
+        }
 
     def check(self, arrays: Arrays, done: int) -> None:
-        """Raise: runs in an environment are not checkpointed."""
-        raise NotImplementedError
+        """Raise unless a snapshot can be of this engine after that many episodes; `Exceeded` for one of wider bounds.
+
+        The bounds may have been widened after what scouting shows; the caller then makes an engine with them.
+        """
+        words = {"met", "bounds", "environment"}
+        for name in words & set(arrays):
+            if arrays[name].dtype.kind != "U" or arrays[name].ndim:
+                raise TacitError(f"its array {name!r} is no text")
+        own = {key: array for key, array in arrays.items() if not key.startswith("team")}
+        kept = set() if self.visited is None else {"visited", "stored"}
+        check_names(own, {"episode", "room", "same", "seconds", *words, *kept})
+        check_equal(arrays, "episode", done)
+        bounds = stored_bounds(str(arrays["bounds"]))
+        if bounds != self.bounds:
+            if (bounds.horizon, bounds.reward_range) != (self.bounds.horizon, self.bounds.reward_range) and not (
+                self.bounds.guessed
+            ):
+                raise TacitError("its horizon or its range of rewards is not the one that was given")
+            raise Exceeded(bounds, stored=True)
+        horizon, N = self.bounds.horizon, self.game.agents
+        most = max(self.team.room, 2 * (done + 1) * horizon + 2 * horizon)
+        room = whole_number(arrays, "room", most=most)
+        whole_number(arrays, "same", most=1)
+        check_seconds(arrays, "seconds")
+        met = self._met(str(arrays["met"]), room)
+        team = {key.removeprefix("team"): array for key, array in arrays.items() if key.startswith("team")}
+        self.team.check(team, room, done)
+        if self.visited is not None and isinstance(self.record, Record):
+            visited = checked(arrays, "visited", np.uint32, (done, horizon, N))
+            counts = [len(own) for own in met] or [len(own.met) for own in self.observations]
+            if (visited.max(axis=(0, 1), initial=0) >= np.maximum(counts, 1)).any():
+                raise TacitError("its record has a state that nobody has met")
+            check_stored(
+                checked(arrays, "stored", np.float32, (done, horizon, self.record.stored.shape[2])), self.game.actions
+            )
+        if str(arrays["environment"]).partition(" ")[0] != self._seeding.how:
+            raise TacitError("its environment was resumed in another way")
+
+    def _met(self, text: str, room: int) -> list[list[Hashable]]:
+        """Return what each agent has met, by a checkpoint."""
+        found = keys.loads(text)
+        if not isinstance(found, list) or len(found) != (0 if self._numbered else len(self.observations)):
+            raise TacitError("it does not say what each agent has met")
+        return [keys.loaded_keys(keys.dumps(own), most=room) for own in found]
 
     def restore(self, arrays: Arrays) -> None:
-        """Raise: runs in an environment are not checkpointed."""
-        raise NotImplementedError
-
+        """Resume from a snapshot that was checked."""
+        room, self._episode = int(arrays["room"]), int(arrays["episode"])
+        for own, met in zip(self.observations, self._met(str(arrays["met"]), room), strict=False):
+            own.restore(met)
+        team = {key.removeprefix("team"): array for key, array in arrays.items() if key.startswith("team")}
+        self.team.restore(team, room)
+        self._seen.same = bool(arrays["same"])
+        if self.visited is not None and isinstance(self.record, Record):
+            self.visited[: self._episode] = arrays["visited"]
+            self.record.stored[: self._episode] = arrays["stored"]
+            self.record.visited[: self._episode] = arrays["visited"][:, :, 0]
+            self.record.clock[0] = self._episode
+        self.seconds = float(arrays["seconds"])
+        self._tell()
+        self._seeding.load(str(arrays["environment"]).partition(" ")[2])

@@ -102,6 +102,11 @@ class Observations:
             self.met.append(key)
         return s
 
+    def restore(self, met: list[Hashable]) -> None:
+        """Number observations as they were numbered before."""
+        self.met[:] = met
+        self._numbers = {key: s for s, key in enumerate(met)}
+
     def known(self, observation: Any) -> int | None:
         """Return the number of an observation, None if it was never met."""
         return self._numbers.get(self.key(observation))
