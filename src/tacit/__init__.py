@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from tacit.bandits import Exp3, Exp3IX, Swap, TsallisINF, WeightedFTRL
     from tacit.core.errors import TacitError
     from tacit.engine import Agent, Run, agent
+    from tacit.environments.measure import evaluate, exploit
     from tacit.environments.pettingzoo import to_pettingzoo
     from tacit.evaluation import (
         best_response,
-        evaluate,
         l2_gap,
         mismatch,
         potential,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from tacit.games.openspiel import from_openspiel
     from tacit.learners import NPG, UCB, PGExact, PGStorm, QIndependent, StageV, VLearning
     from tacit.learning import learn
-    from tacit.policies import CertifiedPolicy, MarkovPolicy, ThinnedPolicy
+    from tacit.policies import CertifiedPolicy, MarkovPolicy, Part, SeparatePolicy, ThinnedPolicy
 
 #: Where each public name lives; it is imported when it is first used, so that `import tacit` costs nothing.
 _HOMES = {
@@ -70,10 +70,10 @@ _HOMES = {
     "tacit.bandits": ["Exp3", "Exp3IX", "Swap", "TsallisINF", "WeightedFTRL"],
     "tacit.core.errors": ["TacitError"],
     "tacit.engine": ["Agent", "Run", "agent"],
+    "tacit.environments.measure": ["evaluate", "exploit"],
     "tacit.environments.pettingzoo": ["to_pettingzoo"],
     "tacit.evaluation": [
         "best_response",
-        "evaluate",
         "l2_gap",
         "mismatch",
         "potential",
@@ -87,7 +87,7 @@ _HOMES = {
     "tacit.games.openspiel": ["from_openspiel"],
     "tacit.learners": ["NPG", "UCB", "PGExact", "PGStorm", "QIndependent", "StageV", "VLearning"],
     "tacit.learning": ["learn"],
-    "tacit.policies": ["CertifiedPolicy", "MarkovPolicy", "ThinnedPolicy"],
+    "tacit.policies": ["CertifiedPolicy", "MarkovPolicy", "Part", "SeparatePolicy", "ThinnedPolicy"],
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -117,8 +117,10 @@ __all__ = [
     "MarkovPolicy",
     "PGExact",
     "PGStorm",
+    "Part",
     "QIndependent",
     "Run",
+    "SeparatePolicy",
     "StageV",
     "Swap",
     "TabularGame",
@@ -136,6 +138,7 @@ __all__ = [
     "evaluate",
     "evaluation",
     "experiments",
+    "exploit",
     "from_gymnasium",
     "from_openspiel",
     "games",

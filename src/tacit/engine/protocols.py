@@ -68,6 +68,10 @@ class Engine(Protocol):
     def own_bounds(self, kind: str, done: int) -> Gaps:
         """Return what the agents themselves know of their gaps after `done` episodes."""
 
+    def separate(self, rule: str) -> dict[str, Any]:
+        """Return the mixtures "average" and "latest" where agents saw different things, each on what it saw itself."""
+        return {}
+
     def snapshot(self) -> Arrays:
         """Return everything that has changed since the engine was made."""
 

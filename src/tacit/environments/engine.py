@@ -12,6 +12,7 @@ import math
 import time
 from collections.abc import Hashable
 from dataclasses import asdict
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -43,8 +44,8 @@ from tacit.environments.seeding import TOLD, Seeding
 from tacit.games.protocol import Game
 from tacit.learners import Learner, World, own_bound
 from tacit.learners.spec import Scale
-from tacit.policies import MarkovPolicy
-from tacit.policies.certified import check_stored
+from tacit.policies import MarkovPolicy, SeparatePolicy
+from tacit.policies.certified import STARTS, check_stored
 
 DIFFERENT = (
     "the agents saw different observations; the guarantees ask for a state that all of them see, so there is no bound, "
@@ -203,7 +204,21 @@ class EnvironmentEngine(Engine):
             padded = np.full((self.bounds.horizon, self.game.states, actions), 1 / actions)
             padded[:, : table.shape[1]] = table
             probs.append(padded)
-        return MarkovPolicy(probs)
+        found = MarkovPolicy(probs)
+        if isinstance(self.game, EnvironmentGame):
+            found.observations = self.observations
+        return found
+
+    def separate(self, rule: str) -> dict[str, Any]:
+        """Return the mixtures of each agent's own record, where it is kept."""
+        if self.visited is None or not isinstance(self.record, Record) or not self._episode:
+            return {}
+        visited, stored = self.visited[: self._episode], self.record.stored[: self._episode]
+        sizes = {"actions": self.game.actions, "states": [len(own.met) for own in self.observations], "rule": rule}
+        found = {start: SeparatePolicy.of(visited, stored, **sizes, start=start) for start in STARTS}
+        for policy in found.values():
+            policy.observations = self.observations
+        return found
 
     def own_bounds(self, kind: str, done: int) -> Gaps:
         """Return each agent's own bound; nothing where they saw different things."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import pickle
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -61,6 +62,7 @@ class Observations:
         self.count: int | None
         self._key, self.count = _plain(space, who) if encode is None else (encode, None)
         self._who = who
+        self.lost = False  # whether its encode did not pickle
         self._space, self._encoded = space, encode
         self.numbered = numbered
         self.plain = numbered and not early and int(space.start) == 0
@@ -102,6 +104,26 @@ class Observations:
             self.met.append(key)
         return s
 
+    def copy(self, encode: Encode | None = None) -> Observations:
+        """Return the same numbering, to go on from; with an `encode` in place of one that was lost."""
+        encode = self._encoded if encode is None else encode
+        made = Observations(self._space, encode, self._who, numbered=self.numbered)
+        made.restore(list(self.met))
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what does not pickle: how observations are read follows from the space, or is the user's own."""
+        state = {key: value for key, value in self.__dict__.items() if key != "_key"}
+        try:
+            pickle.dumps(self._encoded)
+        except Exception:  # a function of the user's, such as a lambda
+            state |= {"_encoded": None, "lost": True}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._key = _gone if self.lost else (self._encoded or _plain(self._space, self._who)[0])
+
     def restore(self, met: list[Hashable]) -> None:
         """Number observations as they were numbered before."""
         self.met[:] = met
@@ -118,6 +140,10 @@ def numberings(environment: Environment, encode: Encode | None, *, early: bool) 
     numbered = encode is None and all(small)
     pairs = zip(environment.spaces, environment.names, strict=True)
     return [Observations(space, encode, who, numbered=numbered, early=early) for space, who in pairs]
+
+
+def _gone(observation: Any) -> Hashable:
+    raise TacitError("how observations were read was not pickled; give encode= again")
 
 
 def _kind(space: Any) -> str:

@@ -70,6 +70,8 @@ class CertifiedPolicy(Sealed):
     byte where there are at most 256 of them.
     """
 
+    observations: Any = None  # of an environment: how each agent numbers what it sees
+
     def __init__(
         self,
         visited: npt.NDArray[Any] | Owned[Any],

@@ -45,6 +45,8 @@ class MarkovPolicy(Sealed):
     MarkovPolicy(product, 2 agents, 1 state, 2×3 actions, the same at every step)
     """
 
+    observations: Any = None  # of an environment: how each agent numbers what it sees
+
     def __init__(self, probs: Sequence[npt.ArrayLike | Owned[Any]] | npt.NDArray[np.float64] | Owned[Any]) -> None:
         self.product = not isinstance(probs, np.ndarray | Owned)
         if isinstance(probs, np.ndarray | Owned):

@@ -31,6 +31,8 @@ class SeparatePolicy(Sealed):
         Each of one agent; all of the same horizon and number of episodes.
     """
 
+    observations: Any = None  # of an environment: how each agent numbers what it sees
+
     def __init__(self, each: Sequence[CertifiedPolicy]) -> None:
         self.each = tuple(each)
         if not self.each or any(not isinstance(own, CertifiedPolicy) or own.agents != 1 for own in self.each):
