@@ -18,7 +18,6 @@ with warnings.catch_warnings():
     pytest.importorskip("pettingzoo", reason="PettingZoo is not installed")
     gymnasium = pytest.importorskip("gymnasium")
     from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
-    from pettingzoo.utils import parallel_to_aec
     from toys import Corridor, DropOut, Surprise, Whispers
 
 LEARNERS = {
@@ -311,7 +310,10 @@ def test_gymnasium_environments_with_tables_are_games():
             lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, preset="paper"),
             "the paper gives no settings for stage-v-cce on corridor",
         ),
-        (lambda: tacit.learn(parallel_to_aec(Corridor()), "stage-v-cce", episodes=5), "act in turn"),
+        (
+            lambda: tacit.learn(gymnasium.make_vec("CartPole-v1", 2), "stage-v-cce", episodes=5),
+            "a vector of 2 environments; give one of them",
+        ),
         (lambda: tacit.learn(object(), "stage-v-cce", episodes=5), "it must be a TabularGame"),
         (lambda: tacit.learn(gymnasium.make("Pendulum-v1"), "stage-v-cce", episodes=5), "only Discrete actions"),
         (

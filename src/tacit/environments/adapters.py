@@ -7,6 +7,7 @@ sentence, with their own error behind it.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import itemgetter
@@ -55,7 +56,7 @@ class ParallelAdapter:
 
     def __init__(self, env: Any) -> None:
         self.source = env
-        with _theirs(env, "possible_agents and its spaces"):
+        with theirs(env, "possible_agents and its spaces"):
             self.names = list(getattr(env, "possible_agents", ()))
             if not self.names:
                 raise TacitError(f"{brief(env)} does not say who plays; it must have possible_agents")
@@ -70,12 +71,19 @@ class ParallelAdapter:
 
     def reset(self, seed: int | None) -> Sequence[Any]:
         """Begin an episode."""
-        with _theirs(self.source, "reset"):
+        with theirs(self.source, "reset"):
             given = self.source.reset() if seed is None else self.source.reset(seed=seed)
         observations, _ = _tuple(self.source, "reset", given, ["observations", "infos"])
         missing = [name for name in self.names if name not in _dict(self.source, "observations", observations)]
         if missing:
             raise TacitError(f"{missing[0]} observes nothing when an episode begins; all possible_agents must be there")
+        with theirs(self.source, "action_space"):
+            sizes = tuple([getattr(self.source.action_space(name), "n", None) for name in self.names])
+        if sizes != self.actions:
+            i = next(i for i, pair in enumerate(zip(sizes, self.actions, strict=True)) if pair[0] != pair[1])
+            raise TacitError(
+                f"{self.names[i]} had {self.actions[i]} actions and now has {sizes[i]}; action spaces must not change"
+            )
         self._last = [observations[name] for name in self.names]
         self._over = [False] * len(self.names)
         return self._last
@@ -90,7 +98,7 @@ class ParallelAdapter:
         try:
             given = self.source.step(chosen)
         except BaseException:
-            with _theirs(self.source, "step"):
+            with theirs(self.source, "step"):
                 raise
         return self._with_all(given) or self._with_some(given)
 
@@ -118,10 +126,10 @@ class ParallelAdapter:
             _dict(self.source, part, value) for part, value in zip(parts[:4], found[:4], strict=True)
         )
         paid = [
-            0.0 if out else _reward(name, rewards.get(name, 0.0))
+            0.0 if out else reward_of(name, rewards.get(name, 0.0))
             for name, out in zip(self.names, self._over, strict=True)
         ]
-        with _theirs(self.source, "its agents, terminations or truncations"):
+        with theirs(self.source, "its agents, terminations or truncations"):
             left = set(self.source.agents)
             self._over = [
                 out or name not in left or bool(terminated.get(name)) or bool(truncated.get(name))
@@ -144,17 +152,17 @@ class SingleAdapter:
 
     def reset(self, seed: int | None) -> list[Any]:
         """Begin an episode."""
-        with _theirs(self.source, "reset"):
+        with theirs(self.source, "reset"):
             given = self.source.reset(seed=seed)
         return [_tuple(self.source, "reset", given, ["observation", "info"])[0]]
 
     def step(self, actions: list[int]) -> Moved:
         """Take an action."""
-        with _theirs(self.source, "step"):
+        with theirs(self.source, "step"):
             given = self.source.step(self._first[0] + actions[0])
         parts = ["observation", "reward", "terminated", "truncated", "info"]
         observation, reward, terminated, truncated, _ = _tuple(self.source, "step", given, parts)
-        return Moved([observation], [_reward("agent", reward)], [bool(terminated or truncated)])
+        return Moved([observation], [reward_of("agent", reward)], [bool(terminated or truncated)])
 
 
 class Discrete(NamedTuple):
@@ -222,21 +230,44 @@ def stated(env: Any, name: str) -> Any:
 def environment(env: Any) -> Environment:
     """Return an environment of PettingZoo or Gymnasium as agents on their own meet it."""
     if callable(getattr(env, "agent_iter", None)):
+        return ParallelAdapter(_in_parallel(env))
+    if hasattr(env, "single_action_space") and hasattr(env, "num_envs"):
         raise TacitError(
-            f"{brief(env)} lets agents act in turn (AEC); give its parallel form, as from parallel_env() or "
-            f"pettingzoo.utils.aec_to_parallel"
+            f"{brief(env)} is a vector of {env.num_envs} environments; give one of them, as from gymnasium.make"
         )
     if hasattr(env, "possible_agents") or callable(getattr(env, "observation_space", None)):
         return ParallelAdapter(env)
     if hasattr(env, "observation_space") and hasattr(env, "action_space"):
         return SingleAdapter(env)
-    raise TacitError(f"{brief(env)} is neither a TabularGame nor an environment of PettingZoo or Gymnasium")
+    if hasattr(env, "actions") and is_environment(env):
+        from tacit.environments.bare import BareAdapter  # it builds on this file
+
+        return BareAdapter(env)
+    raise TacitError(
+        f"{brief(env)} is neither a TabularGame nor an environment of PettingZoo or Gymnasium, nor an object with "
+        f"reset, step and actions"
+    )
+
+
+def _in_parallel(env: Any) -> Any:
+    """Return an environment in which agents act in turn as one in which all act, by PettingZoo's own converters.
+
+    Where turns are strict, the actions of all but the agent whose turn it is do not matter.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pettingzoo.utils import aec_to_parallel, turn_based_aec_to_parallel
+
+    at_once = (getattr(env, "metadata", None) or {}).get("is_parallelizable", False)
+    with theirs(env, "the conversion to a parallel environment"):
+        return aec_to_parallel(env) if at_once else turn_based_aec_to_parallel(env)
 
 
 def name_of(env: Any) -> str:
     """Return what people call an environment."""
     source = getattr(env, "unwrapped", env)
-    named = (getattr(source, "metadata", None) or {}).get("name")
+    about = getattr(source, "metadata", None)
+    named = about.get("name") if isinstance(about, Mapping) else getattr(source, "name", None)
     return str(named or getattr(getattr(env, "spec", None), "id", None) or type(source).__name__)
 
 
@@ -249,7 +280,7 @@ def _discrete(spaces: list[Any], names: list[str]) -> tuple[tuple[int, ...], lis
 
 
 @contextmanager
-def _theirs(env: Any, what: str) -> Iterator[None]:
+def theirs(env: Any, what: str) -> Iterator[None]:
     """Tell as one sentence what an environment raises."""
     try:
         yield
@@ -272,7 +303,7 @@ def _dict(env: Any, what: str, value: Any) -> Mapping[str, Any]:
     return value
 
 
-def _reward(name: str, value: Any) -> float:
+def reward_of(name: str, value: Any) -> float:
     if isinstance(value, bool | np.bool_):
         return float(value)
     return check.real(f"the reward of {name}", value.item() if getattr(value, "shape", None) == () else value)

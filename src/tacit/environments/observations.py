@@ -165,13 +165,22 @@ def _plain(space: Any, who: str) -> tuple[Encode, int | None]:
         return lambda observation: tuple(key(observation[name]) for name, (key, _) in named.items()), _product(
             count for _, count in named.values()
         )
+    if kind == "Anything":
+        return _hashable, None
     integers = getattr(space, "dtype", None) is not None and np.dtype(space.dtype).kind in "iub"
     if integers and math.prod(space.shape) <= LARGEST_ARRAY:
-        return lambda observation: tuple(np.asarray(observation).ravel().tolist()), _array_count(space)
+        return _array_key(space, who), _array_count(space)
     raise TacitError(
         f"{who} observes {brief(space)}, which is not a small finite space; give encode=, a function from an "
         f"observation to something hashable, such as a tuple of a few whole numbers"
     )
+
+
+def _hashable(observation: Any) -> Hashable:
+    """Return what a plain object shows as something hashable."""
+    if isinstance(observation, np.ndarray):
+        observation = observation.tolist()
+    return tuple(_hashable(part) for part in observation) if isinstance(observation, list) else observation
 
 
 def _within(start: int, count: int, who: str) -> Encode:
@@ -184,6 +193,32 @@ def _within(start: int, count: int, who: str) -> Encode:
         return s
 
     return key
+
+
+def _array_key(space: Any, who: str) -> Encode:
+    """Return how an array becomes hashable; the first time that one is met, it is looked for in its space."""
+    low, high = _array_ends(space)
+    known: set[Hashable] = set()
+
+    def key(observation: Any) -> Hashable:
+        array = np.asarray(observation)
+        found = tuple(array.ravel().tolist())
+        if found not in known:
+            inside = array.shape == tuple(space.shape) and bool(((array >= low) & (array <= high)).all())
+            if not inside:
+                raise TacitError(f"{who} observed {brief(observation)}, which is not in {brief(space)}")
+            known.add(found)
+        return found
+
+    return key
+
+
+def _array_ends(space: Any) -> tuple[Any, Any]:
+    kind = _kind(space)
+    if kind == "MultiDiscrete":
+        first = getattr(space, "start", np.zeros_like(space.nvec))
+        return first, first + space.nvec - 1
+    return (0, 1) if kind == "MultiBinary" else (getattr(space, "low", -np.inf), getattr(space, "high", np.inf))
 
 
 def _array_count(space: Any) -> int | None:
