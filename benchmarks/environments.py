@@ -98,9 +98,7 @@ def learning(env: Any, seconds: float, **given: Any) -> float:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        run = tacit.learn(
-            env, "adaptive-v-cce", episodes=200_000, seconds=seconds, points=10, progress=watch, **given
-        )
+        run = tacit.learn(env, "adaptive-v-cce", episodes=200_000, seconds=seconds, points=10, progress=watch, **given)
     return run.episodes * run.game.horizon / (at["Measured"] - at["Started"])
 
 

@@ -15,13 +15,13 @@ from tacit.engine.agents import check_alone
 from tacit.engine.checkpoint import Checkpoint
 from tacit.engine.curve import Curve
 from tacit.engine.drive import drive
-from tacit.engine.events import Finished, Noted, Started, Watcher, to_all
+from tacit.engine.events import Finished, Noted, Scouted, Started, Watcher, and_shown, shown, to_all
 from tacit.engine.exact import ExactEngine
 from tacit.engine.fused import FusedEngine
 from tacit.engine.protocols import Engine, Output
 from tacit.engine.run import Run
 from tacit.environments.adapters import GameAdapter, environment, is_environment, name_of
-from tacit.environments.bounds import Bounds, Exceeded, episode_bounds
+from tacit.environments.bounds import Bounds, Exceeded, episode_bounds, told_scouting
 from tacit.environments.engine import EnvironmentEngine
 from tacit.environments.observations import Encode
 from tacit.environments.seeding import Seeding
@@ -112,7 +112,8 @@ def learn(
     """
     options = Options(episodes, seed, certify, keep, points, gap, seconds)
     given = {"horizon": horizon, "reward_range": reward_range, "encode": encode, "pickle_env": pickle_env or None}
-    run = run_learner(game, learner, params, options, watch=progress, checkpoint=checkpoint, **given)
+    watch = shown if progress is None else and_shown(progress)
+    run = run_learner(game, learner, params, options, watch=watch, checkpoint=checkpoint, **given)
     for note in run.warnings:
         warnings.warn(note, stacklevel=2)
     return run
@@ -212,6 +213,8 @@ def _in_environment(
     name, chosen = team(learner, params, name_of(env), len(adapter.names))
     check_alone(chosen, name)
     bounds = episode_bounds(adapter, horizon=horizon, reward_range=reward_range, seed=options.seed)
+    if bounds.guessed:
+        watch(Scouted(told_scouting(name_of(env), bounds, rangeless=chosen.rangeless)))
     seeding = Seeding(adapter, options.seed, pickled=check.flag("pickle_env", pickle_env or False))
     while True:
         engine = EnvironmentEngine(

@@ -24,9 +24,7 @@ class Trial:
 def trial(number: int, episodes: int) -> Trial:
     """Measure a random policy of a random game; everything random comes from its number."""
     agents, states, actions, horizon = SIZES[number % len(SIZES)]
-    game = tacit.make(
-        "random-general-sum", agents=agents, states=states, actions=actions, horizon=horizon, seed=number
-    )
+    game = tacit.make("random-general-sum", agents=agents, states=states, actions=actions, horizon=horizon, seed=number)
     policy = tacit.MarkovPolicy.random(game, seed=number, correlated=number % 3 == 0)
     exact = evaluate(game, policy, gap="cce")
     found = tacit.exploit(game, policy, episodes=episodes, seed=number)

@@ -135,5 +135,5 @@ def test_spaces_that_change_or_do_not_hold():
     with pytest.warns(UserWarning, match="left had 2 actions and now has 3"):
         run = tacit.learn(Changes(), "adaptive-v-cce", **given)
     assert run.interrupted
-    with pytest.raises(tacit.TacitError, match=r"left observed array\(\[99,  0\]\), which is not in"):
+    with pytest.raises(tacit.TacitError, match=r"left observed array\(\[99, 0\]\), which is not in"):
         tacit.learn(Outside(), "adaptive-v-cce", **given)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from calibration import trial
 
 import tacit
-from calibration import trial
 from tacit.environments.intervals import bernstein, half_widths
 from tacit.environments.training import Model
 

@@ -52,9 +52,7 @@ def drive(
                 ended = "tolerance"
             elif curve.done == curve.episodes:
                 ended = "episodes"
-            elif engine.failure is not None:
-                ended = "interrupted"
-            elif not ended and interrupts.pending:
+            elif engine.failure is not None or (not ended and interrupts.pending):
                 ended = "interrupted"
             elif not ended and seconds is not None and engine.seconds >= seconds:
                 ended = "seconds"

@@ -20,7 +20,6 @@ from tacit.core.errors import TacitError, brief, one_line
 from tacit.games.gymnasium import PLAIN_WRAPPERS, layers
 from tacit.games.protocol import Game
 
-
 #: Types that a reward most often has.
 _FLOATS = frozenset({float, np.float64, int})
 

@@ -54,8 +54,10 @@ class Arena(Protocol):
     agents: int
     horizon: int
     actions: tuple[int, ...]
-    shared: bool
     reward_range: tuple[float, float] | None
+
+    @property
+    def shared(self) -> bool: ...  # noqa: D102
 
     def states(self, agent: int) -> int:
         """Return how many states an agent has met, or can meet where that is known."""

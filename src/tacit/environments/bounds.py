@@ -44,6 +44,17 @@ class Bounds:
         return self.guessed_horizon or self.guessed_range
 
 
+def told_scouting(name: str, bounds: Bounds, *, rangeless: bool) -> str:
+    """Return in one line what a few episodes have shown, and what happens if it turns out wrong."""
+    low, high = bounds.reward_range
+    horizon = f"horizon={bounds.horizon}" if bounds.guessed_horizon else ""
+    rewards = f"reward_range=({low:g}, {high:g})" if bounds.guessed_range else ""
+    found = " and ".join(part for part in (horizon, rewards) if part)
+    harmless = rangeless and not bounds.guessed_horizon
+    later = "this learner needs no range" if harmless else "if more is met, the run starts over; give what you know"
+    return f"{name}: a few random episodes suggest {found}; {later}"
+
+
 class Exceeded(Exception):
     """An episode or a reward beyond the bounds, and wider bounds to start over with.
 

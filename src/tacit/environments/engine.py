@@ -10,8 +10,8 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Hashable
-from dataclasses import asdict
+from collections.abc import Hashable, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -152,7 +152,7 @@ class EnvironmentEngine(Engine):
                 shown, paid, gone = environment.step(chosen.tolist())
                 rewards[:] = paid
                 if not low <= min(paid) <= max(paid) <= high:
-                    check_rewards(self.bounds, paid)
+                    low, high = self._widened(paid)
                 over = gone if True in gone else None
             else:
                 rewards[:] = 0.0
@@ -171,6 +171,19 @@ class EnvironmentEngine(Engine):
         if isinstance(self.record, Record):
             self.record.clock[0] = self._episode
         return returns
+
+    def _widened(self, paid: Sequence[float]) -> tuple[float, float]:
+        """Return a range with these rewards in it; learners that depend on the range start over with a wider one."""
+        if not (self.learner.rangeless and self.bounds.guessed_range):
+            check_rewards(self.bounds, paid)
+        low, high = self.bounds.reward_range
+        wider = (min(low, *paid), max(high, *paid))
+        told = f"rewards were met in [{wider[0]:g}, {wider[1]:g}], beyond those of the first episodes"
+        kept = tuple(note for note in self.bounds.notes if not note.startswith("rewards were met"))
+        self.bounds = replace(self.bounds, reward_range=wider, notes=(*kept, told))
+        if isinstance(self.game, EnvironmentGame):
+            self.game.reward_range = wider
+        return wider
 
     @property
     def record(self) -> Record | Nothing:
@@ -223,13 +236,19 @@ class EnvironmentEngine(Engine):
     def own_bounds(self, kind: str, done: int) -> Gaps:
         """Return each agent's own bound; nothing where they saw different things."""
         total = self.team.bound_sum()
-        if not self.common_state or total is None:
+        unit = self.world.largest_gap  # in which the learners count; none where a guess has seen one reward only
+        if (
+            not self.common_state
+            or total is None
+            or (unit == 0 and self.bounds.reward_range[1] > self.bounds.reward_range[0])
+        ):
             return Gaps("nash", np.full(self.game.agents, np.nan), "none")
         drawn = self.bounds.drawn and any(own.count != 1 for own in self.observations)
         upper, source = own_bound.judged(
             self.learner, self.world, total, done, drawn=drawn, trusted=not self.bounds.guessed
         )
-        return Gaps(kind, upper, source, most=self.world.largest_gap)
+        low, high = self.bounds.reward_range
+        return Gaps(kind, upper, source, most=self.bounds.horizon * (high - low))
 
     def snapshot(self) -> Arrays:
         """Return the agents' states, what they saw, the record, and what the environment has to remember."""
@@ -269,7 +288,12 @@ class EnvironmentEngine(Engine):
                 self.bounds.guessed
             ):
                 raise TacitError("its horizon or its range of rewards is not the one that was given")
-            raise Exceeded(bounds, stored=True)
+            if not (
+                self.learner.rangeless
+                and replace(bounds, reward_range=(0, 0), notes=())
+                == replace(self.bounds, reward_range=(0, 0), notes=())
+            ):
+                raise Exceeded(bounds, stored=True)
         horizon, N = self.bounds.horizon, self.game.agents
         most = max(self.team.room, 2 * (done + 1) * horizon + 2 * horizon)
         room = whole_number(arrays, "room", most=most)
@@ -310,5 +334,8 @@ class EnvironmentEngine(Engine):
             self.record.visited[: self._episode] = arrays["visited"][:, :, 0]
             self.record.clock[0] = self._episode
         self.seconds = float(arrays["seconds"])
+        self.bounds = stored_bounds(str(arrays["bounds"]))
+        if isinstance(self.game, EnvironmentGame):
+            self.game.reward_range = self.bounds.reward_range
         self._tell()
         self._seeding.load(str(arrays["environment"]).partition(" ")[2])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core import check
-from tacit.core.errors import TacitError, brief
+from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.environments.arena import Arena, GameArena, Played, checked_returns, span
 from tacit.environments.intervals import bernstein, half_widths
@@ -239,9 +239,7 @@ def _upper(
     return max(found, 0.0), ""
 
 
-def _played(
-    arena: Arena, policy: Any, episodes: int, seed: int, deviation: Deviation | None = None
-) -> list[Played]:
+def _played(arena: Arena, policy: Any, episodes: int, seed: int, deviation: Deviation | None = None) -> list[Played]:
     """Play episodes in batches."""
     edges = range(0, episodes, BATCH)
     return [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -113,9 +113,7 @@ class _CertifiedBatch:
         policy, known = self.policy, states[:, 0] < self.policy.states
         s = np.minimum(states[:, 0], policy.states - 1)
         self.k = np.where(known, policy.earlier(h, self.k, s, self.draws.common[:, h]), -1)
-        return np.stack(
-            [policy._drawn(i, self.k, h, self.draws.own[i][:, h]) for i in range(policy.agents)], axis=1
-        )
+        return np.stack([policy._drawn(i, self.k, h, self.draws.own[i][:, h]) for i in range(policy.agents)], axis=1)
 
 
 class _PartsBatch:
@@ -141,7 +139,7 @@ def _picked(cumulated: FloatArray, states: IntArray, u: FloatArray) -> IntArray:
     return np.where(known, found, (u * A).astype(np.int64))
 
 
-class single_players:  # noqa: N801  a constructor, beside batch_players
+class single_players:
     """All agents in one episode after the other, each with its own part."""
 
     def __init__(self, policy: Any, actions: Sequence[int], deviation: Deviation | None) -> None:
@@ -179,4 +177,4 @@ class single_players:  # noqa: N801  a constructor, beside batch_players
 def _known(policy: Any, agents: int) -> list[int]:
     """Return how many states each agent's part knows."""
     each = getattr(policy, "each", None)
-    return [own.states for own in each] if each is not None else [getattr(policy, "states", math.inf)] * agents
+    return [own.states for own in each] if each is not None else [getattr(policy, "states", sys.maxsize)] * agents

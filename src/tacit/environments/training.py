@@ -53,7 +53,7 @@ class Model:
         codes = np.concatenate([self._code, met])
         counts = np.concatenate([self._count, np.ones(len(met))])
         self._code, where = np.unique(codes, return_inverse=True)
-        self._count = np.bincount(where.ravel(), counts, minlength=len(self._code))
+        self._count = np.bincount(where.ravel(), weights=counts, minlength=len(self._code)).astype(np.float64)
 
     def _grow(self, states: int) -> None:
         if states <= self.states:
@@ -100,7 +100,7 @@ class Model:
         return self._choice(Q, np.zeros_like(self.visits))
 
     def best(self) -> IntArray:
-        """Return the best response by what was met [H, S]: what was never tried does not count, −1 where nothing was."""
+        """Return the best response by what was met [H, S]; what was never tried does not count, −1 for no state."""
         left = np.arange(self.horizon, 0, -1.0)
         span = max(self.high - self.low, 1e-12)
         Q, _ = self._shifted(np.zeros_like(self.visits), left * span, unknown=-1.0)

@@ -61,6 +61,7 @@ class AdaptiveV(Learner):
 
     output: ClassVar[str] = "certified"
     rule: ClassVar[str] = "rate"
+    rangeless: ClassVar[bool] = True
 
     equilibrium: str = "cce"
     _: KW_ONLY

@@ -168,4 +168,3 @@ def _from_document(content: Mapping[str, Any], agent: int | None, path: object) 
     if content["kind"] == "thinned":
         return ThinnedPart(ThinnedPolicy(**thinned_document.loaded(alone)), 0, number=own)
     return MarkovPart(MarkovPolicy._from_document(alone).probs[0], own)
-
