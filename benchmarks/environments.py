@@ -70,7 +70,9 @@ def alone(env: Any, seconds: float) -> float:
     names = getattr(env, "possible_agents", None)
     spaces = [env.action_space] if names is None else [env.action_space(name) for name in names]
     draws = np.stack([space.start + rng.integers(space.n, size=4096) for space in spaces], axis=1).tolist()
-    ready: list[Any] = [own[0] for own in draws] if names is None else [dict(zip(names, own)) for own in draws]
+    ready: list[Any] = (
+        [own[0] for own in draws] if names is None else [dict(zip(names, own, strict=True)) for own in draws]
+    )
     env.reset(seed=0)
     began, steps = time.process_time(), 0
     while time.process_time() - began < seconds:

@@ -35,16 +35,12 @@ if TYPE_CHECKING:
     from tacit.engine import Agent, Run, agent
     from tacit.environments.measure import evaluate, exploit
     from tacit.environments.pettingzoo import to_pettingzoo
-    from tacit.evaluation import (
-        best_response,
-        l2_gap,
-        mismatch,
-        potential,
-        smoothness,
-        solve,
-        stationarity,
-        theory,
-    )
+    from tacit.evaluation import best_response, l2_gap, smoothness
+    from tacit.evaluation.mismatch import mismatch
+    from tacit.evaluation.potential import potential
+    from tacit.evaluation.solve import solve
+    from tacit.evaluation.stationarity import stationarity
+    from tacit.evaluation.theory import theory
     from tacit.games import TabularGame, load, make
     from tacit.games.gymnasium import from_gymnasium
     from tacit.games.openspiel import from_openspiel

@@ -100,8 +100,8 @@ def test_a_killed_run_ends_with_the_same_bits(how: str, tmp_path: Path):
     options = {"episodes": 80, "seed": 3, "points": 7, **given}
     straight = tacit.learn(make(), "adaptive-v-cce", **options)
     place = tmp_path / "checkpoint.npz"
+    kept = EveryTime(place, key="x")
     with pytest.raises(Killed):
-        kept = EveryTime(place, key="x")
         tacit.learn(make(), "adaptive-v-cce", checkpoint=kept, progress=killed_at(20), **options)
     kept = EveryTime(place, key="x")
     resumed = tacit.learn(make(), "adaptive-v-cce", checkpoint=kept, **options)
@@ -116,8 +116,8 @@ def test_bounds_that_were_widened_are_resumed(tmp_path: Path):
     straight = tacit.learn(make(), "stage-v-cce", episodes=400, seed=1)
     assert any("started over" in note for note in straight.notes)
     place = tmp_path / "checkpoint.npz"
+    kept = EveryTime(place, key="x")
     with pytest.raises(Killed):
-        kept = EveryTime(place, key="x")
         tacit.learn(make(), "stage-v-cce", episodes=400, seed=1, checkpoint=kept, progress=killed_at(390))
     kept = EveryTime(place, key="x")
     resumed = tacit.learn(make(), "stage-v-cce", episodes=400, seed=1, checkpoint=kept)

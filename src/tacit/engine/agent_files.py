@@ -54,7 +54,7 @@ def write(agent: Any, path: str | os.PathLike[str]) -> None:
 
 
 def read(path: str | os.PathLike[str], learner: str | Learner | None, make: Any) -> Any:
-    """Return an agent from a file; `make` makes a fresh one of a learner, sizes, range, scale, seed, index and start."""
+    """Return an agent from a file; `make` makes a fresh one."""
     arrays = archive.read(path, limited=False)
     try:
         return _agent(arrays, learner, make)

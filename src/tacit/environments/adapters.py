@@ -303,6 +303,7 @@ def _dict(env: Any, what: str, value: Any) -> Mapping[str, Any]:
 
 
 def reward_of(name: str, value: Any) -> float:
+    """Return a reward as a float; what is no finite number is told."""
     if isinstance(value, bool | np.bool_):
         return float(value)
     return check.real(f"the reward of {name}", value.item() if getattr(value, "shape", None) == () else value)

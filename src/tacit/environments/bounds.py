@@ -77,26 +77,26 @@ def episode_bounds(
     drawn = stated(environment.source, "first_states") != 1
     if horizon is None:
         horizon = _stated_horizon(environment.source)
-    stated_range = (
-        _stated_range(environment.source) if reward_range is None else check.interval("reward_range", reward_range)
+    found_range = (
+        stated_range(environment.source) if reward_range is None else check.interval("reward_range", reward_range)
     )
     if horizon is not None:
         check.integer("horizon", horizon, least=1)
-    if horizon is not None and stated_range is not None:
-        check_range(stated_range, horizon)
-        return Bounds(horizon, stated_range, drawn=drawn)
+    if horizon is not None and found_range is not None:
+        check_range(found_range, horizon)
+        return Bounds(horizon, found_range, drawn=drawn)
     longest, low, high, early = _scouted(environment, horizon, seed)
     if early:
         low, high = min(low, 0.0), max(high, 0.0)  # who is out gets nothing
     notes = []
     if horizon is None:
         notes.append(f"the horizon is {longest}, the longest of a few episodes; it can be given (horizon)")
-    if stated_range is None:
+    if found_range is None:
         seen = f"[{low:g}, {high:g}]"
         notes.append(f"rewards are taken to lie in {seen}, as in a few episodes; the range can be given (reward_range)")
-    found = stated_range or (low, high)
+    found = found_range or (low, high)
     check_range(found, horizon or longest)
-    return Bounds(horizon or longest, found, horizon is None, stated_range is None, early, drawn, tuple(notes))
+    return Bounds(horizon or longest, found, horizon is None, found_range is None, early, drawn, tuple(notes))
 
 
 def stored_bounds(text: str) -> Bounds:
@@ -153,7 +153,7 @@ def _stated_horizon(env: Any) -> int | None:
     return None
 
 
-def _stated_range(env: Any) -> tuple[float, float] | None:
+def stated_range(env: Any) -> tuple[float, float] | None:
     """Return the range that an environment states; an infinite one says nothing."""
     found = stated(env, "reward_range")
     if found is None or any(isinstance(end, float) and math.isinf(end) for end in np.ravel(np.array(found, object))):

@@ -111,7 +111,7 @@ class EnvironmentEngine(Engine):
     def advance(self, episodes: int) -> FloatArray:
         """Play episodes one by one for a tenth of a second, one at least; return the agents' returns [episodes, N]."""
         began, first = time.perf_counter(), self._episode
-        returns = []
+        returns: list[FloatArray] = []
         try:
             while len(returns) < episodes and (not returns or time.perf_counter() - began < 0.1):
                 returns.append(self._play())
@@ -227,7 +227,11 @@ class EnvironmentEngine(Engine):
         if self.visited is None or not isinstance(self.record, Record) or not self._episode:
             return {}
         visited, stored = self.visited[: self._episode], self.record.stored[: self._episode]
-        sizes = {"actions": self.game.actions, "states": [len(own.met) for own in self.observations], "rule": rule}
+        sizes: dict[str, Any] = {
+            "actions": self.game.actions,
+            "states": [len(own.met) for own in self.observations],
+            "rule": rule,
+        }
         found = {start: SeparatePolicy.of(visited, stored, **sizes, start=start) for start in STARTS}
         for policy in found.values():
             policy.observations = self.observations
@@ -236,25 +240,21 @@ class EnvironmentEngine(Engine):
     def own_bounds(self, kind: str, done: int) -> Gaps:
         """Return each agent's own bound; nothing where they saw different things."""
         total = self.team.bound_sum()
-        unit = self.world.largest_gap  # in which the learners count; none where a guess has seen one reward only
-        if (
-            not self.common_state
-            or total is None
-            or (unit == 0 and self.bounds.reward_range[1] > self.bounds.reward_range[0])
-        ):
+        low, high = self.bounds.reward_range
+        unitless = self.world.largest_gap == 0 and high > low  # the first episodes had shown one reward only
+        if not self.common_state or total is None or unitless:
             return Gaps("nash", np.full(self.game.agents, np.nan), "none")
         drawn = self.bounds.drawn and any(own.count != 1 for own in self.observations)
         upper, source = own_bound.judged(
             self.learner, self.world, total, done, drawn=drawn, trusted=not self.bounds.guessed
         )
-        low, high = self.bounds.reward_range
         return Gaps(kind, upper, source, most=self.bounds.horizon * (high - low))
 
     def snapshot(self) -> Arrays:
         """Return the agents' states, what they saw, the record, and what the environment has to remember."""
         k = self._episode
         met = [] if self._numbered else [own.met for own in self.observations]
-        kept = {} if self.visited is None else {"visited": self.visited[:k]}
+        kept: Arrays = {} if self.visited is None else {"visited": self.visited[:k]}
         if isinstance(self.record, Record):
             kept["stored"] = self.record.stored[:k]
         return {

@@ -8,7 +8,7 @@ from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.environments.adapters import Environment, environment, name_of
 from tacit.environments.arena import EnvironmentArena
-from tacit.environments.bounds import episode_bounds
+from tacit.environments.bounds import episode_bounds, stated_range
 from tacit.environments.game import EnvironmentGame
 from tacit.environments.observations import Encode, Observations, numberings
 
@@ -35,7 +35,9 @@ def opened(
         raise TacitError(f"the policy does not fit {name_of(env)}: {brief(policy)}")
     own = _own(adapter, observations, encode)
     length = _horizon(policy) if horizon is None else check.integer("horizon", horizon, least=1)
-    if length is None or reward_range is None:
+    if reward_range is None:
+        reward_range = stated_range(env)
+    if length is None:
         bounds = episode_bounds(adapter, horizon=length, reward_range=reward_range, seed=0)
         length = bounds.horizon
         reward_range = None if bounds.guessed_range else bounds.reward_range

@@ -45,13 +45,12 @@ class Part:
 
     @staticmethod
     def load(path: str | os.PathLike[str], *, agent: int | None = None) -> Part:
-        """Read a part that `policy.save(path, agent=)` wrote; or agent i's part of a whole policy, `.npz` or `.json`."""
-        from tacit import policies
-        from tacit.policies import document
+        """Read a part that `policy.save(path, agent=)` wrote, or agent i's part of a whole policy."""
+        from tacit.policies import document, load
 
         if document.named(path) and document.is_part(path):
             return _from_document(document.read_part(path), agent, path)
-        policy: Any = policies.load(path)
+        policy: Any = load(path)
         if agent is None:
             raise TacitError(f"{path} holds the policy of all agents; say whose part it is to be, agent=0 to …")
         found: Part = policy.part(agent)

@@ -55,8 +55,8 @@ class CertifiedOutput(Output):
         policy = engine.policy(engine.distributions())
         last = exact_candidate(self.tables, policy)
         if not engine.common_state:
-            unknown = Known(Gaps("nash", np.full(self.game.agents, np.nan), "none"), None)
-            apart = {name: Candidate(own, unknown) for name, own in engine.separate(self.learner.rule).items()}
+            nothing = Known(Gaps("nash", np.full(self.game.agents, np.nan), "none"), None)
+            apart = {name: Candidate(own, nothing) for name, own in engine.separate(self.learner.rule).items()}
             return Result(policy, {**apart, "last": last}, "last")
         kept, kind = self.record, self.learner.equilibrium
         certified = certified_policies(self.game, kept, self.learner.rule) if isinstance(kept, Record) else {}
