@@ -251,7 +251,7 @@ def _conduct(
     if checkpoint is not None:
         checkpoint.resume({"engine": engine, "curve": curve, "output": output}, *engine.structs)
     game = engine.game.name or type(engine.game).__name__
-    watch(Started(game, name, options.seed, options.episodes, curve.done, tuple(curve.rows)))
+    watch(Started(game, name, options.seed, options.episodes, curve.done, tuple(curve.rows), engine.game.horizon))
     limits = {"gap": options.gap, "seconds": options.seconds}
     ended = drive(engine, output, curve, watch=watch, checkpoint=checkpoint, **limits)
     result = output.result(engine, curve.done)

@@ -19,6 +19,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:the agents saw different"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore:pkg_resources"),
+    pytest.mark.filterwarnings("ignore:.*render method"),
 ]
 
 
@@ -69,9 +70,7 @@ def test_connect_four_in_turns():
     def height(seen: Any) -> tuple[int, ...]:
         return tuple(seen["observation"].sum(axis=(0, 2)).tolist())
 
-    run = tacit.learn(
-        four.env(), "adaptive-v-cce", episodes=10, horizon=20, encode=height, reward_range=(-1, 1)
-    )
+    run = tacit.learn(four.env(), "adaptive-v-cce", episodes=10, horizon=20, encode=height, reward_range=(-1, 1))
     assert run.game.actions == (7, 7)
 
 

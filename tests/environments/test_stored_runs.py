@@ -30,7 +30,7 @@ def found(monkeypatch: pytest.MonkeyPatch):
 def test_a_stored_run_is_evaluated_by_play(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert main([*RUN, "--out", str(tmp_path)]) == 0
     capsys.readouterr()
-    with pytest.raises(tacit.TacitError, match="--game pettingzoo:toys.Corridor runs its code"):
+    with pytest.raises(tacit.TacitError, match=r"--game pettingzoo:toys\.Corridor runs its code"):
         run_evaluate(str(tmp_path))
     assert main(["evaluate", str(tmp_path), "--game", GAME, "--episodes", "20", "--json"]) == 0
     document = json.loads(capsys.readouterr().out)

@@ -25,8 +25,8 @@ def add(commands: Any) -> None:
         help="compute values and gaps of stored policies anew, and show them beside the stored ones",
         description="Read the policies of stored runs, compute their exact values and gaps from the game's own tables "
         "and nothing else, and show them beside what was stored. Gaps are exact for Markov policies and exact upper "
-        "bounds for certified ones. A policy of an environment, which has no tables, is played, if --game names it: values and "
-        "what trained best responses gain, with 95 % intervals; such gains are lower bounds on the gaps.",
+        "bounds for certified ones. A policy of an environment, which has no tables, is played, if --game names it: "
+        "values and what trained best responses gain, with 95 % intervals; such gains are lower bounds on the gaps.",
         epilog="example:\n  tacit run good-state stage-v-cce --episodes 5000 --seeds 2 --out results/first\n"
         "  tacit evaluate results/first",
         formatter_class=argparse.RawDescriptionHelpFormatter,

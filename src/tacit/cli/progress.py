@@ -30,7 +30,7 @@ class Shown:
     def __init__(self, show: Callable[[str, int, int], None], say: Callable[[str], None]) -> None:
         self._show, self._say = show, say
         self._said: set[str] = set()
-        self._seen: deque[tuple[float, int]] = deque()
+        self._seen: deque[tuple[float, int, int]] = deque()
 
     def say(self, text: str) -> None:
         """Print a line beside the progress."""
@@ -41,7 +41,7 @@ class Shown:
     def __call__(self, at: RunProgress) -> None:
         """Show runs done, episodes a second and the time left."""
         now = time.perf_counter()
-        self._seen.append((now, at.episodes))
+        self._seen.append((now, at.episodes, at.steps))
         while now - self._seen[0][0] > _RATE_SECONDS and len(self._seen) > 2:
             self._seen.popleft()
         text = f"{at.done}/{at.runs} runs"
@@ -50,7 +50,10 @@ class Shown:
             text += ", storing results" if at.done < at.runs else ""
         elif seconds > 0 and played > 0:
             rate = played / seconds
-            text += f", {rate:,.0f} episodes/s, {_clock((at.total - at.episodes) / rate)} left"
+            steps = (at.steps - self._seen[0][2]) / seconds
+            text += f", {rate:,.0f} episodes/s ({steps:,.0f} steps/s), {_clock((at.total - at.episodes) / rate)} left"
+        if at.reward is not None and at.done < at.runs:
+            text += f", reward {at.reward:.4g}"
         self._show(text, at.episodes, at.total)
 
 

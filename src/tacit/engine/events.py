@@ -22,6 +22,7 @@ class Started:
     episodes: int  # to be played in all
     done: int = 0  # by an earlier process
     rows: Sequence[Row] = ()  # of the curve so far
+    horizon: int = 1  # steps of an episode
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
-from tacit.engine import Advanced, Event, Finished, Noted
+from tacit.engine import Advanced, Event, Finished, Measured, Noted, Started
 from tacit.experiments.plan import RunSpec
 
 
@@ -17,6 +17,8 @@ class Progress:
     runs: int
     episodes: int
     total: int
+    steps: int = 0  # of environments, so far
+    reward: float | None = None  # of agent 0, in the last windows of the runs in progress, on average
 
 
 class ProgressWatch:
@@ -34,11 +36,17 @@ class ProgressWatch:
         self._episodes = {spec.hash: spec.episodes if spec.hash in stored else 0 for spec in runs}
         self._done = set(stored)
         self._total = sum(spec.episodes for spec in runs)
+        self._horizon: dict[str, int] = {}
+        self._reward: dict[str, float] = {}
 
     def __call__(self, index: int, event: Event) -> None:
         """Take in an event of the run with this index among `specs`."""
         key = self.specs[index].hash
-        if isinstance(event, Advanced):
+        if isinstance(event, Started):
+            self._horizon[key] = event.horizon
+        elif isinstance(event, Measured):
+            self._reward[key] = float(event.row["reward"])
+        elif isinstance(event, Advanced):
             self._episodes[key] = event.done
         elif isinstance(event, Finished) and event.ended != "interrupted":
             self._done.add(key)
@@ -47,4 +55,6 @@ class ProgressWatch:
             self._note(event.text)
         if self._progress is not None:
             episodes = sum(self._episodes.values())
-            self._progress(Progress(len(self._done), len(self._runs), episodes, self._total))
+            steps = sum(self._episodes[key] * horizon for key, horizon in self._horizon.items())
+            reward = sum(self._reward.values()) / len(self._reward) if self._reward else None
+            self._progress(Progress(len(self._done), len(self._runs), episodes, self._total, steps, reward))
