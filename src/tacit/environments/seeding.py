@@ -34,6 +34,15 @@ TOLD = {
 }
 
 
+def episode_seed(seed: int, episode: int) -> int:
+    """Return the seed with which an episode begins, in an environment that is seeded anew at every episode.
+
+    >>> episode_seed(7, 0), episode_seed(7, 1) == episode_seed(7, 1)
+    (7, True)
+    """
+    return seed if episode == 0 else int(streams.seeds(seed, streams.EPISODES, range(episode, episode + 1))[0])
+
+
 class Seeding:
     """Gives each episode its seed, and keeps what an environment has to remember between episodes.
 
