@@ -130,8 +130,13 @@ class Observations:
         self._numbers = {key: s for s, key in enumerate(met)}
 
     def known(self, observation: Any) -> int | None:
-        """Return the number of an observation, None if it was never met."""
-        return self._numbers.get(self.key(observation))
+        """Return the number of an observation, None if it was never met, or is none of its space."""
+        try:
+            return self._numbers.get(self.key(observation))
+        except TacitError:
+            if self._encoded is not None:
+                raise
+            return None
 
 
 def numberings(environment: Environment, encode: Encode | None, *, early: bool) -> list[Observations]:
