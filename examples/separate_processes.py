@@ -20,6 +20,7 @@ from gymnasium.spaces import Discrete
 from pettingzoo import ParallelEnv
 
 import tacit
+from tacit.environments.seeding import episode_seed
 from tacit.learners import theorem_iota
 from tacit.learners.spec import Scale
 
@@ -108,7 +109,7 @@ def serve(env: ParallelEnv) -> tuple[list[str], list[list[dict]]]:
         for i, line in enumerate(lines):  # what an agent has to know before it begins
             tell(line, sent[i], {**size, "reward_range": RANGE, "seed": SEED, "index": i, "iota": iota})
         for k in range(EPISODES):
-            observations, _ = env.reset(seed=SEED if k == 0 else None)
+            observations, _ = env.reset(seed=episode_seed(SEED, k))  # as tacit.learn seeds it
             for i, name in enumerate(env.possible_agents):
                 tell(lines[i], sent[i], {"observation": observations[name]})
             for _ in range(HORIZON):

@@ -33,25 +33,21 @@ if TYPE_CHECKING:
     from tacit.bandits import Exp3, Exp3IX, Swap, TsallisINF, WeightedFTRL
     from tacit.core.errors import TacitError
     from tacit.engine import Agent, Run, agent
+    from tacit.environments.measure import evaluate, exploit
     from tacit.environments.pettingzoo import to_pettingzoo
-    from tacit.evaluation import (
-        best_response,
-        evaluate,
-        l2_gap,
-        mismatch,
-        potential,
-        smoothness,
-        solve,
-        stationarity,
-        theory,
-    )
+    from tacit.evaluation import best_response, l2_gap, smoothness
+    from tacit.evaluation.mismatch import mismatch
+    from tacit.evaluation.potential import potential
+    from tacit.evaluation.solve import solve
+    from tacit.evaluation.stationarity import stationarity
+    from tacit.evaluation.theory import theory
     from tacit.experiments import compare, tune
     from tacit.games import TabularGame, load, make
     from tacit.games.gymnasium import from_gymnasium
     from tacit.games.openspiel import from_openspiel
     from tacit.learners import NPG, UCB, PGAdaptive, PGExact, PGStorm, QIndependent, StageV, VLearning
     from tacit.learning import learn
-    from tacit.policies import CertifiedPolicy, MarkovPolicy, ThinnedPolicy
+    from tacit.policies import CertifiedPolicy, MarkovPolicy, Part, SeparatePolicy, ThinnedPolicy
 
 #: Where each public name lives; it is imported when it is first used, so that `import tacit` costs nothing.
 _HOMES = {
@@ -71,10 +67,10 @@ _HOMES = {
     "tacit.bandits": ["Exp3", "Exp3IX", "Swap", "TsallisINF", "WeightedFTRL"],
     "tacit.core.errors": ["TacitError"],
     "tacit.engine": ["Agent", "Run", "agent"],
+    "tacit.environments.measure": ["evaluate", "exploit"],
     "tacit.environments.pettingzoo": ["to_pettingzoo"],
     "tacit.evaluation": [
         "best_response",
-        "evaluate",
         "l2_gap",
         "mismatch",
         "potential",
@@ -89,7 +85,7 @@ _HOMES = {
     "tacit.games.openspiel": ["from_openspiel"],
     "tacit.learners": ["NPG", "UCB", "PGAdaptive", "PGExact", "PGStorm", "QIndependent", "StageV", "VLearning"],
     "tacit.learning": ["learn"],
-    "tacit.policies": ["CertifiedPolicy", "MarkovPolicy", "ThinnedPolicy"],
+    "tacit.policies": ["CertifiedPolicy", "MarkovPolicy", "Part", "SeparatePolicy", "ThinnedPolicy"],
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -120,8 +116,10 @@ __all__ = [
     "PGAdaptive",
     "PGExact",
     "PGStorm",
+    "Part",
     "QIndependent",
     "Run",
+    "SeparatePolicy",
     "StageV",
     "Swap",
     "TabularGame",
@@ -140,6 +138,7 @@ __all__ = [
     "evaluate",
     "evaluation",
     "experiments",
+    "exploit",
     "from_gymnasium",
     "from_openspiel",
     "games",

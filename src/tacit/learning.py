@@ -15,16 +15,17 @@ from tacit.engine.agents import check_alone
 from tacit.engine.checkpoint import Checkpoint
 from tacit.engine.curve import Curve
 from tacit.engine.drive import drive
-from tacit.engine.events import Finished, Noted, Started, Watcher, to_all
+from tacit.engine.events import Finished, Noted, Scouted, Started, Watcher, and_shown, shown, to_all
 from tacit.engine.exact import ExactEngine
 from tacit.engine.fused import FusedEngine
 from tacit.engine.protocols import Engine, Output
 from tacit.engine.record import Record
 from tacit.engine.run import Run
 from tacit.environments.adapters import GameAdapter, environment, is_environment, name_of
-from tacit.environments.bounds import Bounds, Exceeded, episode_bounds
+from tacit.environments.bounds import Bounds, Exceeded, episode_bounds, told_scouting
 from tacit.environments.engine import EnvironmentEngine
 from tacit.environments.observations import Encode
+from tacit.environments.seeding import Seeding
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.protocol import Game, check_play, check_sizes, is_game
 from tacit.games.tabular import TabularGame
@@ -48,6 +49,7 @@ def learn(
     horizon: int | None = None,
     reward_range: tuple[float, float] | None = None,
     encode: Encode | None = None,
+    pickle_env: bool = False,
     **params: Any,
 ) -> Run:
     """Let all agents of a game learn, and certify the result.
@@ -96,11 +98,15 @@ def learn(
         For environments: where rewards lie. If not given, likewise; the bounds are then estimates.
     encode : callable, optional
         For environments: from an observation to something hashable, which is then the state that the agent sees.
+    pickle_env : bool
+        For environments with a checkpoint: keep the environment in it as a pickle, and unpickle it to resume. Whoever
+        can write that file can then run code as you; without it nothing is unpickled.
 
     Returns
     -------
     Run
-        Interrupted by Ctrl-C, the run holds what was done until then, and says so.
+        Interrupted by Ctrl-C or by an environment that fails, the run holds what was done until then, and says so;
+        `run.raise_error()` raises what the environment failed with.
 
     Examples
     --------
@@ -110,8 +116,9 @@ def learn(
     ('cce', True)
     """
     options = Options(episodes, seed, certify, keep, points, gap, seconds)
-    given = {"horizon": horizon, "reward_range": reward_range, "encode": encode}
-    run = run_learner(game, learner, params, options, watch=progress, checkpoint=checkpoint, **given)
+    given = {"horizon": horizon, "reward_range": reward_range, "encode": encode, "pickle_env": pickle_env or None}
+    watch = shown if progress is None else and_shown(progress)
+    run = run_learner(game, learner, params, options, watch=watch, checkpoint=checkpoint, **given)
     for note in run.warnings:
         warnings.warn(note, stacklevel=2)
     return run
@@ -217,26 +224,35 @@ def _in_environment(
     horizon: int | None = None,
     reward_range: tuple[float, float] | None = None,
     encode: Encode | None = None,
+    pickle_env: bool | None = None,
 ) -> Run:
     """Let agents on their own learn; start over with wider bounds where an environment exceeds those it was given."""
     if options.certify:
         raise TacitError(f"{name_of(env)} has no tables, which the certificate needs; leave the certificate out")
-    if checkpoint is not None:
-        raise TacitError(f"runs in an environment are not checkpointed; leave the checkpoint of {name_of(env)} out")
+    if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
+        raise TacitError(f"checkpoint is {brief(checkpoint)}; it must be a tacit.engine.checkpoint.Checkpoint")
     if encode is not None and not callable(encode):
         raise TacitError(f"encode is {brief(encode)}; it must be a function from an observation to something hashable")
     adapter = environment(env)
     name, chosen = team(learner, params, name_of(env), len(adapter.names))
     check_alone(chosen, name)
     bounds = episode_bounds(adapter, horizon=horizon, reward_range=reward_range, seed=options.seed)
+    if bounds.guessed:
+        watch(Scouted(told_scouting(name_of(env), bounds, rangeless=chosen.rangeless)))
+    seeding = Seeding(adapter, options.seed, pickled=check.flag("pickle_env", pickle_env or False))
     while True:
-        engine = EnvironmentEngine(adapter, chosen, bounds, episodes=options.most, seed=options.seed, encode=encode)
+        engine = EnvironmentEngine(
+            adapter, chosen, bounds, episodes=options.most, seed=options.seed, encode=encode, seeding=seeding
+        )
+        engine.tells_seeding = checkpoint is not None
         output = _output(engine.game, chosen, options)
         engine.record = output.record
         try:
-            return _conduct(engine, output, name, options, watch, None)
+            return _conduct(engine, output, name, options, watch, checkpoint)
         except Exceeded as exceeded:
             bounds = exceeded.wider
+            if checkpoint is not None and not exceeded.stored:
+                checkpoint.discard()
 
 
 def _require_tables(game: Game, needed: str) -> TabularGame:
@@ -290,7 +306,7 @@ def _conduct(
     if checkpoint is not None:
         checkpoint.resume({"engine": engine, "curve": curve, "output": output}, *engine.structs)
     game = engine.game.name or type(engine.game).__name__
-    watch(Started(game, name, options.seed, options.most, curve.done, tuple(curve.rows)))
+    watch(Started(game, name, options.seed, options.most, curve.done, tuple(curve.rows), engine.game.horizon))
     before = (*output.notes, *early)
     for note in before:
         watch(Noted(note))
@@ -298,9 +314,11 @@ def _conduct(
     ended = drive(engine, output, curve, watch=watch, checkpoint=checkpoint, **stop)
     result = output.result(engine, curve.done)
     found = [*engine.warnings, *early]
+    failed = "" if engine.failure is None else str(engine.failure)
     if ended == "interrupted":
         of = "" if options.episodes is None else f" of {options.episodes}"
-        found.append(f"interrupted: the run holds {curve.done}{of} episodes")
+        told = f"interrupted: the run holds {curve.done}{of} episodes"
+        found.append(f"{told}; {failed}" if failed else told)
     run = Run(
         game=engine.game,
         learner=name,
@@ -315,9 +333,16 @@ def _conduct(
         seconds=engine.seconds,
         ended=ended,
         sampled=result.sampled,
-        notes=(*engine.game.notes, *engine.notes, *before, *_clock_notes(ended, options)),
+        notes=(
+            *engine.game.notes,
+            *engine.notes,
+            *before,
+            *_clock_notes(ended, options),
+            *([failed] if failed else []),
+        ),
         warnings=tuple(found),
         instead=engine.learner.instead,
+        error=engine.failure,
     )
     with contextlib.suppress(KeyboardInterrupt):  # there is nothing left to interrupt
         for note in dict.fromkeys((*run.notes, *engine.warnings)):

@@ -31,7 +31,7 @@ class Shown:
     def __init__(self, show: Callable[[str, int, int], None], say: Callable[[str], None]) -> None:
         self._show, self._say = show, say
         self._said: set[str] = set()
-        self._seen: deque[tuple[float, int]] = deque()
+        self._seen: deque[tuple[float, int, int]] = deque()
 
     def say(self, text: str) -> None:
         """Print a line beside the progress."""
@@ -42,7 +42,7 @@ class Shown:
     def __call__(self, at: RunProgress) -> None:
         """Show runs done, failed and running, episodes a second and the time left."""
         now = time.perf_counter()
-        self._seen.append((now, at.episodes))
+        self._seen.append((now, at.episodes, at.steps))
         while now - self._seen[0][0] > _RATE_SECONDS and len(self._seen) > 2:
             self._seen.popleft()
         text = f"{at.done}/{at.runs} runs"
@@ -57,9 +57,13 @@ class Shown:
         if at.episodes >= at.total:
             text += ", storing results" if at.done + at.failed < at.runs else ""
         else:
-            text += f", {played / seconds:,.0f} episodes/s" if seconds > 0 and played > 0 else ""
+            if seconds > 0 and played > 0:
+                steps = (at.steps - self._seen[0][2]) / seconds
+                text += f", {played / seconds:,.0f} episodes/s ({steps:,.0f} steps/s)"
             if at.left is not None:
                 text += f", {'at least ' if at.unknown else ''}{_clock(at.left)} left"
+        if at.reward is not None and at.done + at.failed < at.runs:
+            text += f", reward {at.reward:.4g}"
         self._show(text, at.episodes, at.total)
 
 

@@ -15,6 +15,8 @@ START = 1 << 20  # plus i: the starting point of agent i
 OUTPUT = 1 << 21  # which iterate a learner returns
 AFTER = OUTPUT + 1  # the state after the last step, where somebody asks for it
 SCOUT = OUTPUT + 2  # actions of episodes that only look at an environment
+EPISODES = OUTPUT + 3  # seeds of an environment's episodes
+PLAY = OUTPUT + 4  # seeds of episodes that measure a policy
 
 
 def stream(seed: int, role: int) -> np.random.Generator:
@@ -25,6 +27,17 @@ def stream(seed: int, role: int) -> np.random.Generator:
     True
     """
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(role,))))
+
+
+def seeds(seed: int, role: int, numbers: range) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return a seed for each of these consecutive numbers; it depends on nothing but the number.
+
+    >>> seeds(7, PLAY, range(10))[4:6].tolist() == seeds(7, PLAY, range(4, 6)).tolist()
+    True
+    """
+    source = stream(seed, role)
+    source.bit_generator.advance(numbers.start)  # type: ignore[attr-defined]
+    return (source.random(len(numbers)) * 2**31).astype(np.int64)
 
 
 def check_state(generator: np.random.Generator, state: Any) -> None:

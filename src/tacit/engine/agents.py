@@ -7,6 +7,7 @@ states and rewards do the same, bit for bit.
 from __future__ import annotations
 
 import math
+import os
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
 from tacit.core.ownership import locked
 from tacit.core.types import FloatArray
-from tacit.engine import loop
+from tacit.engine import agent_files, loop
+from tacit.engine.checkpoint import pack, unpack
 from tacit.learners import Learner, Mixed, World, own_bound
 from tacit.learners.plain import PlainAgent, PlainLearner
 from tacit.learners.spec import Scale, starting_policy
@@ -39,18 +41,71 @@ def learn_one(learner, h, s, a, r, s_next):
 
 
 class Agent:
-    """A single learner; make it with `tacit.agent`."""
+    """A single learner; make it with `tacit.agent`.
+
+    It is saved with `save` and loaded with `Agent.load`, within an episode too, and goes on with the same bits. It
+    pickles and copies.
+    """
 
     def __init__(self, spec: Learner, world: World, *, seed: int, index: int) -> None:
         self.spec = spec
         self.world = world
-        self.state: Any = spec.init(world)
+        self.seed, self.index = seed, index
+        self.name, self.params = repr(spec), None  # as a registry knows it, where it does
         self.episodes = 0
-        self._stream = streams.stream(seed, streams.agent_role(index))
+        self.stream = streams.stream(seed, streams.agent_role(index))
+        self._compile(spec.init(world))
+
+    name: str
+    params: dict[str, Any] | None
+
+    def _compile(self, state: Any) -> None:
+        self.state: Any = state
         self._act = compiled(act_one, self.state)
         self._learn = compiled(learn_one, self.state)
         self._weigh = compiled(weigh_one, self.state)
         self._table = compiled(loop.distributions, self.state)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the agent as `.npz`, with all that it has learned and its random stream."""
+        agent_files.write(self, path)
+
+    @staticmethod
+    def load(path: str | os.PathLike[str], *, learner: str | Learner | None = None) -> Agent:
+        """Read an agent that `save` wrote; it goes on with the same bits.
+
+        Parameters
+        ----------
+        path : str or path
+        learner : learner object, optional
+            What the agent was made with, where that was no registered name with plain parameters. Nothing that a file
+            names is imported or called.
+
+        Examples
+        --------
+        >>> import tacit, tempfile
+        >>> me = tacit.agent("adaptive-v-cce", states=2, actions=3, horizon=1, reward_range=(0, 1))
+        >>> with tempfile.TemporaryDirectory() as place:
+        ...     me.save(f"{place}/me.npz")
+        ...     same = tacit.Agent.load(f"{place}/me.npz")
+        >>> same.act(0, 1) == me.act(0, 1)
+        True
+        """
+        found: Agent = agent_files.read(path, learner, _made)
+        return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        held = {"spec": self.spec, "world": self.world, "seed": self.seed, "index": self.index}
+        later = {"name": self.name, "params": self.params, "episodes": self.episodes}
+        return {"made": held, "later": later, "arrays": pack(self.state), "stream": self.stream.bit_generator.state}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        world = state["made"]["world"]  # unpickled arrays can be written to, and kernels are compiled for locked ones
+        world = world._replace(actions=locked(world.actions), start=tuple(locked(own) for own in world.start))
+        self.__init__(**{**state["made"], "world": world})  # type: ignore[misc]
+        self.__dict__.update(state["later"])
+        unpack(self.state, state["arrays"])
+        self.stream.bit_generator.state = state["stream"]
 
     @property
     def horizon(self) -> int:
@@ -65,7 +120,7 @@ class Agent:
     def act(self, h: int, s: int) -> int:
         """Return an action for step h (from 0) in state s."""
         h, s = self._place(h, s)
-        return int(self._act(self.state, h, s, self._stream.random()))
+        return int(self._act(self.state, h, s, self.stream.random()))
 
     def learn(self, h: int, s: int, a: int, reward: float, next_state: int | None) -> None:
         """Learn from one's own step; after the last step `next_state` does not matter and may be None."""
@@ -211,7 +266,26 @@ def agent(
     scale = Scale(agents=1, states=states, actions=actions, horizon=horizon, episodes=1)
     made = make_agent(spec, (horizon, states, actions), span, scale, seed=seed, index=index)
     assert isinstance(made, Agent)
+    if isinstance(learner, str):
+        made.name, made.params = learner, dict(params)
     return made
+
+
+def _made(
+    spec: Learner,
+    size: tuple[int, int, int],
+    span: tuple[float, float],
+    scale: Scale,
+    *,
+    seed: int,
+    index: int,
+    start: FloatArray | None,
+) -> Agent:
+    """Make an agent as a file has it."""
+    _check_memory(*size)
+    horizon, states, actions = size
+    known = () if start is None else (start,)
+    return Agent(spec, World(states, locked(np.array([actions])), horizon, span, scale, known), seed=seed, index=index)
 
 
 def make_agent(

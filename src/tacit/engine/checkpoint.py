@@ -9,6 +9,7 @@ anything is taken back, each part checks that the arrays can be its own.
 from __future__ import annotations
 
 import hashlib
+import math
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -66,7 +67,8 @@ class Checkpoint:
         self, path: Path, *, key: str, every: float = 30.0, note: Callable[[str], None] = warnings.warn
     ) -> None:
         self.path, self.every, self.resumed = path, every, 0
-        self._key, self._note = key, note
+        self._key = self._named = key
+        self._note = note
         self._parts: Mapping[str, Part] = {}
         self._wait, self._last = every, time.perf_counter()
 
@@ -76,7 +78,7 @@ class Checkpoint:
         `structs` are the states that kernels work on; the code that defines them counts as code of the run.
         """
         self._parts = parts
-        self._key = f"{self._key} {source_digest(structs)}"
+        self._key = f"{self._named} {source_digest(structs)}"
         self._last = time.perf_counter()
         found = self._checked(self._read())
         for name, arrays in found.items():
@@ -90,12 +92,23 @@ class Checkpoint:
             self.save()
 
     def save(self) -> None:
-        """Write a checkpoint now."""
+        """Write a checkpoint now; a run that cannot be stored says so once, and goes on without."""
         began = time.perf_counter()
-        arrays = {f"{part}:{key}": a for part, held in self._parts.items() for key, a in held.snapshot().items()}
+        if self._wait == math.inf:
+            return
+        try:
+            arrays = {f"{part}:{key}": a for part, held in self._parts.items() for key, a in held.snapshot().items()}
+        except TacitError as error:
+            self._note(f"this run is not checkpointed: {error}")
+            self._wait = math.inf
+            return
         archive.write(self.path, {**arrays, "key": np.array(self._key), "digest": np.array(_digest(arrays))})
         self._last = time.perf_counter()
         self._wait = max(self.every, (self._last - began) / _SHARE)
+
+    def discard(self) -> None:
+        """Remove the file: the run starts over."""
+        self.path.unlink(missing_ok=True)
 
     def _checked(self, found: dict[str, Arrays]) -> dict[str, Arrays]:
         """Return the snapshots if every part can take its own back, otherwise none."""

@@ -61,6 +61,8 @@ def drive(
                 ended = "gap"
             elif curve.done == curve.episodes:
                 ended = "episodes"
+            elif engine.failure is not None:
+                ended = "interrupted"
             elif clock.up():
                 ended = "seconds"
             if row is not None:
@@ -70,8 +72,8 @@ def drive(
                 ended = "interrupted"
             if checkpoint is not None and not ended:
                 checkpoint.offer()
-    if checkpoint is not None and ended == "interrupted":
-        checkpoint.save()
+    if checkpoint is not None and ended == "interrupted" and engine.failure is None:
+        checkpoint.save()  # after a failure agents have learned from a part of an episode; the last file stays
     if curve.open:
         curve.close(output.measure(engine, curve.done))
         emit(Measured(curve.told(ended)))

@@ -23,6 +23,7 @@ class Started:
     episodes: int  # to be played in all
     done: int = 0  # by an earlier process
     rows: Sequence[Row] = ()  # of the curve so far
+    horizon: int = 1  # steps of an episode
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,11 @@ class Noted:
 
 
 @dataclass(frozen=True)
+class Scouted(Noted):
+    """What was found out about an environment before learning; `tacit.learn` shows it."""
+
+
+@dataclass(frozen=True)
 class Finished:
     """The run ended after `done` episodes, for the reason in `ended` (see `Run.ended`)."""
 
@@ -65,7 +71,25 @@ log = logging.getLogger("tacit")
 
 def logged(event: Event) -> None:
     """Write an event to the logger "tacit": measurements and progress as debug, the rest as info."""
-    log.log(logging.DEBUG if isinstance(event, Advanced | Measured) else logging.INFO, "%s", event)
+    if not isinstance(event, Scouted):
+        log.log(logging.DEBUG if isinstance(event, Advanced | Measured) else logging.INFO, "%s", event)
+
+
+def shown(event: Event) -> None:
+    """Write what was guessed before learning where people see it: a warning of the logger "tacit", on stderr."""
+    if isinstance(event, Scouted):
+        log.warning("%s", event.text)
+
+
+def and_shown(watcher: Watcher) -> Watcher:
+    """Return a watcher that shows what was guessed, and hands every event on."""
+    to_all([watcher])  # raises unless it is one
+
+    def watch(event: Event) -> None:
+        shown(event)
+        watcher(event)
+
+    return watch
 
 
 def to_all(watchers: Sequence[Watcher]) -> Watcher:

@@ -41,6 +41,8 @@ class Engine(Protocol):
         The output's record of the loop; the output may put a larger one here between chunks.
     notes, warnings : tuple of str
         What was found during the run, and which of it needs attention.
+    failure : Exception or None
+        What an environment did that ends the run; the episodes before it are whole.
     """
 
     game: Game
@@ -55,6 +57,7 @@ class Engine(Protocol):
     record: Any = Nothing()
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    failure: Exception | None = None
 
     def advance(self, episodes: int) -> FloatArray:
         """Play at most so many episodes, and as many as fit into a fraction of a second; return [episodes, N]."""
@@ -67,6 +70,10 @@ class Engine(Protocol):
 
     def own_bounds(self, kind: str, done: int) -> Gaps:
         """Return what the agents themselves know of their gaps after `done` episodes."""
+
+    def separate(self, rule: str) -> dict[str, Any]:
+        """Return the mixtures "average" and "latest" where agents saw different things, each on what it saw itself."""
+        return {}
 
     def snapshot(self) -> Arrays:
         """Return everything that has changed since the engine was made."""

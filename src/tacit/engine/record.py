@@ -143,4 +143,7 @@ def certified_policies(game: Game, kept: Record, rule: str) -> dict[str, Certifi
     written = so_far(kept)
     visited, stored = Owned(written.visited), Owned(written.stored)  # the run has ended: nobody writes to them any more
     sizes: dict[str, Any] = {"actions": game.actions, "states": game.states, "rule": rule}
-    return {start: CertifiedPolicy(visited, stored, **sizes, start=start) for start in STARTS}
+    found = {start: CertifiedPolicy(visited, stored, **sizes, start=start) for start in STARTS}
+    for policy in found.values():
+        policy.observations = getattr(game, "observations", None)
+    return found

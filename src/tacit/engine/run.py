@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -137,6 +138,8 @@ class Run:
         What `tacit.learn` has warned of.
     instead : str
         What to try where the result is not good.
+    error : Exception or None
+        What an environment failed with, which ended the run early; `raise_error` raises it.
     """
 
     game: Game
@@ -155,10 +158,26 @@ class Run:
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     instead: str = "try more episodes"
+    error: Exception | None = None
+
+    def raise_error(self) -> None:
+        """Raise what ended the run early, if an environment failed, with its own error chained to it."""
+        if self.error is not None:
+            raise TacitError(f"after {self.episodes} episodes: {self.error}") from self.error
+
+    def exploit(self, candidate: str | None = None, **options: Any) -> Any:
+        """Train best responses against the run's policy, or another candidate, where it was learned.
+
+        Returns what `tacit.exploit` returns, and takes its options: a lower bound on the gap, with an interval.
+        """
+        if candidate is not None and candidate not in self.candidates:
+            raise TacitError(f"no candidate {candidate!r}; this run has {', '.join(self.candidates)}")
+        exploit = importlib.import_module("tacit").exploit  # of a layer above
+        return exploit(self.game, self.candidates[candidate or self.chosen].policy, **options)
 
     @property
     def interrupted(self) -> bool:
-        """Whether Ctrl-C ended it early."""
+        """Whether Ctrl-C, or an environment that failed, ended it early."""
         return self.ended == "interrupted"
 
     @property

@@ -6,8 +6,11 @@ sentence, with their own error behind it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import itemgetter
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -17,12 +20,15 @@ from tacit.core.errors import TacitError, brief, one_line
 from tacit.games.gymnasium import PLAIN_WRAPPERS, layers
 from tacit.games.protocol import Game
 
+#: Types that a reward most often has.
+_FLOATS = frozenset({float, np.float64, int})
+
 
 class Moved(NamedTuple):
     """What a step gives each agent: its own observation and reward, and whether it is out of the game."""
 
-    observations: list[Any]
-    rewards: list[float]
+    observations: Sequence[Any]
+    rewards: Sequence[float]
     over: list[bool]
 
 
@@ -33,8 +39,9 @@ class Environment(Protocol):
     names: list[str]
     spaces: list[Any]  # of observations
     actions: tuple[int, ...]
+    seeded: bool  # whether reset takes a seed
 
-    def reset(self, seed: int | None) -> list[Any]:
+    def reset(self, seed: int | None) -> Sequence[Any]:
         """Begin an episode; return each agent's observation. With a seed, begin its random stream anew."""
 
     def step(self, actions: list[int]) -> Moved:
@@ -44,45 +51,84 @@ class Environment(Protocol):
 class ParallelAdapter:
     """A PettingZoo `ParallelEnv`."""
 
+    seeded = True
+
     def __init__(self, env: Any) -> None:
         self.source = env
-        with _theirs(env, "possible_agents and its spaces"):
+        with theirs(env, "possible_agents and its spaces"):
             self.names = list(getattr(env, "possible_agents", ()))
             if not self.names:
                 raise TacitError(f"{brief(env)} does not say who plays; it must have possible_agents")
             self.spaces = [env.observation_space(name) for name in self.names]
             own = [env.action_space(name) for name in self.names]
         self.actions, self._first = _discrete(own, self.names)
-        self._last: list[Any] = []  # what each agent observed last
+        self._last: Sequence[Any] = []  # what each agent observed last
         self._over: list[bool] = []
+        self._renamed = any(self._first)
+        self._each = itemgetter(*self.names) if len(self.names) > 1 else lambda found: (found[self.names[0]],)
+        self._nobody = [False] * len(self.names)
 
-    def reset(self, seed: int | None) -> list[Any]:
+    def reset(self, seed: int | None) -> Sequence[Any]:
         """Begin an episode."""
-        with _theirs(self.source, "reset"):
+        with theirs(self.source, "reset"):
             given = self.source.reset() if seed is None else self.source.reset(seed=seed)
         observations, _ = _tuple(self.source, "reset", given, ["observations", "infos"])
         missing = [name for name in self.names if name not in _dict(self.source, "observations", observations)]
         if missing:
             raise TacitError(f"{missing[0]} observes nothing when an episode begins; all possible_agents must be there")
+        with theirs(self.source, "action_space"):
+            sizes = tuple([getattr(self.source.action_space(name), "n", None) for name in self.names])
+        if sizes != self.actions:
+            i = next(i for i, pair in enumerate(zip(sizes, self.actions, strict=True)) if pair[0] != pair[1])
+            raise TacitError(
+                f"{self.names[i]} had {self.actions[i]} actions and now has {sizes[i]}; action spaces must not change"
+            )
         self._last = [observations[name] for name in self.names]
         self._over = [False] * len(self.names)
         return self._last
 
     def step(self, actions: list[int]) -> Moved:
         """Take a joint action."""
-        seats = zip(self.names, self._first, actions, self._over, strict=True)
-        with _theirs(self.source, "step"):
-            given = self.source.step({name: first + a for name, first, a, out in seats if not out})
+        if self._renamed:
+            actions = [first + a for first, a in zip(self._first, actions, strict=True)]
+        chosen = dict(zip(self.names, actions, strict=True))
+        if self._over != self._nobody:
+            chosen = {name: a for (name, a), out in zip(chosen.items(), self._over, strict=True) if not out}
+        try:
+            given = self.source.step(chosen)
+        except BaseException:
+            with theirs(self.source, "step"):
+                raise
+        return self._with_all(given) or self._with_some(given)
+
+    def _with_all(self, given: Any) -> Moved | None:
+        """Return what a step gave if all is as it most often is: everybody plays on, and is paid a float."""
+        if type(given) is not tuple or len(given) != 5 or self._over != self._nobody:
+            return None
+        observations, rewards, terminated, truncated, _ = given
+        try:
+            if any(terminated.values()) or any(truncated.values()) or self.source.agents != self.names:
+                return None
+            paid = self._each(rewards)
+            if not _FLOATS.issuperset(map(type, paid)) or not math.isfinite(sum(paid)):
+                return None
+            self._last = self._each(observations)
+        except Exception:  # told by the careful way
+            return None
+        return Moved(self._last, paid, self._over)
+
+    def _with_some(self, given: Any) -> Moved:
+        """Return what a step gave, looking at every agent and every part."""
         parts = ["observations", "rewards", "terminations", "truncations", "infos"]
         found = _tuple(self.source, "step", given, parts)
         observations, rewards, terminated, truncated = (
             _dict(self.source, part, value) for part, value in zip(parts[:4], found[:4], strict=True)
         )
         paid = [
-            0.0 if out else _reward(name, rewards.get(name, 0.0))
+            0.0 if out else reward_of(name, rewards.get(name, 0.0))
             for name, out in zip(self.names, self._over, strict=True)
         ]
-        with _theirs(self.source, "its agents, terminations or truncations"):
+        with theirs(self.source, "its agents, terminations or truncations"):
             left = set(self.source.agents)
             self._over = [
                 out or name not in left or bool(terminated.get(name)) or bool(truncated.get(name))
@@ -95,6 +141,8 @@ class ParallelAdapter:
 class SingleAdapter:
     """A Gymnasium environment: one agent."""
 
+    seeded = True
+
     def __init__(self, env: Any) -> None:
         self.source = env
         self.names = ["agent"]
@@ -103,17 +151,17 @@ class SingleAdapter:
 
     def reset(self, seed: int | None) -> list[Any]:
         """Begin an episode."""
-        with _theirs(self.source, "reset"):
+        with theirs(self.source, "reset"):
             given = self.source.reset(seed=seed)
         return [_tuple(self.source, "reset", given, ["observation", "info"])[0]]
 
     def step(self, actions: list[int]) -> Moved:
         """Take an action."""
-        with _theirs(self.source, "step"):
+        with theirs(self.source, "step"):
             given = self.source.step(self._first[0] + actions[0])
         parts = ["observation", "reward", "terminated", "truncated", "info"]
         observation, reward, terminated, truncated, _ = _tuple(self.source, "step", given, parts)
-        return Moved([observation], [_reward("agent", reward)], [bool(terminated or truncated)])
+        return Moved([observation], [reward_of("agent", reward)], [bool(terminated or truncated)])
 
 
 class Discrete(NamedTuple):
@@ -125,6 +173,8 @@ class Discrete(NamedTuple):
 
 class GameAdapter:
     """A game with kernels, for agents on their own: all observe the state, drawn from the environment's stream."""
+
+    seeded = True
 
     def __init__(self, game: Game) -> None:
         self.source = game
@@ -152,6 +202,14 @@ class GameAdapter:
         self._h += 1
         return Moved([self._s] * len(actions), rewards, [last] * len(actions))
 
+    def get_state(self) -> Any:
+        """Return what lasts from one episode to the next: the random stream."""
+        return self._stream.bit_generator.state
+
+    def set_state(self, state: Any) -> None:
+        """Take back what `get_state` returned."""
+        self._stream.bit_generator.state = state
+
 
 def is_environment(value: object) -> bool:
     """Return whether something looks like an environment of PettingZoo or Gymnasium."""
@@ -171,21 +229,44 @@ def stated(env: Any, name: str) -> Any:
 def environment(env: Any) -> Environment:
     """Return an environment of PettingZoo or Gymnasium as agents on their own meet it."""
     if callable(getattr(env, "agent_iter", None)):
+        return ParallelAdapter(_in_parallel(env))
+    if hasattr(env, "single_action_space") and hasattr(env, "num_envs"):
         raise TacitError(
-            f"{brief(env)} lets agents act in turn (AEC); give its parallel form, as from parallel_env() or "
-            f"pettingzoo.utils.aec_to_parallel"
+            f"{brief(env)} is a vector of {env.num_envs} environments; give one of them, as from gymnasium.make"
         )
     if hasattr(env, "possible_agents") or callable(getattr(env, "observation_space", None)):
         return ParallelAdapter(env)
     if hasattr(env, "observation_space") and hasattr(env, "action_space"):
         return SingleAdapter(env)
-    raise TacitError(f"{brief(env)} is neither a TabularGame nor an environment of PettingZoo or Gymnasium")
+    if hasattr(env, "actions") and is_environment(env):
+        from tacit.environments.bare import BareAdapter  # it builds on this file
+
+        return BareAdapter(env)
+    raise TacitError(
+        f"{brief(env)} is neither a TabularGame nor an environment of PettingZoo or Gymnasium, nor an object with "
+        f"reset, step and actions"
+    )
+
+
+def _in_parallel(env: Any) -> Any:
+    """Return an environment in which agents act in turn as one in which all act, by PettingZoo's own converters.
+
+    Where turns are strict, the actions of all but the agent whose turn it is do not matter.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pettingzoo.utils import aec_to_parallel, turn_based_aec_to_parallel
+
+    at_once = (getattr(env, "metadata", None) or {}).get("is_parallelizable", False)
+    with theirs(env, "the conversion to a parallel environment"):
+        return aec_to_parallel(env) if at_once else turn_based_aec_to_parallel(env)
 
 
 def name_of(env: Any) -> str:
     """Return what people call an environment."""
     source = getattr(env, "unwrapped", env)
-    named = (getattr(source, "metadata", None) or {}).get("name")
+    about = getattr(source, "metadata", None)
+    named = about.get("name") if isinstance(about, Mapping) else getattr(source, "name", None)
     return str(named or getattr(getattr(env, "spec", None), "id", None) or type(source).__name__)
 
 
@@ -198,7 +279,7 @@ def _discrete(spaces: list[Any], names: list[str]) -> tuple[tuple[int, ...], lis
 
 
 @contextmanager
-def _theirs(env: Any, what: str) -> Iterator[None]:
+def theirs(env: Any, what: str) -> Iterator[None]:
     """Tell as one sentence what an environment raises."""
     try:
         yield
@@ -221,7 +302,8 @@ def _dict(env: Any, what: str, value: Any) -> Mapping[str, Any]:
     return value
 
 
-def _reward(name: str, value: Any) -> float:
+def reward_of(name: str, value: Any) -> float:
+    """Return a reward as a float; what is no finite number is told."""
     if isinstance(value, bool | np.bool_):
         return float(value)
     return check.real(f"the reward of {name}", value.item() if getattr(value, "shape", None) == () else value)

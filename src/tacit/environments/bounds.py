@@ -8,14 +8,16 @@ bounds are then smaller.
 
 from __future__ import annotations
 
+import json
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from tacit.core import check, streams
-from tacit.core.errors import TacitError
+from tacit.core.errors import TacitError, one_line
 from tacit.environments.adapters import Environment, stated
 from tacit.games.gymnasium import time_limit
 from tacit.games.protocol import check_range
@@ -42,12 +44,30 @@ class Bounds:
         return self.guessed_horizon or self.guessed_range
 
 
-class Exceeded(Exception):
-    """An episode or a reward beyond the bounds, and wider bounds to start over with."""
+def told_scouting(name: str, bounds: Bounds, *, rangeless: bool) -> str:
+    """Return in one line what a few episodes have shown, and what happens if it turns out wrong."""
+    low, high = bounds.reward_range
+    horizon = f"horizon={bounds.horizon}" if bounds.guessed_horizon else ""
+    rewards = f"reward_range=({low:g}, {high:g})" if bounds.guessed_range else ""
+    found = " and ".join(part for part in (horizon, rewards) if part)
+    harmless = rangeless and not bounds.guessed_horizon
+    later = "this learner needs no range" if harmless else "if more is met, the run starts over; give what you know"
+    return f"{name}: a few random episodes suggest {found}; {later}"
 
-    def __init__(self, wider: Bounds) -> None:
+
+class Exceeded(Exception):
+    """An episode or a reward beyond the bounds, and wider bounds to start over with.
+
+    They are `stored` where a checkpoint has them: the run resumes from it.
+    """
+
+    def __init__(self, wider: Bounds, *, stored: bool = False) -> None:
         super().__init__(*wider.notes[-1:])
-        self.wider = wider
+        self.wider, self.stored = wider, stored
+
+
+class OutOfRange(TacitError):
+    """A reward outside the range that the user has given: the run cannot mean what it was to mean."""
 
 
 def episode_bounds(
@@ -57,36 +77,52 @@ def episode_bounds(
     drawn = stated(environment.source, "first_states") != 1
     if horizon is None:
         horizon = _stated_horizon(environment.source)
-    stated_range = (
-        _stated_range(environment.source) if reward_range is None else check.interval("reward_range", reward_range)
+    found_range = (
+        stated_range(environment.source) if reward_range is None else check.interval("reward_range", reward_range)
     )
     if horizon is not None:
         check.integer("horizon", horizon, least=1)
-    if horizon is not None and stated_range is not None:
-        check_range(stated_range, horizon)
-        return Bounds(horizon, stated_range, drawn=drawn)
+    if horizon is not None and found_range is not None:
+        check_range(found_range, horizon)
+        return Bounds(horizon, found_range, drawn=drawn)
     longest, low, high, early = _scouted(environment, horizon, seed)
     if early:
         low, high = min(low, 0.0), max(high, 0.0)  # who is out gets nothing
     notes = []
     if horizon is None:
         notes.append(f"the horizon is {longest}, the longest of a few episodes; it can be given (horizon)")
-    if stated_range is None:
+    if found_range is None:
         seen = f"[{low:g}, {high:g}]"
         notes.append(f"rewards are taken to lie in {seen}, as in a few episodes; the range can be given (reward_range)")
-    found = stated_range or (low, high)
+    found = found_range or (low, high)
     check_range(found, horizon or longest)
-    return Bounds(horizon or longest, found, horizon is None, stated_range is None, early, drawn, tuple(notes))
+    return Bounds(horizon or longest, found, horizon is None, found_range is None, early, drawn, tuple(notes))
 
 
-def check_rewards(bounds: Bounds, rewards: list[float]) -> None:
+def stored_bounds(text: str) -> Bounds:
+    """Return bounds from the text of a checkpoint, if they can be some."""
+    try:
+        found = json.loads(text)
+        found |= {"reward_range": check.interval("reward_range", found["reward_range"]), "notes": tuple(found["notes"])}
+        bounds = Bounds(**found)
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise TacitError(f"it has no bounds ({one_line(error, 100)})") from None
+    check.integer("horizon", bounds.horizon, least=1, most=2**40)
+    check_range(bounds.reward_range, bounds.horizon)
+    flags = (bounds.guessed_horizon, bounds.guessed_range, bounds.early, bounds.drawn)
+    if not all(isinstance(one, bool) for one in flags) or not all(isinstance(note, str) for note in bounds.notes):
+        raise TacitError("it has no bounds")
+    return bounds
+
+
+def check_rewards(bounds: Bounds, rewards: Sequence[float]) -> None:
     """Raise where a reward lies outside the range: with a wider one where the range was a guess."""
     low, high = bounds.reward_range
     for reward in rewards:
         if not low <= reward <= high:
             if not (bounds.guessed_range or reward == 0) or not math.isfinite(reward):
                 told = f"a reward of {reward:g} lies outside reward_range ({low:g}, {high:g}); give a wider one"
-                raise TacitError(told)
+                raise OutOfRange(told)
             span = max(high - low, abs(reward)) if reward else 0.0  # as much again on that side
             wider = (min(reward, low - span), high) if reward < low else (low, max(reward, high + span))
             told = f"rewards are taken to lie in [{wider[0]:g}, {wider[1]:g}]: the run met {reward:g} and started over"
@@ -99,9 +135,9 @@ def check_over(bounds: Bounds, over: list[bool]) -> None:
         raise Exceeded(replace(bounds, early=True))
 
 
-def check_ended(bounds: Bounds, over: list[bool]) -> None:
+def check_ended(bounds: Bounds, over: list[bool] | None) -> None:
     """Raise with a longer horizon where an episode goes on and the horizon was a guess."""
-    if bounds.guessed_horizon and not all(over):
+    if bounds.guessed_horizon and not (over is not None and all(over)):
         longer = 2 * bounds.horizon
         told = (
             f"the horizon is {longer}: an episode had not ended after {bounds.horizon} steps, and the run started over"
@@ -117,7 +153,7 @@ def _stated_horizon(env: Any) -> int | None:
     return None
 
 
-def _stated_range(env: Any) -> tuple[float, float] | None:
+def stated_range(env: Any) -> tuple[float, float] | None:
     """Return the range that an environment states; an infinite one says nothing."""
     found = stated(env, "reward_range")
     if found is None or any(isinstance(end, float) and math.isinf(end) for end in np.ravel(np.array(found, object))):

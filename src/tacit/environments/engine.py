@@ -1,33 +1,51 @@
 """The environment engine: agents on their own in somebody else's environment.
 
-Each agent is a `tacit.Agent` and gets its own observation and its own reward, nothing else. It numbers what it observes
-for itself. An agent that is out of the game before the horizon stays in a state "over", which pays nothing.
+Each agent gets its own observation and its own reward, nothing else, and numbers what it observes for itself. All of
+them act in one compiled call and learn in another (`engine/team.py`), with the same bits as `tacit.agent` objects that
+are on their own. An agent that is out before the horizon stays in a state "over", which pays nothing.
 """
 
 from __future__ import annotations
 
+import json
+import math
 import time
 from collections.abc import Hashable, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from tacit.core import memory
+from tacit.core.errors import TacitError
 from tacit.core.ownership import locked
 from tacit.core.types import FloatArray
-from tacit.engine.agents import Agent, make_agent
 from tacit.engine.protocols import Engine
-from tacit.engine.record import Nothing, Record
+from tacit.engine.record import Nothing, Record, enlarged, room_in
 from tacit.engine.run import Gaps
-from tacit.engine.validation import Arrays
-from tacit.environments.adapters import Environment, Moved
-from tacit.environments.bounds import Bounds, check_ended, check_over, check_rewards
+from tacit.engine.team import team_of
+from tacit.engine.validation import Arrays, check_equal, check_names, check_seconds, checked, whole_number
+from tacit.environments import keys
+from tacit.environments.adapters import Environment
+from tacit.environments.bounds import (
+    Bounds,
+    Exceeded,
+    OutOfRange,
+    check_ended,
+    check_over,
+    check_rewards,
+    stored_bounds,
+)
 from tacit.environments.game import EnvironmentGame
-from tacit.environments.observations import OVER, Encode, Observations, numberings
+from tacit.environments.numbering import Numbering
+from tacit.environments.observations import Encode, numberings
+from tacit.environments.seeding import TOLD, Seeding
 from tacit.games.protocol import Game
 from tacit.learners import Learner, World, own_bound
-from tacit.learners.plain import PlainAgent
 from tacit.learners.spec import Scale
-from tacit.policies import MarkovPolicy
+from tacit.policies import MarkovPolicy, SeparatePolicy
+from tacit.policies.certified import STARTS, check_stored
 
 DIFFERENT = (
     "the agents saw different observations; the guarantees ask for a state that all of them see, so there is no bound, "
@@ -49,18 +67,26 @@ class EnvironmentEngine(Engine):
         seed: int,
         encode: Encode | None = None,
         game: Game | None = None,
+        seeding: Seeding | None = None,
     ) -> None:
         self.environment, self.learner, self.bounds, self.seed = environment, learner, bounds, seed
         self.observations = numberings(environment, encode, early=bounds.early)
         self.game: Game = EnvironmentGame(environment, bounds, self.observations) if game is None else game
         self.chunk = episodes
         self.seconds = 0.0
-        self.common_state = True
-        self.record: Record | Nothing = Nothing()
+        self.visited: npt.NDArray[np.uint32] | None = None  # [K, H, N]  each agent's own states
+        self.record = Nothing()
         self.world = self._known(episodes)
-        self.agents = self._agents()
-        self.notes = (*bounds.notes, *([MARKOV] if self._proven else []))
+        self.team = team_of(learner, self.world._replace(states=self._room()), seed=seed)
+        self.structs = self.team.structs
+        self._seen = Numbering(self.observations)
+        self._numbered = all(own.numbered for own in self.observations)
+        self._states, self._nexts = np.zeros((2, self.game.agents), dtype=np.int64)
+        self._rewards = np.zeros(self.game.agents)
         self._episode = 0
+        self._seeding = Seeding(environment, seed) if seeding is None else seeding
+        self.tells_seeding = False
+        self._tell()
 
     def _known(self, episodes: int) -> World:
         """Return what the agents know; the scale counts as many states as they may come to see."""
@@ -69,79 +95,123 @@ class EnvironmentEngine(Engine):
         scale = Scale(self.game.agents, states, max(actions), horizon, episodes)
         return World(self.game.states, locked(np.array(actions)), horizon, self.bounds.reward_range, scale)
 
-    def _agents(self) -> list[Agent | PlainAgent]:
-        """Make the agents; one that numbers states as it meets them has room for those of the first episode."""
-        horizon = self.bounds.horizon
-        sizes = [
-            (horizon, len(own.met) or horizon, actions)
-            for own, actions in zip(self.observations, self.game.actions, strict=True)
-        ]
-        return [
-            make_agent(self.learner.seat(i), size, self.bounds.reward_range, self.world.scale, seed=self.seed, index=i)
-            for i, size in enumerate(sizes)
-        ]
+    def _room(self) -> int:
+        """Return how many states to begin with; where they are numbered as they are met, those of one episode."""
+        return max(len(own.met) or self.bounds.horizon for own in self.observations)
 
     @property
     def _proven(self) -> bool:
         return not self.bounds.guessed and own_bound.is_bound(self.learner, self.world, self.world.scale)
 
+    @property
+    def common_state(self) -> bool:  # type: ignore[override]
+        """Whether all agents saw the same at every step."""
+        return self._seen.same
+
     def advance(self, episodes: int) -> FloatArray:
         """Play episodes one by one for a tenth of a second, one at least; return the agents' returns [episodes, N]."""
-        began = time.perf_counter()
-        returns = [self._play()]
-        while len(returns) < episodes and time.perf_counter() - began < 0.1:
-            returns.append(self._play())
+        began, first = time.perf_counter(), self._episode
+        returns: list[FloatArray] = []
+        try:
+            while len(returns) < episodes and (not returns or time.perf_counter() - began < 0.1):
+                returns.append(self._play())
+        except TacitError as error:
+            if self._episode == 0 or isinstance(error, OutOfRange):
+                raise
+            self.failure = error
         self.seconds += time.perf_counter() - began
-        return np.array(returns)
+        if self.visited is not None and isinstance(self.record, Record):
+            self.record.visited[first : self._episode] = self.visited[first : self._episode, :, 0]
+        self._tell()
+        return np.array(returns).reshape(len(returns), self.game.agents)
+
+    def _tell(self) -> None:
+        """Bring the notes up to date."""
+        proven = [MARKOV] if self._proven and self.common_state else []
+        self.warnings = () if self.common_state else (DIFFERENT,)
+        told = [TOLD[self._seeding.how]] if self.tells_seeding else []
+        self.notes = (*self.bounds.notes, *proven, *self.warnings, *told)
 
     def _play(self) -> FloatArray:
         """Play one episode; return the agents' returns [N]."""
-        horizon, N = self.bounds.horizon, self.game.agents
-        for agent, own in zip(self.agents, self.observations, strict=True):
-            _make_room(agent, own)
-        returns, over = np.zeros(N), [False] * N
-        seen = self._keys(self.environment.reset(self.seed if self._episode == 0 else None), over)
-        states = [own.number(key) for own, key in zip(self.observations, seen, strict=True)]
-        for h in range(horizon):
-            self._note(h, states, seen)
-            actions = [agent.act(h, s) for agent, s in zip(self.agents, states, strict=True)]
-            moved = Moved([], [0.0] * N, over) if all(over) else self.environment.step(actions)
-            over = moved.over
-            check_rewards(self.bounds, moved.rewards)
-            here, states = states, [-1] * N  # after the last step nobody needs to know
-            seen = self._keys(moved.observations, over)
-            if h + 1 < horizon:
+        team, environment, seen, k = self.team, self.environment, self._seen, self._episode
+        states, nexts, rewards = self._states, self._nexts, self._rewards
+        low, high = self.bounds.reward_range
+        visited = None if self.visited is None else self.visited[k]
+        stored = self.record.stored if isinstance(self.record, Record) else None
+        returns, last = np.zeros(self.game.agents), self.bounds.horizon - 1
+        self._make_room()
+        team.begin(k)
+        over: list[bool] | None = None  # nobody is out yet
+        seen.write(environment.reset(self._seeding.at(k)), over, states)
+        if visited is not None:
+            visited[0] = states
+        chosen = team.act(0, states, stored, k)
+        for h in range(last + 1):
+            if over is None or not all(over):
+                shown, paid, gone = environment.step(chosen.tolist())
+                rewards[:] = paid
+                if not low <= min(paid) <= max(paid) <= high:
+                    low, high = self._widened(paid)
+                over = gone if True in gone else None
+            else:
+                rewards[:] = 0.0
+            if h == last:
+                break
+            if over is not None:
                 check_over(self.bounds, over)
-                states = [own.number(key) for own, key in zip(self.observations, seen, strict=True)]
-            for i, agent in enumerate(self.agents):
-                agent.learn(h, here[i], actions[i], moved.rewards[i], states[i])
-            returns += moved.rewards
+            seen.write(shown, over, nexts)
+            if visited is not None:
+                visited[h + 1] = nexts
+            chosen = team.step(h, states, rewards, nexts, returns, stored, k)
+            states, nexts = nexts, states
+        team.learn(last, states, rewards, returns)
         check_ended(self.bounds, over)
         self._episode += 1
+        if isinstance(self.record, Record):
+            self.record.clock[0] = self._episode
         return returns
 
-    def _keys(self, observations: Sequence[Any], over: Sequence[bool]) -> list[Hashable]:
-        """Return what each agent sees, in the form in which it numbers it."""
-        return [
-            OVER if out else own.key(observations[i])
-            for i, (own, out) in enumerate(zip(self.observations, over, strict=True))
-        ]
+    def _widened(self, paid: Sequence[float]) -> tuple[float, float]:
+        """Return a range with these rewards in it; learners that depend on the range start over with a wider one."""
+        if not (self.learner.rangeless and self.bounds.guessed_range):
+            check_rewards(self.bounds, paid)
+        low, high = self.bounds.reward_range
+        wider = (min(low, *paid), max(high, *paid))
+        told = f"rewards were met in [{wider[0]:g}, {wider[1]:g}], beyond those of the first episodes"
+        kept = tuple(note for note in self.bounds.notes if not note.startswith("rewards were met"))
+        self.bounds = replace(self.bounds, reward_range=wider, notes=(*kept, told))
+        if isinstance(self.game, EnvironmentGame):
+            self.game.reward_range = wider
+        return wider
 
-    def _note(self, h: int, states: Sequence[int], seen: Sequence[Hashable]) -> None:
-        """Record the state, if all see the same, and the agents' distributions."""
-        if self.common_state and any(key != seen[0] for key in seen[1:]):
-            self.common_state = False
-            self.warnings, self.notes = (DIFFERENT,), (*self.bounds.notes, DIFFERENT)
-        if self.common_state and isinstance(self.record, Record):
-            k = self._episode
-            self.record.clock[0] = k + 1
-            self.record.visited[k, h] = states[0]
-            rows = [agent.probabilities(h, s)[:-1] for agent, s in zip(self.agents, states, strict=True)]
-            self.record.stored[k, h] = np.concatenate(rows)
+    @property
+    def record(self) -> Record | Nothing:
+        """What the certified policy is made of, where it is kept."""
+        return self._record
+
+    @record.setter
+    def record(self, kept: Record | Nothing) -> None:
+        before, self._record = self.visited, kept
+        if not isinstance(kept, Record):
+            self.visited = None
+        elif before is None or len(before) < room_in(kept):
+            shape = (*kept.visited.shape, self.game.agents)
+            memory.require(4 * math.prod(shape), "the record of all visits (keep=False leaves it out)")
+            self.visited = np.zeros(shape, dtype=np.uint32)
+            if before is not None:
+                self.visited[: len(before)] = before
+
+    def _make_room(self) -> None:
+        """See that there is room for all states that an episode may show, where they are numbered as they are met."""
+        if not self._numbered:
+            needed = max(len(own.met) for own in self.observations) + self.bounds.horizon
+            if needed > self.team.room:
+                self.team.grow(max(needed, 2 * self.team.room))
 
     def distributions(self) -> list[FloatArray]:
         """Return each agent's current distributions at the states it has met, [H, S_i, A_i]."""
-        return [agent.policy[:, : len(own.met)] for agent, own in zip(self.agents, self.observations, strict=True)]
+        return self.team.distributions([len(own.met) for own in self.observations])
 
     def policy(self, distributions: list[FloatArray]) -> MarkovPolicy:
         """Return distributions as a policy; even ones at states that an agent had not met by then."""
@@ -150,35 +220,127 @@ class EnvironmentEngine(Engine):
             padded = np.full((self.bounds.horizon, self.game.states, actions), 1 / actions)
             padded[:, : table.shape[1]] = table
             probs.append(padded)
-        return MarkovPolicy(probs)
+        found = MarkovPolicy(probs)
+        if isinstance(self.game, EnvironmentGame):
+            found.observations = self.observations
+        return found
+
+    def separate(self, rule: str) -> dict[str, Any]:
+        """Return the mixtures of each agent's own record, where it is kept."""
+        if self.visited is None or not isinstance(self.record, Record) or not self._episode:
+            return {}
+        visited, stored = self.visited[: self._episode], self.record.stored[: self._episode]
+        sizes: dict[str, Any] = {
+            "actions": self.game.actions,
+            "states": [len(own.met) for own in self.observations],
+            "rule": rule,
+        }
+        found = {start: SeparatePolicy.of(visited, stored, **sizes, start=start) for start in STARTS}
+        for policy in found.values():
+            policy.observations = self.observations
+        return found
 
     def own_bounds(self, kind: str, done: int) -> Gaps:
         """Return each agent's own bound; nothing where they saw different things."""
-        sums = [agent.bound_sum for agent in self.agents]
-        if not self.common_state or any(own is None for own in sums):
+        total = self.team.bound_sum()
+        low, high = self.bounds.reward_range
+        unitless = self.world.largest_gap == 0 and high > low  # the first episodes had shown one reward only
+        if not self.common_state or total is None or unitless:
             return Gaps("nash", np.full(self.game.agents, np.nan), "none")
         drawn = self.bounds.drawn and any(own.count != 1 for own in self.observations)
-        total = np.array(sums, dtype=float)
         upper, source = own_bound.judged(
             self.learner, self.world, total, done, drawn=drawn, trusted=not self.bounds.guessed
         )
-        return Gaps(kind, upper, source, most=self.world.largest_gap)
+        return Gaps(kind, upper, source, most=self.bounds.horizon * (high - low))
 
     def snapshot(self) -> Arrays:
-        """Raise: runs in an environment are not checkpointed."""
-        raise NotImplementedError
+        """Return the agents' states, what they saw, the record, and what the environment has to remember."""
+        k = self._episode
+        met = [] if self._numbered else [own.met for own in self.observations]
+        kept: Arrays = {} if self.visited is None else {"visited": self.visited[:k]}
+        if isinstance(self.record, Record):
+            kept["stored"] = self.record.stored[:k]
+        return {
+            **{f"team{key}": array for key, array in self.team.snapshot().items()},
+            **kept,
+            "episode": np.array(k),
+            "room": np.array(self.team.room),
+            "same": np.array(int(self.common_state)),
+            "met": np.array(keys.dumps(met)),
+            "bounds": np.array(json.dumps(asdict(self.bounds))),
+            "environment": np.array(f"{self._seeding.how} {self._seeding.dump()}"),
+            "seconds": np.array(self.seconds),
+        }
 
     def check(self, arrays: Arrays, done: int) -> None:
-        """Raise: runs in an environment are not checkpointed."""
-        raise NotImplementedError
+        """Raise unless a snapshot can be of this engine after that many episodes; `Exceeded` for one of wider bounds.
+
+        The bounds may have been widened after what scouting shows; the caller then makes an engine with them.
+        """
+        words = {"met", "bounds", "environment"}
+        for name in words & set(arrays):
+            if arrays[name].dtype.kind != "U" or arrays[name].ndim:
+                raise TacitError(f"its array {name!r} is no text")
+        own = {key: array for key, array in arrays.items() if not key.startswith("team")}
+        kept = set() if self.visited is None else {"visited", "stored"}
+        check_names(own, {"episode", "room", "same", "seconds", *words, *kept})
+        check_equal(arrays, "episode", done)
+        bounds = stored_bounds(str(arrays["bounds"]))
+        if bounds != self.bounds:
+            if (bounds.horizon, bounds.reward_range) != (self.bounds.horizon, self.bounds.reward_range) and not (
+                self.bounds.guessed
+            ):
+                raise TacitError("its horizon or its range of rewards is not the one that was given")
+            if not (
+                self.learner.rangeless
+                and replace(bounds, reward_range=(0, 0), notes=())
+                == replace(self.bounds, reward_range=(0, 0), notes=())
+            ):
+                raise Exceeded(bounds, stored=True)
+        horizon, N = self.bounds.horizon, self.game.agents
+        most = max(self.team.room, 2 * (done + 1) * horizon + 2 * horizon)
+        room = whole_number(arrays, "room", most=most)
+        whole_number(arrays, "same", most=1)
+        check_seconds(arrays, "seconds")
+        met = self._met(str(arrays["met"]), room)
+        team = {key.removeprefix("team"): array for key, array in arrays.items() if key.startswith("team")}
+        self.team.check(team, room, done)
+        if self.visited is not None and isinstance(self.record, Record):
+            visited = checked(arrays, "visited", np.uint32, (done, horizon, N))
+            counts = [len(own) for own in met] or [len(own.met) for own in self.observations]
+            if (visited.max(axis=(0, 1), initial=0) >= np.maximum(counts, 1)).any():
+                raise TacitError("its record has a state that nobody has met")
+            check_stored(
+                checked(arrays, "stored", np.float32, (done, horizon, self.record.stored.shape[2])), self.game.actions
+            )
+        if str(arrays["environment"]).partition(" ")[0] != self._seeding.how:
+            raise TacitError("its environment was resumed in another way")
+
+    def _met(self, text: str, room: int) -> list[list[Hashable]]:
+        """Return what each agent has met, by a checkpoint."""
+        found = keys.loads(text)
+        if not isinstance(found, list) or len(found) != (0 if self._numbered else len(self.observations)):
+            raise TacitError("it does not say what each agent has met")
+        return [keys.loaded_keys(keys.dumps(own), most=room) for own in found]
 
     def restore(self, arrays: Arrays) -> None:
-        """Raise: runs in an environment are not checkpointed."""
-        raise NotImplementedError
-
-
-def _make_room(agent: Agent | PlainAgent, own: Observations) -> None:
-    """See that an agent that numbers states as it meets them has room for all that an episode may show it."""
-    needed = len(own.met) + agent.horizon
-    if not own.numbered and needed > agent.states:
-        agent.grow(max(needed, 2 * agent.states))
+        """Resume from a snapshot that was checked."""
+        room, self._episode = int(arrays["room"]), int(arrays["episode"])
+        for own, met in zip(self.observations, self._met(str(arrays["met"]), room), strict=False):
+            own.restore(met)
+        team = {key.removeprefix("team"): array for key, array in arrays.items() if key.startswith("team")}
+        self.team.restore(team, room)
+        self._seen.same = bool(arrays["same"])
+        if isinstance(self.record, Record):
+            self.record = enlarged(self.record, self._episode)
+        if self.visited is not None and isinstance(self.record, Record):
+            self.visited[: self._episode] = arrays["visited"]
+            self.record.stored[: self._episode] = arrays["stored"]
+            self.record.visited[: self._episode] = arrays["visited"][:, :, 0]
+            self.record.clock[0] = self._episode
+        self.seconds = float(arrays["seconds"])
+        self.bounds = stored_bounds(str(arrays["bounds"]))
+        if isinstance(self.game, EnvironmentGame):
+            self.game.reward_range = self.bounds.reward_range
+        self._tell()
+        self._seeding.load(str(arrays["environment"]).partition(" ")[2])

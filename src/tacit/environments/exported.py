@@ -101,6 +101,18 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
         self._check_begun()
         return np.array(self._s)
 
+    def get_state(self) -> dict[str, Any]:
+        """Return what lasts from one episode to the next: the random streams."""
+        if self._stream is None:
+            return {}
+        return {"stream": self._stream.bit_generator.state, "after": self._after.bit_generator.state}
+
+    def set_state(self, state: Mapping[str, Any]) -> None:
+        """Take back what `get_state` returned; an episode begins with `reset`."""
+        if state:
+            self._stream, self._after = streams.stream(0, streams.ENVIRONMENT), streams.stream(0, streams.AFTER)
+            self._stream.bit_generator.state, self._after.bit_generator.state = state["stream"], state["after"]
+
     def render(self) -> Any:
         """Return the state as text ("ansi") or as a picture ("rgb_array"), or print the text ("human")."""
         self._check_begun()

@@ -35,6 +35,12 @@ class EnvironmentGame:
         self.horizon, self.reward_range = bounds.horizon, bounds.reward_range
         self.observations = observations
         self.notes: tuple[str, ...] = ()
+        self.source: Any = environment.source  # None once the game was pickled or copied
+        self.guessed = bounds.guessed
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the environment out: it is not ours to copy."""
+        return {**self.__dict__, "source": None}
 
     @property
     def agents(self) -> int:

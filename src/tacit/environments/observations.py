@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import pickle
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -52,6 +53,8 @@ class Observations:
         How many there can be, where the space says it; "over" is not counted.
     met : list
         The observations as they were numbered.
+    plain : bool
+        Whether an observation is the number of the state itself.
     """
 
     def __init__(self, space: Any, encode: Encode | None, who: str, *, numbered: bool, early: bool = False) -> None:
@@ -59,7 +62,10 @@ class Observations:
         self.count: int | None
         self._key, self.count = _plain(space, who) if encode is None else (encode, None)
         self._who = who
+        self.lost = False  # whether its encode did not pickle
+        self._space, self._encoded = space, encode
         self.numbered = numbered
+        self.plain = numbered and not early and int(space.start) == 0
         self.met: list[Hashable] = list(range(int(space.n))) if self.numbered else []
         if self.numbered and early:
             self.met.append(OVER)
@@ -86,6 +92,10 @@ class Observations:
             raise TacitError(f"encode made {brief(key)} of what {self._who} observed; it must be hashable") from None
         return key
 
+    def reads_as(self, other: Observations) -> bool:
+        """Return whether the other agent makes the same of an observation."""
+        return self._encoded is other._encoded and (self._encoded is not None or self._space is other._space)
+
     def number(self, key: Hashable) -> int:
         """Return the state's number; one that is met for the first time gets the next."""
         s = self._numbers.get(key)
@@ -94,9 +104,39 @@ class Observations:
             self.met.append(key)
         return s
 
+    def copy(self, encode: Encode | None = None) -> Observations:
+        """Return the same numbering, to go on from; with an `encode` in place of one that was lost."""
+        encode = self._encoded if encode is None else encode
+        made = Observations(self._space, encode, self._who, numbered=self.numbered)
+        made.restore(list(self.met))
+        return made
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what does not pickle: how observations are read follows from the space, or is the user's own."""
+        state = {key: value for key, value in self.__dict__.items() if key != "_key"}
+        try:
+            pickle.dumps(self._encoded)
+        except Exception:  # a function of the user's, such as a lambda
+            state |= {"_encoded": None, "lost": True}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._key = _gone if self.lost else (self._encoded or _plain(self._space, self._who)[0])
+
+    def restore(self, met: list[Hashable]) -> None:
+        """Number observations as they were numbered before."""
+        self.met[:] = met
+        self._numbers = {key: s for s, key in enumerate(met)}
+
     def known(self, observation: Any) -> int | None:
-        """Return the number of an observation, None if it was never met."""
-        return self._numbers.get(self.key(observation))
+        """Return the number of an observation, None if it was never met, or is none of its space."""
+        try:
+            return self._numbers.get(self.key(observation))
+        except TacitError:
+            if self._encoded is not None:
+                raise
+            return None
 
 
 def numberings(environment: Environment, encode: Encode | None, *, early: bool) -> list[Observations]:
@@ -105,6 +145,10 @@ def numberings(environment: Environment, encode: Encode | None, *, early: bool) 
     numbered = encode is None and all(small)
     pairs = zip(environment.spaces, environment.names, strict=True)
     return [Observations(space, encode, who, numbered=numbered, early=early) for space, who in pairs]
+
+
+def _gone(observation: Any) -> Hashable:
+    raise TacitError("how observations were read was not pickled; give encode= again")
 
 
 def _kind(space: Any) -> str:
@@ -126,13 +170,22 @@ def _plain(space: Any, who: str) -> tuple[Encode, int | None]:
         return lambda observation: tuple(key(observation[name]) for name, (key, _) in named.items()), _product(
             count for _, count in named.values()
         )
+    if kind == "Anything":
+        return _hashable, None
     integers = getattr(space, "dtype", None) is not None and np.dtype(space.dtype).kind in "iub"
     if integers and math.prod(space.shape) <= LARGEST_ARRAY:
-        return lambda observation: tuple(np.asarray(observation).ravel().tolist()), _array_count(space)
+        return _array_key(space, who), _array_count(space)
     raise TacitError(
         f"{who} observes {brief(space)}, which is not a small finite space; give encode=, a function from an "
         f"observation to something hashable, such as a tuple of a few whole numbers"
     )
+
+
+def _hashable(observation: Any) -> Hashable:
+    """Return what a plain object shows as something hashable."""
+    if isinstance(observation, np.ndarray):
+        observation = observation.tolist()
+    return tuple(_hashable(part) for part in observation) if isinstance(observation, list) else observation
 
 
 def _within(start: int, count: int, who: str) -> Encode:
@@ -145,6 +198,32 @@ def _within(start: int, count: int, who: str) -> Encode:
         return s
 
     return key
+
+
+def _array_key(space: Any, who: str) -> Encode:
+    """Return how an array becomes hashable; the first time that one is met, it is looked for in its space."""
+    low, high = _array_ends(space)
+    known: set[Hashable] = set()
+
+    def key(observation: Any) -> Hashable:
+        array = np.asarray(observation)
+        found = tuple(array.ravel().tolist())
+        if found not in known:
+            inside = array.shape == tuple(space.shape) and bool(((array >= low) & (array <= high)).all())
+            if not inside:
+                raise TacitError(f"{who} observed {brief(observation)}, which is not in {brief(space)}")
+            known.add(found)
+        return found
+
+    return key
+
+
+def _array_ends(space: Any) -> tuple[Any, Any]:
+    kind = _kind(space)
+    if kind == "MultiDiscrete":
+        first = getattr(space, "start", np.zeros_like(space.nvec))
+        return first, first + space.nvec - 1
+    return (0, 1) if kind == "MultiBinary" else (getattr(space, "low", -np.inf), getattr(space, "high", np.inf))
 
 
 def _array_count(space: Any) -> int | None:

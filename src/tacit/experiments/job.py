@@ -136,9 +136,10 @@ def _learned(spec: RunSpec, watch: Watcher | None, checkpoint: Checkpoint | None
     with contextlib.ExitStack() as stack:
         game: Any = _game(spec)
         if isinstance(game, NamedEnvironment):  # each run has its own
-            given |= {**game.bounds, "checkpoint": None}
+            given |= game.bounds
             game = stack.enter_context(game.made())
         run = run_learner(game, spec.learner.name, spec.learner.params, options, **given)
+    run.raise_error()  # what was done up to the last checkpoint is kept
     learned = run.episodes - int(times["before"])
     return run, outcome(spec, run, learned=learned, span=(times["began"], times["ended"]))
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tacit.engine import Advanced, Event, Finished, Noted, Started
+from tacit.engine import Advanced, Event, Finished, Measured, Noted, Started
 from tacit.experiments.plan import RunSpec
 
 
@@ -37,6 +37,8 @@ class Progress:
     running: Mapping[str, int] = field(default_factory=dict)
     left: float | None = None
     unknown: int = 0
+    steps: int = 0  # played so far
+    reward: float | None = None  # of agent 0, in the last windows of the runs in progress, on average
 
 
 @dataclass
@@ -68,6 +70,8 @@ class ProgressWatch:
         self._total = None if self._open else sum(spec.episodes for spec in runs)
         self._played = sum(self._episodes.values())
         self._running: dict[str, _Run] = {}
+        self._horizon: dict[str, int] = {}
+        self._reward: dict[str, float] = {}
         self._kinds = {spec.hash: kind(spec) for spec in runs}
         self._waiting: Counter[str] = Counter()  # episodes of runs that have not begun, by kind
         for key, length in self._lengths.items():
@@ -86,9 +90,13 @@ class ProgressWatch:
         """Take in an event of the run with this index among `specs`."""
         key = self.specs[index].hash
         one = self._running.get(key)
-        if isinstance(event, Started) and one is not None:
-            one.since, one.before = self._clock(), event.done
-            self._count(key, event.done)
+        if isinstance(event, Started):
+            self._horizon[key] = event.horizon
+            if one is not None:
+                one.since, one.before = self._clock(), event.done
+                self._count(key, event.done)
+        elif isinstance(event, Measured):
+            self._reward[key] = float(event.row["reward"])
         elif isinstance(event, Advanced):
             self._count(key, event.done)
         elif isinstance(event, Finished) and event.ended != "interrupted":
@@ -138,7 +146,10 @@ class ProgressWatch:
         left, unknown = self._left()
         where = Counter(one.where.partition(":")[0] for one in self._running.values())
         done, runs = len(self._done), len(self._runs)
-        self._progress(Progress(done, runs, self._played, self._total, len(self._failed), where, left, unknown))
+        steps = sum(self._episodes[key] * horizon for key, horizon in self._horizon.items())
+        reward = sum(self._reward.values()) / len(self._reward) if self._reward else None
+        failed, played = len(self._failed), self._played
+        self._progress(Progress(done, runs, played, self._total, failed, where, left, unknown, steps, reward))
 
     def _left(self) -> tuple[float | None, int]:
         """Return the seconds that are left, and the kinds of run of which nothing is known yet."""

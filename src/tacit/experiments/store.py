@@ -31,6 +31,7 @@ from tacit.core import atomic, check
 from tacit.core.errors import TacitError, one_line
 from tacit.engine import Run
 from tacit.engine.advice import Advice
+from tacit.environments import keys
 from tacit.environments.game import EnvironmentGame
 from tacit.experiments import curve_file, files, toml
 from tacit.experiments.outcome import GapOutcome, Outcome
@@ -84,7 +85,7 @@ def others(run: Run, spec: RunSpec) -> dict[str, bytes]:
         run.policy.save(Path(held) / POLICY)
         found = {POLICY: (Path(held) / POLICY).read_bytes()}
     if isinstance(run.game, EnvironmentGame):
-        found[STATES] = json.dumps([[repr(key) for key in own.met] for own in run.game.observations]).encode()
+        found[STATES] = _states(run.game).encode()
     return found
 
 
@@ -100,6 +101,31 @@ def finish(place: Path, outcome: Outcome, others: Mapping[str, bytes]) -> None:
     summary = {"hash": outcome.spec.hash, **kept, "notes": list(outcome.notes), "files": digests}
     summary["digest"] = _digest(summary)
     files.write(place / SUMMARY, json.dumps(summary, indent=2).encode())
+
+
+def _states(game: EnvironmentGame) -> str:
+    """Return what each agent observed in each state: for people, and where it can be read back, for play."""
+    met = [own.met for own in game.observations]
+    try:
+        read = [keys.dumps(own) for own in met]
+    except TacitError:  # something that an encode made
+        read = []
+    return json.dumps({"shown": [[repr(key) for key in own] for own in met], "keys": read})
+
+
+def load_states(place: Path) -> list[list[Any]]:
+    """Read what each agent of a finished run in an environment had met, in the order of the policy's states."""
+    summary = _summary(place)
+    if STATES not in summary["files"]:
+        raise TacitError(f"{place} does not say what its states are")
+    try:
+        found = json.loads(_whole(place, STATES, summary))["keys"]
+        met = [keys.loaded_keys(own, most=1 << 40) for own in found]
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise TacitError(f"{place / STATES} is altered: {one_line(error)}{_AGAIN}") from None
+    if not met:
+        raise TacitError(f"{place} has states that were not stored: its encode makes neither numbers, text nor tuples")
+    return met
 
 
 def finished(place: Path) -> bool:

@@ -69,6 +69,7 @@ class AdaptiveV(Learner):
         "implicit": Span(0.01, 1.0),
         "optimism": Span(0.1, 20.0),
     }
+    rangeless: ClassVar[bool] = True
 
     equilibrium: str = "cce"
     _: KW_ONLY

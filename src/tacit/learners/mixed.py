@@ -38,6 +38,11 @@ class Mixed(Learner):
         """Whether any of them has no kernels."""
         return any(member.interpreted for member in self.members)
 
+    @property
+    def rangeless(self) -> bool:
+        """Whether none of them needs the range of rewards."""
+        return all(member.rangeless for member in self.members)
+
     def seat(self, i: int) -> Learner:
         """Return agent i's learner."""
         return self.members[i]

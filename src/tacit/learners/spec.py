@@ -102,6 +102,11 @@ class Learner:
         return False
 
     @property
+    def rangeless(self) -> bool:
+        """Whether it learns the same whatever range of rewards it is told, so that a wrong guess does no harm."""
+        return False
+
+    @property
     def tolerance(self) -> float:
         """Of exact learners: the nash gap at which they end."""
         return 0.0

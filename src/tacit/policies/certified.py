@@ -18,6 +18,7 @@ episode k the paper leaves the policy open; here all agents play evenly from the
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import os
 from collections.abc import Sequence
@@ -31,11 +32,13 @@ from tacit.core import archive, check, sampling, streams
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, Sealed, frozen
 from tacit.core.types import FloatArray, IntArray
-from tacit.games.tabular import TabularGame, check_game, times
 from tacit.policies import document
+from tacit.policies.fitting import check_game, times
+from tacit.policies.part import Part, drawn
 from tacit.policies.stages import stage_lengths
 
 if TYPE_CHECKING:
+    from tacit.games.tabular import TabularGame
     from tacit.policies.thinned import ThinnedPolicy
 
 RULES, STARTS = ("stage", "rate"), ("average", "latest")
@@ -66,6 +69,8 @@ class CertifiedPolicy(Sealed):
     Memory is K·H·(4·Σ_i(A_i − 1) + 4) bytes for the arrays, and 8·K·H more once it is played. On disk states take one
     byte where there are at most 256 of them.
     """
+
+    observations: Any = None  # of an environment: how each agent numbers what it sees
 
     def __init__(
         self,
@@ -241,48 +246,74 @@ class CertifiedPolicy(Sealed):
         )
 
 
-class CertifiedPart:
-    """One agent's part of a certified policy: it needs the common seed and the states, and no message."""
+class CertifiedPart(Part):
+    """One agent's part of a certified policy: it needs the common seed and the states, and no message.
 
-    def __init__(self, policy: CertifiedPolicy, agent: int) -> None:
+    `number` is the agent's own, where the policy holds nobody else's distributions.
+    """
+
+    def __init__(self, policy: CertifiedPolicy, agent: int, *, number: int | None = None) -> None:
+        super().__init__(agent if number is None else number, policy.actions[agent], policy.horizon)
         self.policy = policy
-        self.agent = agent
-        self._index = np.array([-1])
-        self._next = 0  # the step that has to come next: the hidden index moves with every step
-        self._common: FloatArray | None = None
-        self._own: FloatArray = np.zeros(0)
+        self.index = -1  # the hidden index, the same for all agents; −1 once it has been lost in a first stage
+        self._columns = columns(policy.actions)[agent]
+        self._visits = policy._visits
+        self._first, self._length = (own.tolist() for own in policy._stages) if policy.rule == "stage" else ([], [])
+        self._ends = [first + length for first, length in zip(self._first, self._length, strict=True)]
 
-    def begin(self, seed: int) -> None:
-        """Begin an episode with the common seed; the agent's own draws come from it too, by the agent's number."""
-        seed = check.integer("seed", seed, least=0)
-        H = self.policy.horizon
-        self._common = streams.stream(seed, streams.ENVIRONMENT).random(H + 1)
-        self._own = streams.stream(seed, streams.agent_role(self.agent)).random(H)
-        self._index = self.policy.first(self._common[H:])
-        self._next = 0
+    def _begin(self) -> None:
+        policy = self.policy
+        assert self._common is not None
+        self.index = policy.episodes if policy.start == "latest" else int(self._common[-1] * policy.episodes)
 
-    @property
-    def index(self) -> int:
-        """The hidden index, the same for all agents; −1 once it has been lost in a first stage."""
-        return int(self._index[0])
+    def _lose(self) -> None:
+        self.index = -1
 
     def act(self, h: int, s: int) -> int:
         """Return the action at step h in state s; steps come in order."""
-        if self._common is None:
-            raise TacitError("a part acts within an episode; call begin(seed) with the common seed first")
-        self._next = in_order(h, self._next, self.policy.horizon)
-        state = np.array([check.integer("s", s, least=0, most=self.policy.states - 1)])
-        self._index = self.policy.earlier(h, self._index, state, self._common[h : h + 1])
-        return int(self.policy._drawn(self.agent, self._index, h, self._own[h : h + 1])[0])
+        u = self._step(h)
+        policy = self.policy
+        if type(s) is not int or not 0 <= s < policy.states:
+            s = check.integer("s", s, least=0, most=policy.states - 1)
+        assert self._common is not None
+        self.index = self._earlier(h, s, self._common[h])
+        if self.index < 0:
+            return int(u * self._size)
+        return drawn(policy.stored[self.index, h, self._columns].tolist(), u)
+
+    def _earlier(self, h: int, s: int, u: float) -> int:
+        """Draw the episode of an earlier visit, as `CertifiedPolicy.earlier` does for many at once."""
+        if self.index < 0:
+            return -1
+        keys, base = self._visits[h], s * self.policy.episodes
+        first = int(keys.searchsorted(base))
+        before = int(keys.searchsorted(base + self.index)) - first
+        if self.policy.rule == "rate":
+            return -1 if before == 0 else int(keys[first + rate_draw(self.policy.horizon, before, u)]) - base
+        ended = bisect.bisect_right(self._ends, before)
+        if ended == 0:
+            return -1
+        chosen = self._first[ended - 1] + int(u * self._length[ended - 1])
+        return int(keys[first + chosen]) - base
 
 
-def in_order(h: int, expected: int, horizon: int) -> int:
-    """Check that step h is the one that comes next within an episode; return the one after it."""
-    h = check.integer("h", h, least=0, most=horizon - 1)
-    if h != expected:
-        told = "begin(seed) comes next" if expected == horizon else f"step {expected} comes next"
-        raise TacitError(f"h is {h}; a part plays the steps of an episode in order, once each, and {told}")
-    return h + 1
+def rate_draw(horizon: int, visits: int, u: float) -> int:
+    """Draw as `drawn_by_rate` for a single number: from a guess of the inverse, in few steps."""
+    low = [m + visits for m in range(horizon + 1)]
+
+    def share(j: int) -> float:
+        product = 1.0
+        for m, below in enumerate(low):
+            product *= (j + m) / below
+        return product
+
+    half = horizon / 2
+    j = min(max(int((visits + half) * u ** (1 / (horizon + 1)) - half), 1), visits)
+    while j > 1 and u < share(j - 1):
+        j -= 1
+    while j < visits and u >= share(j):
+        j += 1
+    return j - 1
 
 
 def columns(actions: Sequence[int]) -> list[slice]:

@@ -62,6 +62,24 @@ def read(path: str | os.PathLike[str], reader: str) -> dict[str, Any]:
     return document
 
 
+def is_part(path: str | os.PathLike[str]) -> bool:
+    """Return whether a document holds one agent's part alone."""
+    document = _parsed(archive.path(path))
+    return isinstance(document, dict) and "agent" in document
+
+
+def read_part(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read the document of one agent's part."""
+    place = archive.path(path)
+    document: dict[str, Any] = _parsed(place)
+    alone = {key: value for key, value in document.items() if key != "agent"}
+    try:
+        _check_header(place, alone, READERS.get(str(document.get("kind")), ""))
+    except RecursionError:
+        raise TacitError(f"{place} is not a policy: it is nested too deeply") from None
+    return document
+
+
 def _check_header(place: Path, document: Any, reader: str) -> None:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise TacitError(f"{place} is not a policy: it must be a JSON object whose format is {FORMAT!r}")

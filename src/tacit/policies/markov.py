@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,13 @@ from tacit.core import archive, check, memory
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, Sealed, refuse_masked
 from tacit.core.types import FloatArray
-from tacit.games.protocol import Game, is_game
-from tacit.games.tabular import TabularGame, check_game, times
 from tacit.policies import document
+from tacit.policies.fitting import check_game, is_game, times
+from tacit.policies.part import MarkovPart
+
+if TYPE_CHECKING:
+    from tacit.games.protocol import Game
+    from tacit.games.tabular import TabularGame
 
 _PLAY = {
     "product": "At step h in state s agent i draws its action from probs[i][h][s] with a number of its own; "
@@ -40,6 +44,8 @@ class MarkovPolicy(Sealed):
     >>> MarkovPolicy([np.full((1, 1, 2), 0.5), np.full((1, 1, 3), 1 / 3)])
     MarkovPolicy(product, 2 agents, 1 state, 2×3 actions, the same at every step)
     """
+
+    observations: Any = None  # of an environment: how each agent numbers what it sees
 
     def __init__(self, probs: Sequence[npt.ArrayLike | Owned[Any]] | npt.NDArray[np.float64] | Owned[Any]) -> None:
         self.product = not isinstance(probs, np.ndarray | Owned)
@@ -133,6 +139,11 @@ class MarkovPolicy(Sealed):
         others = tuple(2 + j for j in range(self.agents) if j != i)
         own: FloatArray = self.probs[0].sum(axis=others)
         return own
+
+    def part(self, agent: int) -> MarkovPart:
+        """Return agent i's part, which acts alone; of a correlated policy, from the common seed."""
+        i = check.integer("agent", agent, least=0, most=self.agents - 1)
+        return MarkovPart(self.probs[i if self.product else 0], i, correlated=not self.product)
 
     def check_fits(self, game: Game) -> None:
         """Raise unless the policy has the game's agents, states, actions and horizon."""

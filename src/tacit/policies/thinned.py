@@ -25,7 +25,8 @@ from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, Sealed, frozen, refuse_masked
 from tacit.core.types import IntArray
 from tacit.policies import document, thinned_document
-from tacit.policies.certified import MOST, CertifiedPolicy, check_stored, columns, in_order, restored
+from tacit.policies.certified import MOST, CertifiedPolicy, check_stored, columns
+from tacit.policies.part import Part, drawn
 
 #: What a `.npz` holds; the first four are arrays, in the order of the parameters.
 KEYS = ("row", "following", "stored", "first", "actions", "states", "horizon")
@@ -106,7 +107,7 @@ class ThinnedPolicy(Sealed):
     def find(self, node: int, s: int) -> int:
         """Return the place of the row of a node and a state, or −1 where play has left the record."""
         key = node * self.states + s
-        place = int(np.searchsorted(self.row, key))
+        place = int(self.row.searchsorted(key))
         return place if place < len(self.row) and self.row[place] == key else -1
 
     def save(self, path: str | os.PathLike[str], *, agent: int | None = None) -> None:
@@ -164,38 +165,32 @@ def _places(name: str, given: npt.NDArray[Any]) -> IntArray:
     return frozen(name, Owned(array.astype(np.int64)))
 
 
-class ThinnedPart:
-    """One agent's part of a thinned policy."""
+class ThinnedPart(Part):
+    """One agent's part of a thinned policy; `number` is its own where the policy holds nobody else's distributions."""
 
-    def __init__(self, policy: ThinnedPolicy, agent: int) -> None:
+    def __init__(self, policy: ThinnedPolicy, agent: int, *, number: int | None = None) -> None:
+        super().__init__(agent if number is None else number, policy.actions[agent], policy.horizon)
         self.policy = policy
-        self.agent = agent
         self.node = 0  # the same for all agents; 0 once play has left the record
-        self._next = 0
-        self._own: np.random.Generator | None = None
+        self._columns = columns(policy.actions)[agent]
 
-    def begin(self, seed: int) -> None:
-        """Begin an episode with the common seed."""
-        seed = check.integer("seed", seed, least=0)
-        run = int(streams.stream(seed, streams.ENVIRONMENT).random() * len(self.policy.first))
-        self._own = streams.stream(seed, streams.agent_role(self.agent))
-        self.node = int(self.policy.first[run])
-        self._next = 0
+    def _begin(self) -> None:
+        assert self._common is not None
+        self.node = int(self.policy.first[int(self._common[0] * len(self.policy.first))])
+
+    def _lose(self) -> None:
+        self.node = 0
 
     def act(self, h: int, s: int) -> int:
         """Return the action at step h in state s; steps come in order."""
-        if self._own is None:
-            raise TacitError("a part acts within an episode; call begin(seed) with the common seed first")
-        policy, size = self.policy, self.policy.actions[self.agent]
-        self._next = in_order(h, self._next, policy.horizon)
+        u = self._step(h)
+        policy = self.policy
         place = policy.find(self.node, check.integer("s", s, least=0, most=policy.states - 1))
-        u = self._own.random()
         if place < 0:
             self.node = 0
-            return int(u * size)
+            return int(u * self._size)
         self.node = int(policy.following[place])
-        probs = restored(policy.stored[place, columns(policy.actions)[self.agent]])
-        return int((u >= np.cumsum(probs)[:-1]).sum())
+        return drawn(policy.stored[place, self._columns].tolist(), u)
 
 
 def thin(policy: CertifiedPolicy, starts: int, seed: int) -> ThinnedPolicy:

@@ -50,7 +50,8 @@ def _check_distributions(name: str, policy: Any) -> None:
 def _played(policy: Any, seed: int) -> list[list[int]]:
     """Return what each agent's part does in random states, from a common seed."""
     rng = np.random.default_rng(seed)
-    states = rng.integers(policy.states, size=(20, policy.horizon)).tolist()
+    steps = policy.horizon if hasattr(policy, "horizon") else policy.steps
+    states = rng.integers(policy.states, size=(20, steps)).tolist()
     found = []
     for i in range(policy.agents):
         part = policy.part(i)

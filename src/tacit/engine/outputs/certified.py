@@ -10,7 +10,7 @@ import numpy as np
 from tacit.core.types import FloatArray
 from tacit.engine.curve import Measures
 from tacit.engine.fused import FusedEngine
-from tacit.engine.outputs.markov import exact_candidate, tables_to_measure
+from tacit.engine.outputs.markov import tables_to_measure
 from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.record import Nothing, Record, certified_policies, growing_record, room_in, with_room
 from tacit.engine.run import Candidate, Gaps
@@ -65,7 +65,9 @@ class CertifiedOutput(Output):
         """Return the certified policies and the last iterate; where agents saw different things, the latter alone."""
         last = engine.policy(engine.distributions())
         if not engine.common_state:
-            return Result(last, {"last": exact_candidate(None, last)}, "last")
+            nothing = Known(Gaps("nash", np.full(self.game.agents, np.nan), "none"), None)
+            apart = {name: Candidate(own, nothing) for name, own in engine.separate(self.learner.rule).items()}
+            return Result(last, {**apart, "last": Candidate(last, nothing)}, "last")
         if self.tables is None:
             kind, unknown = self.learner.equilibrium, np.full(self.game.agents, np.nan)
             known = {

@@ -1,0 +1,202 @@
+"""Where policies are played to be measured: episodes over whole numbers for states, in batches.
+
+An arena has `agents`, `actions`, `horizon`, `shared` (whether all agents see the same), `reward_range` where it is
+known, and one method: `play`. Games with kernels are played by compiled code, a whole batch at every step; environments
+one episode after the other. Anything else with these attributes can be measured too.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from tacit.core import generics, streams
+from tacit.core.compilation import compiled
+from tacit.core.errors import TacitError
+from tacit.core.types import FloatArray, IntArray
+from tacit.environments.adapters import Environment, name_of
+from tacit.environments.numbering import Numbering
+from tacit.environments.observations import OVER, Observations
+from tacit.environments.players import Deviation, Draws, batch_players, single_players
+from tacit.games.protocol import Game, check_play, check_sizes
+from tacit.games.tabular import TabularGame
+
+
+class Played(NamedTuple):
+    """What happened: each agent's own states, actions and rewards."""
+
+    states: IntArray  # [episodes, H, N]
+    actions: IntArray  # [episodes, H, N]
+    rewards: FloatArray  # [episodes, H, N]
+
+    @property
+    def returns(self) -> FloatArray:
+        """The sum of each agent's rewards, [episodes, N]."""
+        total: FloatArray = self.rewards.sum(axis=1)
+        return total
+
+
+class Arena(Protocol):
+    """Something in which policies are played.
+
+    Attributes
+    ----------
+    agents, horizon : int
+    actions : tuple of N ints
+    shared : bool
+        Whether all agents have seen the same state at every step so far.
+    reward_range : (float, float) or None
+    """
+
+    agents: int
+    horizon: int
+    actions: tuple[int, ...]
+    reward_range: tuple[float, float] | None
+
+    @property
+    def shared(self) -> bool: ...  # noqa: D102
+
+    def states(self, agent: int) -> int:
+        """Return how many states an agent has met, or can meet where that is known."""
+
+    def most_states(self, episodes: int) -> int:
+        """Return a bound on the states that an agent can meet within so many episodes."""
+
+    def play(self, policy: Any, episodes: range, *, seed: int, deviation: Deviation | None = None) -> Played:
+        """Play the episodes of these numbers; those of the same number and seed meet the same chance."""
+
+
+def step_batch(game, h, s, actions, u, last, chosen, s_next, rewards):
+    """Take one step in all episodes of a batch: states s [B], actions [B, N], uniform numbers u [B]."""
+    for b in range(len(s)):
+        for i in range(len(chosen)):
+            chosen[i] = actions[b, i]
+        token = generics.place(game, h, s[b], chosen)
+        if not last:
+            s_next[b] = generics.advance(game, token, u[b])
+        for i in range(len(chosen)):
+            rewards[b, i] = generics.reward(game, i, token)
+
+
+def start_batch(game, u, s):
+    """Draw the first states of all episodes of a batch."""
+    for b in range(len(s)):
+        s[b] = generics.start(game, u[b])
+
+
+class GameArena:
+    """A game with kernels, with tables or without: all agents see its state."""
+
+    shared = True
+
+    def __init__(self, game: Game) -> None:
+        check_sizes(game)
+        if not isinstance(game, TabularGame):
+            check_play(game)
+        self.game, self.agents, self.horizon, self.actions = game, game.agents, game.horizon, game.actions
+        self.reward_range: tuple[float, float] | None = game.reward_range
+        self._kernels = game.kernels()
+        self._start, self._step = compiled(start_batch, self._kernels), compiled(step_batch, self._kernels)
+
+    def states(self, agent: int) -> int:
+        """Return the number of states."""
+        return self.game.states
+
+    def most_states(self, episodes: int) -> int:
+        """Return the number of states."""
+        return self.game.states
+
+    def play(self, policy: Any, episodes: range, *, seed: int, deviation: Deviation | None = None) -> Played:
+        """Play episodes, all of them step by step."""
+        B, H, N = len(episodes), self.horizon, self.agents
+        draws = Draws.of(seed, episodes, H, N)
+        players = batch_players(policy, self.actions, draws, deviation)
+        played = Played(np.zeros((B, H, N), np.int64), np.zeros((B, H, N), np.int64), np.zeros((B, H, N)))
+        s, s_next, chosen = np.zeros(B, np.int64), np.zeros(B, np.int64), np.zeros(N, np.int64)
+        rewards = np.zeros((B, N))
+        self._start(self._kernels, np.ascontiguousarray(draws.world[:, 0]), s)
+        for h in range(H):
+            last = h + 1 == H
+            played.states[:, h] = s[:, None]
+            actions = np.ascontiguousarray(players.act(h, played.states[:, h]))
+            u = np.ascontiguousarray(draws.world[:, 0 if last else h + 1])
+            self._step(self._kernels, h, s, actions, u, last, chosen, s_next, rewards)
+            played.actions[:, h], played.rewards[:, h] = actions, rewards
+            s, s_next = s_next, s
+        return played
+
+
+class EnvironmentArena:
+    """Somebody else's environment: each agent sees a number of its own for what it observes."""
+
+    def __init__(self, environment: Environment, observations: Sequence[Observations], horizon: int) -> None:
+        self.environment, self.observations, self.horizon = environment, list(observations), horizon
+        self.agents, self.actions = len(environment.actions), environment.actions
+        self.reward_range: tuple[float, float] | None = None
+        self._seen = Numbering(self.observations)
+
+    @property
+    def shared(self) -> bool:
+        """Whether all agents have seen the same so far."""
+        return self._seen.same
+
+    def states(self, agent: int) -> int:
+        """Return how many states an agent has met."""
+        return len(self.observations[agent].met)
+
+    def most_states(self, episodes: int) -> int:
+        """Return a bound on the states that an agent can meet; one more is for "over"."""
+        return max(own.at_most(episodes * self.horizon) for own in self.observations) + 1
+
+    def play(self, policy: Any, episodes: range, *, seed: int, deviation: Deviation | None = None) -> Played:
+        """Play episodes one after the other."""
+        B, H, N = len(episodes), self.horizon, self.agents
+        played = Played(np.zeros((B, H, N), np.int64), np.zeros((B, H, N), np.int64), np.zeros((B, H, N)))
+        seeds = streams.seeds(seed, streams.PLAY, episodes)
+        players = single_players(policy, self.actions, deviation)
+        for b in range(B):
+            players.begin(int(seeds[b]))
+            self._episode(int(seeds[b]) if self.environment.seeded else None, players, played, b)
+        return played
+
+    def _episode(self, seed: int | None, players: Any, played: Played, b: int) -> None:
+        over: list[bool] | None = None
+        shown = self.environment.reset(seed)
+        for h in range(self.horizon):
+            states = played.states[b, h]
+            self._seen.write(shown, over, states)
+            played.actions[b, h] = chosen = players.act(h, states.tolist())
+            shown, paid, gone = self.environment.step(chosen)
+            played.rewards[b, h] = paid
+            over = gone if True in gone else None
+            if over is not None and all(over):
+                self._rest(b, h + 1, played)
+                return
+
+    def _rest(self, b: int, h: int, played: Played) -> None:
+        """Fill the steps after everybody is out: a state "over" that pays nothing."""
+        if h < self.horizon:
+            played.states[b, h:] = [own.number(OVER) for own in self.observations]
+
+
+def checked_returns(name: str, played: Played) -> FloatArray:
+    """Return the agents' returns, if they are numbers."""
+    returns = played.returns
+    if not np.isfinite(returns).all():
+        raise TacitError(f"a reward of {name} is no finite number")
+    return returns
+
+
+def span(arena: Arena, seen: Sequence[Played]) -> float:
+    """Return the span of one step's rewards: as the arena states it, or as it was seen."""
+    if arena.reward_range is not None:
+        return arena.reward_range[1] - arena.reward_range[0]
+    low = min((float(one.rewards.min()) for one in seen), default=math.inf)
+    high = max((float(one.rewards.max()) for one in seen), default=-math.inf)
+    return max(high - low, 0.0)
+
+
+__all__ = ["Arena", "EnvironmentArena", "GameArena", "Played", "checked_returns", "name_of", "span"]

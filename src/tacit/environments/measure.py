@@ -1,0 +1,120 @@
+"""`tacit.evaluate` and `tacit.exploit`: exactly where there are tables, otherwise by play."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from tacit.core.errors import TacitError, brief
+from tacit.games.protocol import is_game
+
+if TYPE_CHECKING:
+    from tacit.environments.measuring import Exploitation
+
+
+def evaluate(game: Any, policy: Any, *, gap: str | None = None, episodes: int | None = None, **given: Any) -> Any:
+    """Evaluate a policy: exactly where the game has tables, otherwise by play, with confidence intervals.
+
+    Parameters
+    ----------
+    game : TabularGame, another game with kernels, or an environment
+    policy : a policy of it
+    gap : {"nash", "cce", "ce"}, optional
+        With tables: which deviations count; by default nash for a product policy and cce for a correlated one.
+    episodes : int, optional
+        Episodes to play (10,000); with tables, play instead of computing.
+    seed : int
+        By play: everything random comes from it. The same seed means the same chance for every policy.
+    confidence : float
+        By play: of the intervals (0.95).
+    horizon, encode
+        Of an environment, as in `tacit.learn`; a policy that was learned there knows them.
+
+    Returns
+    -------
+    Evaluation or PlayedEvaluation
+
+    Examples
+    --------
+    >>> import tacit
+    >>> game = tacit.make("good-state", horizon=10)
+    >>> policy = tacit.solve(game, "optimum").policy
+    >>> tacit.evaluate(game, policy).values
+    array([45.5, 45.5])
+    >>> played = tacit.evaluate(game, policy, episodes=200)
+    >>> bool(played.low[0] <= 45.5 <= played.high[0])
+    True
+    """
+    from tacit.evaluation import evaluate as exactly
+
+    if episodes is None and not given and _exact(game):
+        return exactly(game, policy, gap=gap)
+    if gap is not None:
+        raise TacitError(f"gap is {brief(gap)}; by play gaps are measured by tacit.exploit")
+    from tacit.environments.measuring import played  # imports the compiler
+
+    return played(game, policy, episodes=10_000 if episodes is None else episodes, **given)
+
+
+def _exact(game: Any) -> bool:
+    """Return whether a game is evaluated exactly, or is none at all, which the exact way says best."""
+    from tacit.games.tabular import TabularGame
+
+    return isinstance(game, TabularGame) or not (is_game(game) or _plays(game))
+
+
+def _plays(game: Any) -> bool:
+    """Return whether something looks like an environment or an arena."""
+    environment = callable(getattr(game, "reset", None)) and callable(getattr(game, "step", None))
+    return environment or callable(getattr(game, "most_states", None))
+
+
+def exploit(
+    game: Any,
+    policy: Any,
+    agent: int | None = None,
+    *,
+    episodes: int = 20_000,
+    plays: int | None = None,
+    seed: int = 0,
+    confidence: float = 0.95,
+    progress: Callable[[str], None] | None = None,
+    **given: Any,
+) -> Exploitation:
+    """Train a best response of each agent against the others' frozen policies, and measure what it gains.
+
+    What a response gains is measured afresh, in episodes that share their chance with episodes of the policy: the mean
+    gain, with a confidence interval, is a lower bound on the gap, however good the training was. It is no upper bound:
+    there may be better deviations. Where all agents see the same state and the others' policies are Markov, the visits
+    of training also give an upper bound, if the state is that of a Markov game.
+
+    Parameters
+    ----------
+    game : any game with kernels, or an environment
+    policy : a policy of it
+    agent : int, optional
+        Whose gain; of all agents if not given.
+    episodes : int
+        Episodes of training for each agent.
+    plays : int, optional
+        Episodes of play afterwards, of the policy and of each response; half as many as `episodes` if not given.
+    seed : int
+    confidence : float
+        Of the intervals.
+    progress : callable, optional
+        Called with a line of text after each agent.
+    horizon, encode
+        Of an environment, as in `tacit.learn`.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> game = tacit.make("matching-pennies")
+    >>> found = tacit.exploit(game, tacit.MarkovPolicy.deterministic([[[0]], [[0]]], [2, 2]), episodes=200)
+    >>> found.gap, found.kind
+    (2.0, 'nash')
+    """
+    from tacit.environments.measuring import exploited  # imports the compiler
+
+    options = {"episodes": episodes, "plays": plays, "seed": seed, "confidence": confidence, "progress": progress}
+    return exploited(game, policy, agent, **options, **given)  # type: ignore[arg-type]

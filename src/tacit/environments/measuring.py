@@ -1,0 +1,280 @@
+"""Evidence without tables: what a policy is worth by play, and what a trained best response gains against it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tacit.core import check
+from tacit.core.errors import TacitError
+from tacit.core.types import FloatArray, IntArray
+from tacit.environments.arena import Arena, GameArena, Played, checked_returns, span
+from tacit.environments.intervals import bernstein, half_widths
+from tacit.environments.players import Deviation
+from tacit.environments.training import Model
+from tacit.games.protocol import is_game
+from tacit.policies import CertifiedPolicy, MarkovPolicy
+
+#: Episodes that are played at once: bounds memory, and how long Ctrl-C waits.
+BATCH = 2_000
+
+
+@dataclass(frozen=True, eq=False)
+class PlayedEvaluation:
+    """What a policy was worth in play.
+
+    Attributes
+    ----------
+    values : array [N]
+        Mean returns.
+    low, high : array [N]
+        Confidence intervals of the values, one for each agent.
+    returns : array [episodes, N]
+        Those of the same seed meet the same chance, whatever the policy, where the environment can be seeded: the
+        differences between two policies' returns vary less than the returns do.
+    episodes : int
+    confidence : float
+    exact : bool
+        False.
+    """
+
+    values: FloatArray
+    low: FloatArray
+    high: FloatArray
+    returns: FloatArray = field(repr=False)
+    episodes: int
+    confidence: float
+    exact: bool = False
+
+    def __str__(self) -> str:
+        halves = (self.high - self.low) / 2
+        told = ", ".join(f"{value:.4g} ± {half:.2g}" for value, half in zip(self.values, halves, strict=True))
+        return f"values {told} ({100 * self.confidence:g} % intervals, {self.episodes} episodes played)"
+
+
+@dataclass(frozen=True, eq=False)
+class Exploitation:
+    """What trained best responses gain: lower bounds on the gaps; and upper bounds, where a model gives them.
+
+    Attributes
+    ----------
+    gains : array [N]
+        Mean gain of each agent's trained response, played afresh; nan for agents that were not asked for.
+    low, high : array [N]
+        Confidence intervals of those gains. `low` is the lower bound on the agent's gap.
+    upper : array [N]
+        Upper bounds on the gaps from the empirical model of the frozen game, at the same confidence; inf for none.
+    values : array [N]
+        What the policy itself was worth.
+    responses : tuple of N arrays [H, S], or None
+        The trained responses: an action for each step and state, −1 where the policy is followed.
+    kind : {"nash", "cce"}
+        Whether the policy is a product, so that a deviation is one from a Nash equilibrium, or correlated.
+    deviations : str
+        Which deviations were tried, in words.
+    confidence : float
+        Of each interval; that of `gap` is the same, for the largest of all agents.
+    episodes, plays : int
+        Episodes of training for each agent, and of play afterwards.
+    notes : tuple of str
+    """
+
+    gains: FloatArray
+    low: FloatArray
+    high: FloatArray
+    upper: FloatArray
+    values: FloatArray
+    responses: tuple[IntArray | None, ...] = field(repr=False)
+    kind: str
+    deviations: str
+    confidence: float
+    episodes: int
+    plays: int
+    half: float  # of the interval of `gap`
+    most: float  # no gap is larger
+    notes: tuple[str, ...] = ()
+    source: str = "trained"
+
+    @property
+    def agent(self) -> int:
+        """The agent that gains most."""
+        return int(np.nanargmax(self.gains))
+
+    @property
+    def gap(self) -> float:
+        """The largest gain: the gap is at least this, up to the interval."""
+        return max(float(np.nanmax(self.gains)), 0.0)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the upper bound says anything: that it is below the horizon times the span of rewards."""
+        return bool(np.nanmax(self.upper) < self.most * (1 - 1e-12))
+
+    def __str__(self) -> str:
+        told = f"gap ≥ {self.gap:.4g} ± {self.half:.2g} (trained best response"
+        told += f", {self.deviations}, {100 * self.confidence:g} %)"
+        return f"{told}; gap ≤ {float(np.nanmax(self.upper)):.4g} (empirical model)" if self.bounded else told
+
+
+def played(
+    game: Any, policy: Any, *, episodes: int, seed: int = 0, confidence: float = 0.95, **given: Any
+) -> PlayedEvaluation:
+    """Play a policy, and return what it was worth; see `measure.evaluate`."""
+    episodes = check.integer("episodes", episodes, least=2)
+    seed, confidence = check.integer("seed", seed, least=0), _confidence(confidence)
+    arena = arena_of(game, policy, **given)
+    batches = list(_played(arena, policy, episodes, seed))
+    returns = np.concatenate([checked_returns("the game", batch) for batch in batches])
+    values = returns.mean(axis=0)
+    half = half_widths(returns, confidence, arena.horizon * span(arena, batches))
+    return PlayedEvaluation(values, values - half, values + half, returns, episodes, confidence)
+
+
+def exploited(
+    game: Any,
+    policy: Any,
+    agent: int | None,
+    *,
+    episodes: int,
+    plays: int | None,
+    seed: int,
+    confidence: float,
+    progress: Callable[[str], None] | None,
+    **given: Any,
+) -> Exploitation:
+    """Train best responses, and measure what they gain; see `measure.exploit`."""
+    episodes = check.integer("episodes", episodes, least=1)
+    plays = max(2, episodes // 2) if plays is None else check.integer("plays", plays, least=2)
+    seed, confidence = check.integer("seed", seed, least=0), _confidence(confidence)
+    arena = arena_of(game, policy, **given)
+    asked = range(arena.agents) if agent is None else [check.integer("agent", agent, least=0, most=arena.agents - 1)]
+    baseline = list(_played(arena, policy, plays, seed))
+    returns = np.concatenate([checked_returns("the game", batch) for batch in baseline])
+    gains, halves, upper = (np.full(arena.agents, np.nan) for _ in range(3))
+    responses: list[IntArray | None] = [None] * arena.agents
+    shares, notes = [], []
+    for i in asked:
+        model = _trained(arena, policy, i, episodes, seed)
+        responses[i] = model.best()
+        response = Deviation(i, model.best())
+        batches = list(_played(arena, policy, plays, seed, response))
+        gained = np.concatenate([checked_returns("the game", batch) for batch in batches])[:, i] - returns[:, i]
+        spread = 2 * arena.horizon * span(arena, [*baseline, *batches])
+        gains[i] = gained.mean()
+        halves[i] = half_widths(gained[:, None], confidence, spread)[0]
+        shares.append(half_widths(gained[:, None], 1 - (1 - confidence) / len(asked), spread)[0])
+        upper[i], told = _upper(arena, policy, model, baseline, episodes, 1 - confidence)
+        notes += [told] if told and told not in notes else []
+        if progress is not None:
+            progress(f"agent {i} gains {gains[i]:.4g} ± {halves[i]:.2g}")
+    largest = arena.horizon * span(arena, baseline)
+    best = int(np.nanargmax(gains[list(asked)]))
+    return Exploitation(
+        gains=gains,
+        low=gains - halves,
+        high=gains + halves,
+        upper=upper,
+        values=returns.mean(axis=0),
+        responses=tuple(responses),
+        kind="nash" if isinstance(policy, MarkovPolicy) and policy.product else "cce",
+        deviations="deviations on the shared state" if arena.shared else "deviations on own observations",
+        confidence=confidence,
+        episodes=episodes,
+        plays=plays,
+        half=float(shares[best]),
+        most=largest,
+        notes=tuple(notes),
+    )
+
+
+def _trained(arena: Arena, policy: Any, agent: int, episodes: int, seed: int) -> Model:
+    """Return what an agent has met in training: batches that grow with what is known already."""
+    model = Model(agent, arena.horizon, arena.actions[agent])
+    done, other = 0, seed + 1 + agent  # chance of its own: what is learned from is never what is measured
+    table = np.full((arena.horizon, 1), -1)
+    while done < episodes:
+        size = min(max(16, done // 10), BATCH, episodes - done)
+        deviation = Deviation(agent, table, "random")
+        first = TRAINING + done
+        model.add(arena.play(policy, range(first, first + size), seed=other, deviation=deviation), arena.states(agent))
+        done += size
+        table = model.curious()
+    return model
+
+
+#: Episodes of training have numbers from here on, so that they share no chance with those of play.
+TRAINING = 1 << 40
+
+
+def _upper(
+    arena: Arena, policy: Any, model: Model, baseline: Sequence[Played], episodes: int, chance: float
+) -> tuple[float, str]:
+    """Return an upper bound on an agent's gap and what to note; inf where none holds.
+
+    Half of the chance of being wrong is for the model, half for the mean over fresh first states and returns.
+    """
+    if not arena.shared:
+        return math.inf, "agents saw different things, so the model of what one meets bounds nothing"
+    if not isinstance(policy, MarkovPolicy):
+        return math.inf, "the policy is not Markov, so the model of what an agent meets bounds nothing"
+    if arena.reward_range is None:
+        return math.inf, "the range of rewards is not known, so there is no upper bound; give reward_range"
+    low, high = arena.reward_range
+    states = arena.most_states(episodes)
+    bound = model.upper(span=high - low, low=low, states=states, episodes=episodes, chance=chance / 2)
+    cap = arena.horizon * high
+    first = np.concatenate([batch.states[:, 0, model.agent] for batch in baseline])
+    start = np.where(first < len(bound), bound[np.minimum(first, len(bound) - 1)], cap)
+    own = np.concatenate([batch.returns[:, model.agent] for batch in baseline])
+    spread = 2 * arena.horizon * (high - low)
+    samples = start - own
+    found = float(samples.mean()) + bernstein(samples, chance / 2, spread)
+    largest = arena.horizon * (high - low)
+    if found >= largest:
+        return largest, "the upper bound of the empirical model says nothing yet: train for more episodes"
+    return max(found, 0.0), ""
+
+
+def _played(arena: Arena, policy: Any, episodes: int, seed: int, deviation: Deviation | None = None) -> list[Played]:
+    """Play episodes in batches."""
+    edges = range(0, episodes, BATCH)
+    return [
+        arena.play(policy, range(first, min(first + BATCH, episodes)), seed=seed, deviation=deviation)
+        for first in edges
+    ]
+
+
+def is_arena(value: object) -> bool:
+    """Return whether something is an arena already."""
+    return callable(getattr(value, "play", None)) and callable(getattr(value, "most_states", None))
+
+
+def arena_of(game: Any, policy: Any, **given: Any) -> Arena:
+    """Return where a policy of a game, or of an environment, can be played."""
+    from tacit.environments.opening import opened
+
+    if is_arena(game):
+        found: Arena = game
+        return found
+    if is_game(game) and not hasattr(game, "observations"):
+        for name in (key for key, value in given.items() if value is not None):
+            raise TacitError(f"{name} is for environments without tables; {game!r} has its own")
+        fits = (MarkovPolicy, CertifiedPolicy)
+        if isinstance(policy, fits) and (policy.agents, policy.actions) != (game.agents, game.actions):
+            raise TacitError(f"the policy does not fit the game: {policy!r} for {game!r}")
+        return GameArena(game)
+    return opened(game, policy, **given)
+
+
+def _confidence(value: object) -> float:
+    found = check.real("confidence", value, least=0, most=1)
+    if not 0 < found < 1:
+        raise TacitError(f"confidence is {found:g}; it must lie between 0 and 1, e.g. 0.95")
+    return found
+
+
+__all__ = ["Exploitation", "PlayedEvaluation", "exploited", "played"]

@@ -1,0 +1,180 @@
+"""Agents that play a policy to be measured, many episodes at once or one; one of them may deviate from it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from tacit.core import streams
+from tacit.core.errors import TacitError, brief
+from tacit.core.types import FloatArray, IntArray
+from tacit.policies import CertifiedPolicy, MarkovPolicy
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """One agent leaves the policy: it plays `table[h, s]`; where that is −1, or s lies beyond, what `lost` says."""
+
+    agent: int
+    table: IntArray  # [H, S]
+    lost: str = "policy"  # or "random": evenly
+
+    def choose(self, h: int, states: IntArray, followed: IntArray, u: FloatArray, actions: int) -> IntArray:
+        """Return the agent's actions in a batch, where the policy would have it play `followed`."""
+        known = states < self.table.shape[1]
+        wanted = np.where(known, self.table[h, np.minimum(states, self.table.shape[1] - 1)], -1)
+        other = followed if self.lost == "policy" else (u * actions).astype(np.int64)
+        return np.where(wanted >= 0, wanted, other)
+
+
+class Draws(NamedTuple):
+    """The chance of a batch of episodes; an episode's depends on nothing but its number and the seed."""
+
+    world: FloatArray  # [B, H]
+    common: FloatArray  # [B, H + 1]
+    own: FloatArray  # [N, B, H]
+    stray: FloatArray  # [B, H]  of who deviates
+
+    @classmethod
+    def of(cls, seed: int, episodes: range, horizon: int, agents: int) -> Draws:
+        """Draw for episodes of consecutive numbers."""
+        B, first = len(episodes), episodes.start
+
+        def numbers(role: int, width: int) -> FloatArray:
+            stream = streams.stream(seed, streams.PLAY + 16 + role)
+            stream.bit_generator.advance(first * width)  # type: ignore[attr-defined]
+            return stream.random((B, width))
+
+        own = np.stack([numbers(3 + i, horizon) for i in range(agents)])
+        return cls(numbers(0, horizon), numbers(1, horizon + 1), own, numbers(2, horizon))
+
+
+class Players(Protocol):
+    """All agents in a batch of episodes."""
+
+    def act(self, h: int, states: IntArray) -> IntArray:
+        """Return the actions [B, N] at step h in each agent's own states [B, N]."""
+
+
+def batch_players(policy: Any, actions: Sequence[int], draws: Draws, deviation: Deviation | None) -> Players:
+    """Return the players of a batch."""
+    made: Players
+    if isinstance(policy, MarkovPolicy):
+        made = _MarkovBatch(policy, draws)
+    elif isinstance(policy, CertifiedPolicy):
+        made = _CertifiedBatch(policy, draws)
+    elif callable(getattr(policy, "part", None)):
+        made = _PartsBatch(policy, draws)
+    else:
+        raise TacitError(f"policy is {brief(policy)}; it must be a policy, as from tacit.learn or tacit.solve")
+    return made if deviation is None else _Deviating(made, deviation, draws, actions[deviation.agent])
+
+
+@dataclass
+class _Deviating:
+    """A batch in which one agent deviates; what the policy would have it play is still drawn."""
+
+    players: Players
+    deviation: Deviation
+    draws: Draws
+    size: int
+
+    def act(self, h: int, states: IntArray) -> IntArray:
+        chosen, i = self.players.act(h, states), self.deviation.agent
+        chosen[:, i] = self.deviation.choose(h, states[:, i], chosen[:, i], self.draws.stray[:, h], self.size)
+        return chosen
+
+
+class _MarkovBatch:
+    def __init__(self, policy: MarkovPolicy, draws: Draws) -> None:
+        self.policy, self.draws = policy, draws
+        flat = (own.reshape(*own.shape[:2], -1) for own in policy.probs)
+        self.cumulated = [np.cumsum(own, axis=2) for own in flat]
+
+    def act(self, h: int, states: IntArray) -> IntArray:
+        step = h if self.policy.steps > 1 else 0
+        if not self.policy.product:
+            joint = _picked(self.cumulated[0][step], states[:, 0], self.draws.common[:, h])
+            return np.stack(np.unravel_index(joint, self.policy.actions), axis=1)
+        pairs = enumerate(self.cumulated)
+        return np.stack([_picked(own[step], states[:, i], self.draws.own[i][:, h]) for i, own in pairs], axis=1)
+
+
+class _CertifiedBatch:
+    def __init__(self, policy: CertifiedPolicy, draws: Draws) -> None:
+        self.policy, self.draws = policy, draws
+        self.k = policy.first(draws.common[:, -1])
+
+    def act(self, h: int, states: IntArray) -> IntArray:
+        policy, known = self.policy, states[:, 0] < self.policy.states
+        s = np.minimum(states[:, 0], policy.states - 1)
+        self.k = np.where(known, policy.earlier(h, self.k, s, self.draws.common[:, h]), -1)
+        return np.stack([policy._drawn(i, self.k, h, self.draws.own[i][:, h]) for i in range(policy.agents)], axis=1)
+
+
+class _PartsBatch:
+    """Any policy with parts, one for each agent and episode: slow, and right."""
+
+    def __init__(self, policy: Any, draws: Draws) -> None:
+        seeds = (draws.common[:, 0] * 2**31).astype(np.int64).tolist()
+        self.parts = [[policy.part(i) for i in range(policy.agents)] for _ in seeds]
+        for row, seed in zip(self.parts, seeds, strict=True):
+            for part in row:
+                part.begin(seed)
+
+    def act(self, h: int, states: IntArray) -> IntArray:
+        rows = zip(self.parts, states.tolist(), strict=True)
+        return np.array([[part.act(h, s) for part, s in zip(row, own, strict=True)] for row, own in rows])
+
+
+def _picked(cumulated: FloatArray, states: IntArray, u: FloatArray) -> IntArray:
+    """Draw from the distributions [S, A] of states; evenly in states that the policy does not know."""
+    S, A = cumulated.shape
+    known = states < S
+    found: IntArray = (u[:, None] >= cumulated[np.minimum(states, S - 1), :-1]).sum(axis=1)
+    return np.where(known, found, (u * A).astype(np.int64))
+
+
+class single_players:
+    """All agents in one episode after the other, each with its own part."""
+
+    def __init__(self, policy: Any, actions: Sequence[int], deviation: Deviation | None) -> None:
+        if not callable(getattr(policy, "part", None)):
+            raise TacitError(f"policy is {brief(policy)}; it must be a policy, as from tacit.learn or tacit.solve")
+        self.parts = [policy.part(i) for i in range(len(actions))]
+        self.known = _known(policy, len(actions))
+        self.actions, self.deviation = list(actions), deviation
+        self.table = None if deviation is None else deviation.table.tolist()
+        self.lost = [False] * len(actions)
+        self.stray = streams.stream(0, 0)
+
+    def begin(self, seed: int) -> None:
+        """Begin an episode."""
+        for part in self.parts:
+            part.begin(seed)
+        self.stray = streams.stream(seed, streams.PLAY)
+
+    def act(self, h: int, states: Sequence[int]) -> list[int]:
+        """Return the agents' actions; who sees what its policy never saw plays evenly."""
+        chosen = [
+            part.act(h, s) if s < known else part.stray(h)
+            for part, s, known in zip(self.parts, states, self.known, strict=True)
+        ]
+        if self.deviation is not None and self.table is not None:
+            i, row = self.deviation.agent, self.table[h]
+            wanted = row[states[i]] if states[i] < len(row) else -1
+            if wanted >= 0:
+                chosen[i] = wanted
+            elif self.deviation.lost == "random":
+                chosen[i] = int(self.stray.random() * self.actions[i])
+        return chosen
+
+
+def _known(policy: Any, agents: int) -> list[int]:
+    """Return how many states each agent's part knows."""
+    each = getattr(policy, "each", None)
+    return [own.states for own in each] if each is not None else [getattr(policy, "states", sys.maxsize)] * agents

@@ -1,0 +1,169 @@
+"""One agent's part of a policy: what a device holds and plays, with NumPy and nothing else.
+
+    part = tacit.Part.load("part_0.json")        # that policy.save("part_0.json", agent=0) wrote
+    part = tacit.Part.load("policy.npz", agent=0)
+    part.begin(seed)                             # the common seed of the episode, the same for all agents
+    a = part.act(h, s)
+
+A part does its arithmetic on plain numbers: for one agent and one step arrays cost more than they save.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.core import check, streams
+from tacit.core.errors import TacitError
+
+
+class Part:
+    """What all parts have in common.
+
+    Attributes
+    ----------
+    agent : int
+    horizon : int or None
+        Steps of an episode; None for a Markov policy that is the same at every step.
+    """
+
+    agent: int
+    horizon: int | None
+    _size: int  # actions
+
+    def __init__(self, agent: int, actions: int, horizon: int | None) -> None:
+        self.agent, self._size, self.horizon = agent, actions, horizon
+        self._next = 0  # the step that has to come next
+        self._common: list[float] | None = None
+        self._own: list[float] = []
+        self._lone: np.random.Generator | None = None
+
+    @staticmethod
+    def load(path: str | os.PathLike[str], *, agent: int | None = None) -> Part:
+        """Read a part that `policy.save(path, agent=)` wrote, or agent i's part of a whole policy."""
+        from tacit.policies import document, load
+
+        if document.named(path) and document.is_part(path):
+            return _from_document(document.read_part(path), agent, path)
+        policy: Any = load(path)
+        if agent is None:
+            raise TacitError(f"{path} holds the policy of all agents; say whose part it is to be, agent=0 to …")
+        found: Part = policy.part(agent)
+        return found
+
+    def begin(self, seed: int) -> None:
+        """Begin an episode with the common seed; the agent's own draws come from it too, by the agent's number."""
+        seed = check.integer("seed", seed, least=0)
+        steps = self.horizon or 0
+        common = streams.stream(seed, streams.ENVIRONMENT)
+        self._lone = streams.stream(seed, streams.agent_role(self.agent))
+        self._common = common.random(steps + 1).tolist()
+        self._own = self._lone.random(steps).tolist()
+        self._stream = common
+        self._next = 0
+        self._begin()
+
+    def _begin(self) -> None:
+        """Set what an episode begins with."""
+
+    def act(self, h: int, s: int) -> int:
+        """Return the action at step h in state s."""
+        raise NotImplementedError
+
+    def stray(self, h: int) -> int:
+        """Return an action, evenly drawn, in a state that the policy does not know; it is lost from there on."""
+        u = self._step(h)
+        self._lose()
+        return int(u * self._size)
+
+    def _lose(self) -> None:
+        """Forget where in the policy play was."""
+
+    def _step(self, h: int) -> float:
+        """Check that step h comes next; return the agent's own number of it."""
+        if self._common is None or self._lone is None:
+            raise TacitError("a part acts within an episode; call begin(seed) with the common seed first")
+        if self.horizon is None:
+            return self._lone.random()
+        self._next = in_order(h, self._next, self.horizon)
+        return self._own[h]
+
+
+def in_order(h: int, expected: int, horizon: int) -> int:
+    """Check that step h is the one that comes next within an episode; return the one after it."""
+    if h != expected or type(h) is not int or h >= horizon:
+        h = check.integer("h", h, least=0, most=horizon - 1)
+        if h != expected:
+            told = "begin(seed) comes next" if expected == horizon else f"step {expected} comes next"
+            raise TacitError(f"h is {h}; a part plays the steps of an episode in order, once each, and {told}")
+    return h + 1
+
+
+def drawn(probs: list[float], u: float) -> int:
+    """Draw from stored probabilities, of which the last is left out, as `certified.restored` restores them."""
+    total = 0.0
+    for p in probs:
+        total += p
+    rest = max(1.0 - total, 0.0)
+    scale, reached, a = total + rest, 0.0, 0
+    for p in probs:
+        reached += p / scale
+        a += u >= reached
+    return a
+
+
+class MarkovPart(Part):
+    """Agent i's part of a Markov policy: its own distributions, or all of a correlated policy.
+
+    Parameters
+    ----------
+    probs : array [H or 1, S, A_i], or [H or 1, S, A_1, …, A_N] where the policy is correlated
+    agent : int
+    correlated : bool
+    """
+
+    def __init__(self, probs: npt.NDArray[np.float64], agent: int, *, correlated: bool = False) -> None:
+        steps, self.states = probs.shape[:2]
+        sizes = probs.shape[2:]
+        super().__init__(agent, sizes[agent] if correlated else sizes[0], None if steps == 1 else steps)
+        flat = np.cumsum(probs.reshape(steps, self.states, -1), axis=2)
+        self._rows: list[list[list[float]]] = flat[:, :, :-1].tolist()
+        self._below = int(np.prod(sizes[agent + 1 :])) if correlated else 0
+        self._correlated = correlated
+
+    def act(self, h: int, s: int) -> int:
+        """Return the action at step h in state s."""
+        u = self._step(h)
+        if type(s) is not int or not 0 <= s < self.states:
+            s = check.integer("s", s, least=0, most=self.states - 1)
+        row = self._rows[h if self.horizon is not None else 0][s]
+        if not self._correlated:
+            return bisect_right(row, u)
+        shared = self._common[h] if self.horizon is not None else self._stream.random()  # type: ignore[index]
+        return bisect_right(row, shared) // self._below % self._size
+
+    def stray(self, h: int) -> int:
+        """Return an action, evenly drawn; the common number is drawn too, so that all stay together."""
+        if self.horizon is None and self._correlated and self._common is not None:
+            self._stream.random()
+        return super().stray(h)
+
+
+def _from_document(content: Mapping[str, Any], agent: int | None, path: object) -> Part:
+    """Return the part that a document of one agent holds."""
+    own = check.integer("agent", content.get("agent"), least=0, most=2**31 - 1)
+    if agent is not None and agent != own:
+        raise TacitError(f"{path} holds the part of agent {own}, not of agent {agent}")
+    from tacit.policies import ThinnedPolicy, thinned_document
+    from tacit.policies.markov import MarkovPolicy
+    from tacit.policies.thinned import ThinnedPart
+
+    alone = {key: value for key, value in content.items() if key != "agent"}
+    if content["kind"] == "thinned":
+        return ThinnedPart(ThinnedPolicy(**thinned_document.loaded(alone)), 0, number=own)
+    return MarkovPart(MarkovPolicy._from_document(alone).probs[0], own)

@@ -1,0 +1,74 @@
+"""Agents on disk, pickled and copied: they go on with the same bits."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tacit
+
+LEARNERS = {
+    "adaptive-v-cce": {},
+    "stage-v-ce": {"bonus": 0.1},
+    "v-learning": {},
+    "pg-storm": {"eta": 0.05, "momentum": 0.2},
+    "q-independent": {},
+}
+
+
+def practise(agent: tacit.Agent, seed: int, episodes: int) -> list[int]:
+    rng, chosen = np.random.default_rng(seed), []
+    for _ in range(episodes):
+        for h in range(3):
+            chosen.append(agent.act(h, int(rng.integers(4))))
+            agent.learn(h, int(rng.integers(4)), chosen[-1], float(rng.random()), int(rng.integers(4)))
+    return chosen
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_saved_within_an_episode_it_goes_on_with_the_same_bits(learner: str, tmp_path: Path):
+    made = {"states": 4, "actions": 3, "horizon": 3, "reward_range": (0, 1), "seed": 5, "index": 2}
+    agent = tacit.agent(learner, **made, **LEARNERS[learner])
+    practise(agent, 0, 40)
+    agent.learn(0, 1, agent.act(0, 1), 0.5, 2)  # within an episode
+    agent.save(tmp_path / "agent.npz")
+    others = [tacit.Agent.load(tmp_path / "agent.npz"), pickle.loads(pickle.dumps(agent)), copy.deepcopy(agent)]
+    expected = practise(agent, 1, 40)
+    for other in others:
+        assert practise(other, 1, 40) == expected
+        np.testing.assert_array_equal(other.policy, agent.policy)
+        assert other.episodes == agent.episodes
+
+
+def test_a_learner_object_is_given_again(tmp_path: Path):
+    spec = tacit.StageV(bandit=tacit.TsallisINF())
+    agent = tacit.agent(spec, states=4, actions=3, horizon=3, reward_range=(0, 1))
+    practise(agent, 0, 5)
+    agent.save(tmp_path / "a.npz")
+    with pytest.raises(tacit.TacitError, match="give it again"):
+        tacit.Agent.load(tmp_path / "a.npz")
+    with pytest.raises(tacit.TacitError, match="its learner is"):
+        tacit.Agent.load(tmp_path / "a.npz", learner=tacit.StageV())
+    same = tacit.Agent.load(tmp_path / "a.npz", learner=spec)
+    assert practise(same, 1, 5) == practise(agent, 1, 5)
+
+
+@pytest.mark.parametrize("what", ["cut", "wild", "other"])
+def test_files_that_are_no_agents(what: str, tmp_path: Path):
+    agent = tacit.agent("adaptive-v-cce", states=4, actions=3, horizon=3, reward_range=(0, 1))
+    place = tmp_path / "a.npz"
+    agent.save(place)
+    arrays = dict(np.load(place))
+    if what == "cut":
+        place.write_bytes(place.read_bytes()[:-50])
+    elif what == "wild":
+        key = next(key for key in arrays if key.endswith("visits"))
+        np.savez(place, **{**arrays, key: arrays[key] + 10**12})
+    else:
+        np.savez(place, **{**arrays, "kind": np.array("markov")})
+    with pytest.raises(tacit.TacitError, match=r"a\.npz"):
+        tacit.Agent.load(place)

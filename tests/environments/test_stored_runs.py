@@ -1,0 +1,48 @@
+"""`tacit run` in environments: killed it goes on, failed it says so, stored it is evaluated by play."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+import tacit
+from tacit.cli.main import main
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    pytest.importorskip("pettingzoo", reason="PettingZoo is not installed")
+
+GAME = "pettingzoo:toys.Corridor"
+RUN = ["run", GAME, "adaptive-v-cce", "--episodes", "30", "--on", "threads", "--json"]
+
+
+@pytest.fixture(autouse=True)
+def found(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    yield
+    assert "toys" in sys.modules
+
+
+def test_a_stored_run_is_evaluated_by_play(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main([*RUN, "--out", str(tmp_path)]) == 0
+    capsys.readouterr()
+    with pytest.raises(tacit.TacitError, match=r"--game pettingzoo:toys\.Corridor runs its code"):
+        run_evaluate(str(tmp_path))
+    assert main(["evaluate", str(tmp_path), "--game", GAME, "--episodes", "20", "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    (played,) = document["played"]
+    assert played["gap"]["source"] == "trained"
+    assert played["told"].startswith("gap ≥ ")
+    assert len(played["value"]) == 2
+
+
+def run_evaluate(place: str) -> None:
+    import argparse
+
+    from tacit.cli import evaluate
+
+    evaluate.run(argparse.Namespace(runs=place, game=[], json=True, episodes=20))
