@@ -42,6 +42,8 @@ KEYS = [
     "reward",
     "value",
     "gap",
+    "candidates",
+    "chosen",
     "steps_per_second",
 ]
 KEYS += ["wall_seconds", "params", "interrupted", "episodes_done", "ended", "limits"]
@@ -89,10 +91,7 @@ def test_evaluate_agrees_with_what_was_stored(place: Path, capsys: pytest.Captur
     assert main(["evaluate", str(place / "out"), "--json"]) == 0
     rows = json.loads(capsys.readouterr().out)["runs"]
     assert len(rows) == 8
-    assert {(row["learner"], row["gap"]["kind"], row["gap"]["exact"]) for row in rows} == {
-        ("stage-v-ce", "ce", False),
-        ("pg-storm", "nash", True),
-    }
+    assert {(row["learner"], row["gap"]["kind"]) for row in rows} == {("stage-v-ce", "ce"), ("pg-storm", "nash")}
     assert max(row["largest_difference"] for row in rows) < 1e-9
     assert main(["evaluate", rows[0]["run"]]) == 0
     assert Path(rows[0]["run"]).name[:20] in capsys.readouterr().out
@@ -158,8 +157,6 @@ def test_every_kind_of_gap_is_told(learner: str, bonus: str | None, certify: str
 
 
 WRONG = {
-    "no learner": ["run", "chicken"],
-    "no episodes": ["run", "chicken", "npg"],
     "episodes beside a file": ["run", "e.toml", "--episodes", "3"],
     "a learner beside a file": ["run", "e.toml", "npg"],
     "no such file": ["run", "missing.toml"],

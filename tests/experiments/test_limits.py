@@ -56,7 +56,7 @@ def test_a_run_that_stopped_at_its_gap_is_stored_and_read(tmp_path: Path):
         assert (new.episodes, new.ended, new.gap, new.notes) == (old.episodes, "gap", old.gap, old.notes)
         assert new.curve.tobytes() == old.curve.tobytes()
         assert new.curve["ended"][-1] == "gap"
-        assert store.load_policy(tmp_path / new.spec.directory).episodes == new.episodes
+        assert store.load_policy(tmp_path / new.spec.directory).agents == new.agents
     told = first.groups[0].summary()
     assert told["episodes"] == max(told["episodes_done"])
     assert (told["ended"], told["limits"]) == (["gap", "gap"], {"gap": 1.0, "seconds": None})

@@ -137,7 +137,7 @@ def test_a_game_file_is_looked_for_beside_the_experiment(tmp_path: Path):
 
 
 def test_the_same_learner_twice_is_told():
-    twice = (LearnerSpec("npg"), LearnerSpec("npg", {"eta": 0.1}, "again"))
+    twice = (LearnerSpec("npg"), LearnerSpec("npg", {"eta": "auto"}, "again"))
     with pytest.raises(tacit.TacitError, match="chicken with again is the same as with npg"):
         plan(experiment(learners=twice), keep=True)
 

@@ -14,6 +14,7 @@ from tacit.core import generics
 from tacit.engine.fused import FusedEngine
 from tacit.evaluation.certificate import certificate, latest
 from tacit.learners import AdaptiveV, World
+from tacit.learners.adaptive_v import worth
 from tacit.learners.spec import Scale
 
 
@@ -33,7 +34,8 @@ class Transcription:
     def __init__(self, actions: int, horizon: int) -> None:
         self.A, self.c, self.H = actions, 0.1 * horizon, horizon
         self.L, self.mu = np.zeros(actions), np.full(actions, 1 / actions)
-        self.value = self.temperature = self.moved = 0.0
+        self.mean = self.temperature = self.moved = 0.0
+        self.top = -np.inf  # the best return so far
         self.gains: list[float] = []
         self.begins = [0]  # rounds (from 0) in which windows begin
 
@@ -48,16 +50,17 @@ class Transcription:
 
     def learn(self, a: int, x: float) -> None:
         t = len(self.gains) + 1
-        if t == 1:
-            self.value = x  # the best return from here on that is known
-        loss = self.value - x
+        doubt = (5 / (5 + t - 1)) ** 2
+        value = x if t == 1 else (1 - doubt) * self.mean + doubt * self.top
+        loss = value - x
         alpha = (self.c + 1) / (self.c + t)
         gamma = 0.1 * np.sqrt(alpha / self.A)
         self.gains.append(max(-loss, 0.0))
         if t >= self.begins[-1] + (0 if t == 1 else max(4, int((self.begins[-1]) / (self.c + 1)))):
             self.begins.append(t)
         headroom = max(self.gains[self.begins[-2] - 1 if self.begins[-2] else 0 :])
-        self.value += (self.H + 1) / (self.H + t + 2 * self.H) * (x - self.value)
+        self.mean += (self.H + 1) / (self.H + t) * (x - self.mean)
+        self.top = max(self.top, x)
         if t == 1:
             return
         estimate = -headroom * gamma / (self.mu + gamma)
@@ -88,7 +91,7 @@ def test_one_cell_follows_the_formulas():
         x = float(mean[a] + rng.normal())
         generics.learn(state, 0, 0, 0, a, x, 0)
         plain.learn(a, x)
-    assert state.value[0, 0, 0] == pytest.approx(plain.value, rel=1e-12)
+    assert state.value[0, 0, 0] == pytest.approx(plain.mean, rel=1e-12)
     assert seen.argmax() == 2
 
 
@@ -104,7 +107,7 @@ def test_the_units_of_rewards_do_not_matter(kind: str):
 
 
 def test_an_unseen_state_is_worth_the_best_return_so_far():
-    """Two steps, three states: after an episode of returns 5 and 3 from its steps on, a new state starts at 3."""
+    """Two steps, three states: after an episode of returns 5 and 3 from its steps on, a new state is worth 3."""
     world = World(states=3, actions=np.array([2]), horizon=2, reward_range=(0.0, 1.0), scale=Scale(1, 3, 2, 2, 1))
     state = AdaptiveV().init(world)
     generics.learn(state, 0, 0, 0, 0, 2.0, 1)
@@ -112,9 +115,12 @@ def test_an_unseen_state_is_worth_the_best_return_so_far():
     assert state.best_return[0].tolist() == [5.0, 3.0, -np.inf]
     before = state.value[0, 0, 0]
     generics.learn(state, 0, 0, 0, 0, 1.0, 2)  # to a state that nobody has seen: x = 1 + 3
-    assert state.value[0, 0, 0] == pytest.approx(before + 3 / (2 + 2 + 4) * (4.0 - before))
+    assert state.value[0, 0, 0] == pytest.approx(before + 3 / (2 + 2) * (4.0 - before))
     generics.learn(state, 0, 1, 2, 0, 0.0, 2)
-    assert state.value[0, 1, 2] == pytest.approx(3.0 + 3 / (2 + 1 + 4) * (0.0 - 3.0))
+    assert state.value[0, 1, 2] == 0.0
+    assert worth(state, 0, 1, 2, 0.0) == pytest.approx((5 / 6) ** 2 * 3.0)
+    state.best_return[0, 1] = 30.0  # when more is known to be possible, it is worth more again
+    assert worth(state, 0, 1, 2, 0.0) == pytest.approx((5 / 6) ** 2 * 30.0)
 
 
 def test_what_the_agent_is_told_of_the_range_does_not_matter():
