@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from tacit.engine import Advanced, Event, Finished, Measured, Noted, Started
+from tacit.engine.events import Scouted
 from tacit.experiments.plan import RunSpec
 
 
@@ -51,7 +52,7 @@ class ProgressWatch:
         elif isinstance(event, Finished) and event.ended != "interrupted":
             self._done.add(key)
             self._episodes[key] = self.specs[index].episodes
-        elif isinstance(event, Noted) and self._note is not None:
+        elif isinstance(event, Noted | Scouted) and self._note is not None:
             self._note(event.text)
         if self._progress is not None:
             episodes = sum(self._episodes.values())
