@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tacit.core.errors import TacitError, brief
@@ -23,7 +23,7 @@ class Started:
     episodes: int  # to be played in all
     done: int = 0  # by an earlier process
     rows: Sequence[Row] = ()  # of the curve so far
-    horizon: int = 1  # steps of an episode
+    horizon: int = field(default=1, compare=False)  # steps of an episode
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,10 @@ class Noted:
 
 
 @dataclass(frozen=True)
-class Scouted(Noted):
-    """What was found out about an environment before learning; `tacit.learn` shows it."""
+class Scouted:
+    """What was guessed of an environment before learning; `tacit.learn` shows it."""
+
+    text: str
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Finished:
     ended: str
 
 
-Event = Started | Advanced | Measured | Noted | Finished
+Event = Started | Scouted | Advanced | Measured | Noted | Finished
 
 #: Called with every event; raising KeyboardInterrupt ends the run as Ctrl-C does, with what was done.
 Watcher = Callable[[Event], None]

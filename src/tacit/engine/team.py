@@ -75,6 +75,10 @@ def step_on_record(learner, h, states, chosen, rewards, nexts, returns, u, b, ac
         chosen[i] = generics.act(learner, i, h + 1, nexts[i], u[b, h + 1, i])
 
 
+class Fixed(TacitError):
+    """The agents have a starting policy for the states they know, and cannot take in new ones."""
+
+
 class Team(Protocol):
     """The agents as the environment engine plays them.
 
@@ -209,7 +213,7 @@ class CompiledTeam(Team):
     def grow(self, states: int) -> None:
         """Make room for more states; what was learned stays."""
         if self.world.start:
-            raise TacitError("an agent with a starting policy cannot meet new states; start from 'uniform'")
+            raise Fixed("an agent with a starting policy cannot meet new states; start from 'uniform'")
         wider = self.world._replace(states=states)
         room = self._made(wider)
         axes.transfer(self.state, room, horizon=self.world.horizon, before=self.room, after=states)

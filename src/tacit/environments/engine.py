@@ -24,7 +24,7 @@ from tacit.core.types import FloatArray
 from tacit.engine.protocols import Engine
 from tacit.engine.record import Nothing, Record, enlarged, room_in
 from tacit.engine.run import Gaps
-from tacit.engine.team import team_of
+from tacit.engine.team import Fixed, team_of
 from tacit.engine.validation import Arrays, check_equal, check_names, check_seconds, checked, whole_number
 from tacit.environments import keys
 from tacit.environments.adapters import Environment
@@ -116,7 +116,7 @@ class EnvironmentEngine(Engine):
             while len(returns) < episodes and (not returns or time.perf_counter() - began < 0.1):
                 returns.append(self._play())
         except TacitError as error:
-            if self._episode == 0 or isinstance(error, OutOfRange):
+            if self._episode == 0 or isinstance(error, OutOfRange | Fixed):
                 raise
             self.failure = error
         self.seconds += time.perf_counter() - began

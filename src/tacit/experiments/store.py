@@ -14,6 +14,7 @@ used.
 
 from __future__ import annotations
 
+import ast
 import json
 import os
 import platform
@@ -31,8 +32,8 @@ from tacit.core import atomic, check
 from tacit.core.errors import TacitError, one_line
 from tacit.engine import Run
 from tacit.engine.advice import Advice
-from tacit.environments import keys
 from tacit.environments.game import EnvironmentGame
+from tacit.environments.observations import OVER
 from tacit.experiments import curve_file, files, toml
 from tacit.experiments.outcome import GapOutcome, Outcome
 from tacit.experiments.plan import RunSpec
@@ -85,7 +86,7 @@ def others(run: Run, spec: RunSpec) -> dict[str, bytes]:
         run.policy.save(Path(held) / POLICY)
         found = {POLICY: (Path(held) / POLICY).read_bytes()}
     if isinstance(run.game, EnvironmentGame):
-        found[STATES] = _states(run.game).encode()
+        found[STATES] = json.dumps([[repr(key) for key in own.met] for own in run.game.observations]).encode()
     return found
 
 
@@ -103,29 +104,22 @@ def finish(place: Path, outcome: Outcome, others: Mapping[str, bytes]) -> None:
     files.write(place / SUMMARY, json.dumps(summary, indent=2).encode())
 
 
-def _states(game: EnvironmentGame) -> str:
-    """Return what each agent observed in each state: for people, and where it can be read back, for play."""
-    met = [own.met for own in game.observations]
-    try:
-        read = [keys.dumps(own) for own in met]
-    except TacitError:  # something that an encode made
-        read = []
-    return json.dumps({"shown": [[repr(key) for key in own] for own in met], "keys": read})
-
-
 def load_states(place: Path) -> list[list[Any]]:
     """Read what each agent of a finished run in an environment had met, in the order of the policy's states."""
     summary = _summary(place)
     if STATES not in summary["files"]:
         raise TacitError(f"{place} does not say what its states are")
+    content = _whole(place, STATES, summary)
     try:
-        found = json.loads(_whole(place, STATES, summary))["keys"]
-        met = [keys.loaded_keys(own, most=1 << 40) for own in found]
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise TacitError(f"{place / STATES} is altered: {one_line(error)}{_AGAIN}") from None
-    if not met:
-        raise TacitError(f"{place} has states that were not stored: its encode makes neither numbers, text nor tuples")
-    return met
+        return [[_observation(text) for text in own] for own in json.loads(content)]
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError) as error:
+        told = f"{place / STATES} has states that cannot be read back ({one_line(error, 100)})"
+        raise TacitError(f"{told}; only numbers, text and tuples of them can") from None
+
+
+def _observation(text: str) -> Any:
+    """Return what an agent saw, from how Python writes it: plain values only, nothing is called."""
+    return OVER if text == repr(OVER) else ast.literal_eval(text)
 
 
 def finished(place: Path) -> bool:
