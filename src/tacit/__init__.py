@@ -45,12 +45,12 @@ if TYPE_CHECKING:
         stationarity,
         theory,
     )
-    from tacit.games import TabularGame, load, make
+    from tacit.games import CountGame, TabularGame, count_vectors, load, make
     from tacit.games.gymnasium import from_gymnasium
     from tacit.games.openspiel import from_openspiel
     from tacit.learners import NPG, UCB, PGExact, PGStorm, QIndependent, StageV, VLearning
     from tacit.learning import learn
-    from tacit.policies import CertifiedPolicy, MarkovPolicy, ThinnedPolicy
+    from tacit.policies import CertifiedPolicy, MarkovPolicy, SampledPolicy, ThinnedPolicy
 
 #: Where each public name lives; it is imported when it is first used, so that `import tacit` costs nothing.
 _HOMES = {
@@ -82,12 +82,12 @@ _HOMES = {
         "stationarity",
         "theory",
     ],
-    "tacit.games": ["TabularGame", "load", "make"],
+    "tacit.games": ["CountGame", "TabularGame", "count_vectors", "load", "make"],
     "tacit.games.gymnasium": ["from_gymnasium"],
     "tacit.games.openspiel": ["from_openspiel"],
     "tacit.learners": ["NPG", "UCB", "PGExact", "PGStorm", "QIndependent", "StageV", "VLearning"],
     "tacit.learning": ["learn"],
-    "tacit.policies": ["CertifiedPolicy", "MarkovPolicy", "ThinnedPolicy"],
+    "tacit.policies": ["CertifiedPolicy", "MarkovPolicy", "SampledPolicy", "ThinnedPolicy"],
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -112,6 +112,7 @@ __all__ = [
     "UCB",
     "Agent",
     "CertifiedPolicy",
+    "CountGame",
     "Exp3",
     "Exp3IX",
     "MarkovPolicy",
@@ -119,6 +120,7 @@ __all__ = [
     "PGStorm",
     "QIndependent",
     "Run",
+    "SampledPolicy",
     "StageV",
     "Swap",
     "TabularGame",
@@ -131,6 +133,7 @@ __all__ = [
     "agent",
     "bandits",
     "best_response",
+    "count_vectors",
     "engine",
     "environments",
     "evaluate",

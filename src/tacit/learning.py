@@ -18,17 +18,24 @@ from tacit.engine.drive import drive
 from tacit.engine.events import Finished, Noted, Started, Watcher, to_all
 from tacit.engine.exact import ExactEngine
 from tacit.engine.fused import FusedEngine
+from tacit.engine.outputs.thinned import ThinnedOutput
 from tacit.engine.protocols import Engine, Output
 from tacit.engine.run import Run
 from tacit.environments.adapters import GameAdapter, environment, is_environment, name_of
 from tacit.environments.bounds import Bounds, Exceeded, episode_bounds
 from tacit.environments.engine import EnvironmentEngine
 from tacit.environments.observations import Encode
+from tacit.evaluation.seats import seconds_to_certify
+from tacit.games.count import CountGame
+from tacit.games.exact import ExactGame, is_exact
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.protocol import Game, check_play, check_sizes, is_game
 from tacit.games.tabular import TabularGame
 from tacit.learners import Learner
 from tacit.learners.teams import team
+
+#: Visits of each stage that are certified in a counting game of which all would take longer than so many seconds.
+THIN, CERTIFY_SECONDS = 8, 60.0
 
 
 def learn(
@@ -39,6 +46,7 @@ def learn(
     seed: int = 0,
     certify: bool | None = None,
     keep: bool = True,
+    thin: int | None = None,
     points: int = 100,
     gap: float | None = None,
     seconds: float | None = None,
@@ -73,6 +81,9 @@ def learn(
         most 1024 joint actions. It never changes a draw.
     keep : bool
         Keep the record that the certified policy is made of.
+    thin : int, optional
+        Keep and certify this many visits of each stage instead of all; what is certified is the policy made of those,
+        exactly. If not given, counting games do so where certifying every visit would take long: 8 visits.
     points : int
         Rows of the curve.
     gap : float, optional
@@ -104,7 +115,7 @@ def learn(
     >>> run.gaps.kind, bool(run.gap < 0.2)
     ('cce', True)
     """
-    options = Options(episodes, seed, certify, keep, points, gap, seconds)
+    options = Options(episodes, seed, certify, keep, points, gap, seconds, thin)
     given = {"horizon": horizon, "reward_range": reward_range, "encode": encode}
     run = run_learner(game, learner, params, options, watch=progress, checkpoint=checkpoint, **given)
     for note in run.warnings:
@@ -123,6 +134,7 @@ class Options:
     points: int = 100
     gap: float | None = None
     seconds: float | None = None
+    thin: int | None = None
 
     def __post_init__(self) -> None:
         limits.integer("episodes", self.episodes, least=1, most=limits.EPISODES)
@@ -131,6 +143,8 @@ class Options:
         if self.certify is not None:
             check.flag("certify", self.certify)
         check.flag("keep", self.keep)
+        if self.thin is not None:
+            check.integer("thin", self.thin, least=1, most=10**6)
         for name in ("gap", "seconds"):
             if getattr(self, name) is not None:
                 check.real(name, getattr(self, name), least=0)
@@ -158,7 +172,7 @@ def run_learner(
             f"of its own (see tacit.kernels) or an environment"
         )
     check_sizes(game)
-    if not isinstance(game, TabularGame):
+    if not is_exact(game):
         check_play(game)
     if options.certify:
         _require_tables(game, "the certificate needs tables")
@@ -166,6 +180,8 @@ def run_learner(
         raise TacitError(f"{option} is for environments without tables; {game!r} has its own")
     name, chosen = team(learner, params, game.name, game.agents)
     output = _output(game, chosen, options)
+    for note in getattr(output, "beforehand", ()):
+        watch(Noted(note))
     K, seed = options.episodes, options.seed
     engine: Engine
     if chosen.exact:
@@ -215,16 +231,28 @@ def _in_environment(
             bounds = exceeded.wider
 
 
-def _require_tables(game: Game, needed: str) -> TabularGame:
+def _require_tables(game: Game, needed: str) -> ExactGame:
     """Return a game that has tables, or say what needs them."""
-    if not isinstance(game, TabularGame):
+    if not is_exact(game):
         raise TacitError(f"{needed}, and the game {game.name or brief(game)} has none")
     return game
 
 
 def _output(game: Game, learner: Learner, options: Options) -> Output:
     made = {"episodes": options.episodes, "seed": options.seed, "certify": options.certify, "keep": options.keep}
+    thin = thinning(game, learner, options)
+    if thin is not None:
+        return ThinnedOutput(game=game, learner=learner, **made, thin=thin)
     return outputs.REGISTRY.make(learner.output, game=game, learner=learner, **made)
+
+
+def thinning(game: Game, learner: Learner, options: Options) -> int | None:
+    """Return how many visits of each stage are kept and certified, or None for all."""
+    if options.thin is not None or learner.output != "certified" or not isinstance(game, CountGame):
+        return options.thin
+    if options.certify is False or learner.interpreted:
+        return None
+    return THIN if seconds_to_certify(game, options.episodes * game.horizon) > CERTIFY_SECONDS else None
 
 
 def _conduct(

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.evaluation import evaluate
+from tacit.games.exact import is_exact
 from tacit.games.protocol import Game
-from tacit.games.tabular import TabularGame
 from tacit.policies import CertifiedPolicy, MarkovPolicy
 
 
@@ -180,7 +180,7 @@ class Run:
     @cached_property
     def last_gap(self) -> float:
         """Exact nash gap of the last iterate."""
-        if not isinstance(self.game, TabularGame):
+        if not is_exact(self.game):
             raise TacitError(f"{self.game!r} has no tables, so nobody knows the exact gap")
         return evaluate(self.game, self.last).gap
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tacit.engine import Run
 from tacit.evaluation import evaluate
 from tacit.experiments.plan import RunSpec
-from tacit.games.tabular import TabularGame
+from tacit.games.exact import is_exact
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float])
     """Take from a run what is reported and stored of it."""
     values, gaps = run.values, run.gaps
     gap = GapOutcome(gaps.kind, gaps.source, gaps.upper.tolist(), gaps.informative)
-    if values is None and isinstance(run.game, TabularGame):
+    if values is None and is_exact(run.game):
         values = evaluate(run.game, run.last).values
     return Outcome(
         spec=spec,

@@ -25,6 +25,8 @@ from tacit.games.classics import (
     Shapley,
     StagHunt,
 )
+from tacit.games.count import CountGame
+from tacit.games.count_vectors import count_vectors
 from tacit.games.distancing import Distancing
 from tacit.games.good_state import GoodState
 from tacit.games.matrix import matrix_game
@@ -153,6 +155,7 @@ __all__ = [
     "BoxPushing",
     "Chicken",
     "Climbing",
+    "CountGame",
     "Distancing",
     "GoodState",
     "MatchingPennies",
@@ -167,6 +170,7 @@ __all__ = [
     "StagHunt",
     "Successors",
     "TabularGame",
+    "count_vectors",
     "from_name_or_file",
     "is_code",
     "is_file",

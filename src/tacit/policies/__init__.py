@@ -9,18 +9,24 @@ from tacit.core import archive, check
 from tacit.policies import document
 from tacit.policies.certified import CertifiedPart, CertifiedPolicy
 from tacit.policies.markov import MarkovPolicy
+from tacit.policies.sampled import SampledPolicy
 from tacit.policies.thinned import ThinnedPart, ThinnedPolicy
 
 #: Which class reads which kind of policy; a policy's file states its kind.
-KINDS: dict[str, Any] = {"markov": MarkovPolicy, "certified": CertifiedPolicy, "thinned": ThinnedPolicy}
+KINDS: dict[str, Any] = {
+    "markov": MarkovPolicy,
+    "certified": CertifiedPolicy,
+    "sampled": SampledPolicy,
+    "thinned": ThinnedPolicy,
+}
 
 
-def load(path: str | os.PathLike[str]) -> MarkovPolicy | CertifiedPolicy | ThinnedPolicy:
+def load(path: str | os.PathLike[str]) -> MarkovPolicy | CertifiedPolicy | SampledPolicy | ThinnedPolicy:
     """Read a policy of any kind that its `save` wrote, as `.npz` or `.json`."""
     kind = document.kind(path) if document.named(path) else archive.word(path, "kind")
-    policy: MarkovPolicy | CertifiedPolicy | ThinnedPolicy
+    policy: MarkovPolicy | CertifiedPolicy | SampledPolicy | ThinnedPolicy
     policy = KINDS[check.choice(f"the kind of {path}", kind, list(KINDS))].load(path)
     return policy
 
 
-__all__ = ["CertifiedPart", "CertifiedPolicy", "MarkovPolicy", "ThinnedPart", "ThinnedPolicy", "load"]
+__all__ = ["CertifiedPart", "CertifiedPolicy", "MarkovPolicy", "SampledPolicy", "ThinnedPart", "ThinnedPolicy", "load"]

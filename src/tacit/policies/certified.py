@@ -31,11 +31,14 @@ from tacit.core import archive, check, sampling, streams
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, Sealed, frozen
 from tacit.core.types import FloatArray, IntArray
-from tacit.games.tabular import TabularGame, check_game, times
+from tacit.games.count import CountGame
+from tacit.games.exact import ExactGame, check_exact
+from tacit.games.tabular import TabularGame, times
 from tacit.policies import document
 from tacit.policies.stages import stage_lengths
 
 if TYPE_CHECKING:
+    from tacit.policies.sampled import SampledPolicy
     from tacit.policies.thinned import ThinnedPolicy
 
 RULES, STARTS = ("stage", "rate"), ("average", "latest")
@@ -118,6 +121,14 @@ class CertifiedPolicy(Sealed):
         lengths = stage_lengths(self.horizon, self.episodes)
         return np.cumsum(lengths) - lengths, lengths
 
+    def visits(self, h: int, s: int) -> IntArray:
+        """Return the episodes in which (h, s) was visited."""
+        return np.flatnonzero(self.visited[:, h] == s)
+
+    def tables(self, k: IntArray, h: int) -> FloatArray:
+        """Return all agents' distributions [len(k), N, A] at step h of the episodes k, if all have as many actions."""
+        return restored(self.stored[k, h].reshape(len(k), self.agents, self.actions[0] - 1))
+
     def distributions(self, agent: int, k: npt.ArrayLike, h: int) -> FloatArray:
         """Return agent i's distributions [len(k), A_i] at step h of the episodes k of learning."""
         i = check.integer("agent", agent, least=0, most=self.agents - 1)
@@ -151,7 +162,7 @@ class CertifiedPolicy(Sealed):
         """Return agent i's part, which acts alone from the common seed."""
         return CertifiedPart(self, check.integer("agent", agent, least=0, most=self.agents - 1))
 
-    def simulate(self, game: TabularGame, *, episodes: int, seed: int = 0) -> FloatArray:
+    def simulate(self, game: ExactGame, *, episodes: int, seed: int = 0) -> FloatArray:
         """Play episodes and return the agents' returns, [episodes, N]."""
         self.check_fits(game)
         episodes = check.integer("episodes", episodes, least=1)
@@ -165,6 +176,11 @@ class CertifiedPolicy(Sealed):
         returns = np.zeros((episodes, self.agents))
         for h in range(self.horizon):
             k = self.earlier(h, k, s, common.random(episodes))
+            if isinstance(game, CountGame):
+                drawn = [self._drawn(i, k, h, own[i].random(episodes)) for i in range(self.agents)]
+                s, rewards = game.play(h, s, np.stack(drawn, axis=1), world.random(episodes))
+                returns += rewards
+                continue
             joint = np.zeros(episodes, dtype=np.int64)
             for i, size in enumerate(self.actions):
                 joint = joint * size + self._drawn(i, k, h, own[i].random(episodes))
@@ -182,9 +198,9 @@ class CertifiedPolicy(Sealed):
         actions: IntArray = above.sum(axis=1)
         return actions
 
-    def check_fits(self, game: TabularGame) -> None:
+    def check_fits(self, game: ExactGame) -> None:
         """Raise unless the policy has the game's states, actions and horizon."""
-        check_game(game)
+        check_exact(game)
         if (self.states, self.actions, self.horizon) != (game.states, game.actions, game.horizon):
             raise TacitError(f"the policy does not fit the game: {self!r} for {game!r}")
 
@@ -244,7 +260,7 @@ class CertifiedPolicy(Sealed):
 class CertifiedPart:
     """One agent's part of a certified policy: it needs the common seed and the states, and no message."""
 
-    def __init__(self, policy: CertifiedPolicy, agent: int) -> None:
+    def __init__(self, policy: CertifiedPolicy | SampledPolicy, agent: int) -> None:
         self.policy = policy
         self.agent = agent
         self._index = np.array([-1])

@@ -15,8 +15,8 @@ from tacit.engine.record import Nothing, Record, certified_policies, record
 from tacit.engine.run import Candidate, Gaps
 from tacit.engine.validation import Arrays, check_names
 from tacit.evaluation.certificate import Certificate, bound, certificate, fixed_deviation, latest
+from tacit.games.exact import ExactGame
 from tacit.games.protocol import Game
-from tacit.games.tabular import TabularGame
 from tacit.learners import Learner
 
 #: How the certificate is read for the policies that begin in any episode, or with what the last one left behind.
@@ -46,7 +46,12 @@ class CertifiedOutput(Output):
         if self.tables is None:
             unknown = np.full(self.game.agents, np.nan)
             return {"value": unknown, "gap": engine.own_bounds(self.learner.equilibrium, done).upper}
-        found = {name: read(self.tables, self.certificate) for name, read in READINGS.items()}
+        return self.measured(self.tables, self.certificate)
+
+    @staticmethod
+    def measured(game: ExactGame, cert: Certificate) -> Measures:
+        """Return what a certificate says so far."""
+        found = {name: read(game, cert) for name, read in READINGS.items()}
         each = {f"gap_{name}": max(float(one.gaps.max()), 0.0) for name, one in found.items()}
         return {"value": found["average"].values, "gap": np.maximum(found["average"].gaps, 0.0), **each}
 
@@ -99,7 +104,7 @@ class Known:
 class Replay:
     """The same run once more, with one fixed deviation for each agent: the lower bounds on the gaps."""
 
-    game: TabularGame
+    game: ExactGame
     learner: Learner
     episodes: int  # that the run was to have
     seed: int
