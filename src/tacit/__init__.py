@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         stationarity,
         theory,
     )
-    from tacit.games import CountGame, TabularGame, count_vectors, load, make
+    from tacit.games import CountGame, FunctionGame, TabularGame, count_vectors, load, make, tabulate
     from tacit.games.gymnasium import from_gymnasium
     from tacit.games.openspiel import from_openspiel
     from tacit.learners import NPG, UCB, PGExact, PGStorm, QIndependent, StageV, VLearning
@@ -82,7 +82,7 @@ _HOMES = {
         "stationarity",
         "theory",
     ],
-    "tacit.games": ["CountGame", "TabularGame", "count_vectors", "load", "make"],
+    "tacit.games": ["CountGame", "FunctionGame", "TabularGame", "count_vectors", "load", "make", "tabulate"],
     "tacit.games.gymnasium": ["from_gymnasium"],
     "tacit.games.openspiel": ["from_openspiel"],
     "tacit.learners": ["NPG", "UCB", "PGExact", "PGStorm", "QIndependent", "StageV", "VLearning"],
@@ -115,6 +115,7 @@ __all__ = [
     "CountGame",
     "Exp3",
     "Exp3IX",
+    "FunctionGame",
     "MarkovPolicy",
     "PGExact",
     "PGStorm",
@@ -155,6 +156,7 @@ __all__ = [
     "smoothness",
     "solve",
     "stationarity",
+    "tabulate",
     "testing",
     "theory",
     "to_pettingzoo",

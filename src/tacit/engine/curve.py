@@ -20,6 +20,9 @@ FIRST_COLUMNS = ["episode", "reward", "value", "gap"]
 Measures = Mapping[str, FloatArray | float]
 
 
+#: Up to this many agents every one has columns of its own.
+MOST_COLUMNS = 64
+
 #: Bytes that a row of the curve takes while the run goes on, and each of its columns.
 _PER_ROW, _PER_COLUMN = 300, 100
 
@@ -42,12 +45,13 @@ class Curve:
         self.rows: list[dict[str, float]] = []
         self._agents = agents
         rows = min(points, episodes)
-        memory.require(rows * (_PER_ROW + _PER_COLUMN * (6 + 3 * agents)), f"a curve of {rows:,} points")
+        memory.require(rows * (_PER_ROW + _PER_COLUMN * (6 + 3 * min(agents, MOST_COLUMNS))), f"a curve of {rows:,} points")
         edges = np.linspace(0, episodes, rows + 1).round().astype(int)
         self._edges: list[int] = np.unique(edges)[:0:-1].tolist()  # the next one last
         self._tail_from = episodes - max(1, episodes // 10)
         self._tail, self._tail_count = np.zeros(agents), 0
         self._sum, self._count = np.zeros(agents), 0
+        self._last = np.zeros(agents)  # mean returns of the window that was closed last
 
     @property
     def open(self) -> bool:
@@ -75,11 +79,13 @@ class Curve:
 
     def close(self, measures: Measures) -> dict[str, float]:
         """End the window with what was reached: `value` [N], `gap` [N], and more. Return the new row."""
-        reward = self._sum / self._count
+        reward = self._last = self._sum / self._count
         value, gap = np.asarray(measures["value"]), np.asarray(measures["gap"])
         row = {"episode": self.done, "reward": reward[0], "value": value[0], "gap": gap.max()}
         for name, measure in {"reward": reward, **measures}.items():
             if isinstance(measure, np.ndarray):
+                if self._agents > MOST_COLUMNS:
+                    continue
                 row |= {f"{name}_{i}": measure[i] for i in range(self._agents)}
             else:
                 row[name] = measure
@@ -96,7 +102,7 @@ class Curve:
         """Return the mean returns [N] over the last tenth of the episodes; of the last window if it was not reached."""
         if self._tail_count:
             return self._tail / self._tail_count
-        return np.array([self.rows[-1][f"reward_{i}"] for i in range(self._agents)])
+        return self._last
 
     def snapshot(self) -> Arrays:
         """Return the rows and the sums of the open window."""
@@ -106,6 +112,7 @@ class Curve:
             "tail_count": np.array(self._tail_count),
             "sum": self._sum,
             "count": np.array(self._count),
+            "last": self._last,
             "columns": np.array(list(self.rows[0]) if self.rows else [], dtype=str),
             "rows": np.array([list(row.values()) for row in self.rows]),
         }
@@ -117,7 +124,7 @@ class Curve:
         closed = [edge for edge in reversed(self._edges) if edge <= done]
         check_equal(arrays, "tail_count", max(0, done - self._tail_from))
         check_equal(arrays, "count", done - (closed[-1] if closed else 0))
-        for name in ("tail", "sum"):
+        for name in ("tail", "sum", "last"):
             if not np.isfinite(checked(arrays, name, np.float64, (self._agents,))).all():
                 raise TacitError(f"its array {name!r} has entries that are no finite numbers")
         columns = arrays["columns"].tolist()
@@ -133,6 +140,7 @@ class Curve:
         self._drop_passed()
         self._tail, self._tail_count = arrays["tail"], int(arrays["tail_count"])
         self._sum, self._count = arrays["sum"], int(arrays["count"])
+        self._last = arrays["last"]
         columns = arrays["columns"].tolist()
         self.rows = [dict(zip(columns, row, strict=True)) for row in arrays["rows"].tolist()]
 

@@ -1,0 +1,96 @@
+"""A crowd that learns with proof: certified gap against the number of agents, beside a mean-field policy's.
+
+    python benchmarks/crowd.py [--episodes 2000] [--agents 2,5,10,…,1000] [--out docs/figures/crowd.png] [--json crowd.json]
+
+For each number of agents N the agents of `congestion` (3 states, 2 links, 5 steps) learn with `adaptive-v-cce` for the
+same number of episodes. Printed are the certified cce gap of what they learned (the best of the certified policies,
+"average" and "latest"), as a share of the gap of uniform play, and the exact nash gap of one mean-field table that all
+agents play, computed by `npg` with exact gradients on the same game with the largest N.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import time
+from pathlib import Path
+from typing import Any
+
+import tacit
+
+AGENTS = (2, 5, 10, 20, 50, 100, 200, 500, 1000)
+
+
+def mean_field(agents: int, iterations: int = 400) -> Any:
+    """Return the table [H, S, A] that exact natural gradients end with, where all agents begin alike and stay alike."""
+    run = tacit.learn(tacit.make("congestion", agents=agents), "npg", episodes=iterations, eta=0.5, points=2)
+    return run.last.probs[0]
+
+
+def measured(agents: int, episodes: int, seed: int, shared: Any, thin: int | None) -> dict[str, Any]:
+    """Learn once and return what was reached and what it took."""
+    game = tacit.make("congestion", agents=agents)
+    began = time.perf_counter()
+    run = tacit.learn(game, "adaptive-v-cce", episodes=episodes, seed=seed, points=10, thin=thin)
+    gaps = {name: run.candidates[name].gap for name in ("average", "latest")}
+    uniform = tacit.evaluate(game, tacit.MarkovPolicy.uniform(game)).gap
+    field = tacit.evaluate(game, tacit.MarkovPolicy.shared(shared, agents=agents)).gap
+    return {
+        "agents": agents,
+        "gap": min(gaps.values()),
+        **{f"gap_{name}": gap for name, gap in gaps.items()},
+        "uniform": uniform,
+        "share": min(gaps.values()) / uniform,
+        "mean_field": field,
+        "seconds": run.seconds,
+        "wall_seconds": time.perf_counter() - began,
+        "peak_MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000,
+    }
+
+
+def figure(rows: list[dict[str, Any]], path: Path, episodes: int) -> None:
+    """Draw both gaps against N."""
+    import matplotlib.pyplot as plt
+
+    fig, ax = plt.subplots(figsize=(6, 3.6))
+    N = [row["agents"] for row in rows]
+    ax.loglog(N, [row["uniform"] for row in rows], ":", color="0.5", label="uniform play (exact nash gap)")
+    ax.loglog(N, [row["mean_field"] for row in rows], "s--", color="#d55e00", label="mean-field policy (exact nash gap)")
+    ax.loglog(N, [row["gap"] for row in rows], "o-", color="#0072b2", label=f"learned, {episodes} episodes (certified cce gap)")
+    ax.set_xlabel("number of agents")
+    ax.set_ylabel("gap of one agent")
+    ax.legend(frameon=False, fontsize=8)
+    fig.tight_layout()
+    fig.savefig(path, dpi=150)
+
+
+def main() -> None:
+    """Measure, print and draw."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--episodes", type=int, default=2000)
+    parser.add_argument("--agents", default=",".join(map(str, AGENTS)), help="numbers of agents, with commas")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--thin", type=int, help="visits of each stage that are certified; all if not given")
+    parser.add_argument("--out", type=Path, help="the figure")
+    parser.add_argument("--json", type=Path, help="the numbers")
+    args = parser.parse_args()
+    sizes = [int(text) for text in args.agents.split(",")]
+    shared, rows = mean_field(max(sizes)), []
+    print("agents   learned   share of uniform   mean field   uniform   s learning   MB")
+    for agents in sizes:
+        row = measured(agents, args.episodes, args.seed, shared, args.thin)
+        rows.append(row)
+        print(
+            f"{agents:6d}  {row['gap']:8.4f}  {100 * row['share']:15.2f} %  {row['mean_field']:11.4f}  {row['uniform']:8.4f}"
+            f"  {row['seconds']:11.1f}  {row['peak_MB']:4.0f}",
+            flush=True,
+        )
+        if args.json:
+            args.json.write_text(json.dumps(rows, indent=1) + "\n")
+    if args.out:
+        figure(rows, args.out, args.episodes)
+
+
+if __name__ == "__main__":
+    main()
