@@ -194,7 +194,7 @@ def run_learner(
         checkpoint = None
     else:
         watched = {"certificate": output.certificate, "record": output.record}
-        engine = FusedEngine(game, chosen, episodes=K, seed=seed, **watched)
+        engine = FusedEngine(game, chosen, episodes=K, seed=seed, **watched, tell=lambda text: watch(Noted(text)))
     return _conduct(engine, output, name, options, watch, checkpoint)
 
 

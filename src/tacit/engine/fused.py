@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from tacit.core import memory, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
+from tacit.core.kernel_cache import telling
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine import loop
 from tacit.engine.checkpoint import pack, unpack
@@ -36,7 +38,7 @@ CHUNK_STEPS = 16_384
 CHUNK_DRAWS = 1 << 23
 
 #: Up to this many agents the compiler knows their number; more are a loop, which compiles in the same time for any N.
-UNROLLED_AGENTS = 8
+UNROLLED_AGENTS = 4
 
 
 def seats(agents: int) -> tuple[int, ...] | IntArray:
@@ -61,6 +63,7 @@ class FusedEngine(Engine):
         seed: int,
         certificate: Certificate | ThinnedCertificate | Trace | Nothing = Nothing(),  # noqa: B008
         record: Record | SampledRecord | Nothing = Nothing(),  # noqa: B008
+        tell: Callable[[str], None] | None = None,
     ) -> None:
         self.game, self.learner = game, learner
         self.world = world = world_of(learner, game, episodes=episodes, seed=seed)
@@ -76,7 +79,8 @@ class FusedEngine(Engine):
         self._seats = seats(game.agents)
         self._chosen = np.zeros(game.agents, dtype=np.int64)
         self._loop = compiled(loop.episodes, self._kernels, self.state, self.certificate, self.record)
-        self._run(0)  # compile, or load what was compiled before
+        with telling(tell):
+            self._run(0)  # compile, or load what was compiled before
 
     def advance(self, episodes: int) -> FloatArray:
         """Play episodes; return the agents' returns [episodes, N]."""

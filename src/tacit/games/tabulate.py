@@ -187,7 +187,10 @@ class _Search:
         try:
             for p, s_next in pairs:
                 if p > 0.0:
-                    number = numbers.get(s_next)
+                    try:
+                        number = numbers.get(s_next)
+                    except TypeError:
+                        number = None  # the next line says why
                     state.append(self._number(s_next) if number is None else number)
                     prob.append(p)
                 elif not p == 0.0:
