@@ -1,6 +1,6 @@
 """A crowd that learns with proof: certified gap against the number of agents, beside a mean-field policy's.
 
-    python benchmarks/crowd.py [--episodes 2000] [--agents 2,5,10,…,1000] [--out docs/figures/crowd.png] [--json crowd.json]
+    python benchmarks/crowd.py [--episodes 2000] [--agents 2,5,…,1000] [--out docs/figures/crowd.png] [--json x.json]
 
 For each number of agents N the agents of `congestion` (3 states, 2 links, 5 steps) learn with `adaptive-v-cce` for the
 same number of episodes. Printed are the certified cce gap of what they learned (the best of the certified policies,
@@ -56,8 +56,16 @@ def figure(rows: list[dict[str, Any]], path: Path, episodes: int) -> None:
     fig, ax = plt.subplots(figsize=(6, 3.6))
     N = [row["agents"] for row in rows]
     ax.loglog(N, [row["uniform"] for row in rows], ":", color="0.5", label="uniform play (exact nash gap)")
-    ax.loglog(N, [row["mean_field"] for row in rows], "s--", color="#d55e00", label="mean-field policy (exact nash gap)")
-    ax.loglog(N, [row["gap"] for row in rows], "o-", color="#0072b2", label=f"learned, {episodes} episodes (certified cce gap)")
+    ax.loglog(
+        N, [row["mean_field"] for row in rows], "s--", color="#d55e00", label="mean-field policy (exact nash gap)"
+    )
+    ax.loglog(
+        N,
+        [row["gap"] for row in rows],
+        "o-",
+        color="#0072b2",
+        label=f"learned, {episodes} episodes (certified cce gap)",
+    )
     ax.set_xlabel("number of agents")
     ax.set_ylabel("gap of one agent")
     ax.legend(frameon=False, fontsize=8)
@@ -82,8 +90,8 @@ def main() -> None:
         row = measured(agents, args.episodes, args.seed, shared, args.thin)
         rows.append(row)
         print(
-            f"{agents:6d}  {row['gap']:8.4f}  {100 * row['share']:15.2f} %  {row['mean_field']:11.4f}  {row['uniform']:8.4f}"
-            f"  {row['seconds']:11.1f}  {row['peak_MB']:4.0f}",
+            f"{agents:6d}  {row['gap']:8.4f}  {100 * row['share']:15.2f} %  {row['mean_field']:11.4f}"
+            f"  {row['uniform']:8.4f}  {row['seconds']:11.1f}  {row['peak_MB']:4.0f}",
             flush=True,
         )
         if args.json:

@@ -239,7 +239,12 @@ def _require_tables(game: Game, needed: str) -> ExactGame:
 
 
 def _output(game: Game, learner: Learner, options: Options) -> Output:
-    made = {"episodes": options.episodes, "seed": options.seed, "certify": options.certify, "keep": options.keep}
+    made: dict[str, Any] = {
+        "episodes": options.episodes,
+        "seed": options.seed,
+        "certify": options.certify,
+        "keep": options.keep,
+    }
     thin = thinning(game, learner, options)
     if thin is not None:
         return ThinnedOutput(game=game, learner=learner, **made, thin=thin)

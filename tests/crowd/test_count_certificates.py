@@ -117,8 +117,8 @@ def test_a_checkpoint_resumes_to_the_same_bits(thin: int | None, tmp_path: Path)
 
 
 def test_the_decision_to_thin_is_made_beforehand():
-    from tacit.learning import Options, thinning
     from tacit.learners import REGISTRY
+    from tacit.learning import Options, thinning
 
     learner = REGISTRY.make("adaptive-v-cce")
     large, small = tacit.make("congestion", agents=1000), tacit.make("congestion", agents=10)

@@ -78,7 +78,10 @@ def test_parameters():
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"reward": lambda i, h: 1.0}, r"reward \(.*test_function_game.py:\d+\) takes \(i, h\); it is called with \(i, h"),
+        (
+            {"reward": lambda i, h: 1.0},
+            r"reward \(.*test_function_game.py:\d+\) takes \(i, h\); it is called with \(i, h",
+        ),
         ({"reward": lambda i, h, s, actions: "x"}, "reward .* returned 'x'; a reward is a number"),
         ({"reward": lambda i, h, s, actions: actions[7]}, "reward .* raised IndexError"),
         ({"start": lambda u: u}, "start .* returned 0.5; a state is a whole number"),
@@ -103,7 +106,9 @@ def no_such_attribute(i, h, s, actions):
 def test_what_does_not_compile_is_told_by_file_and_line():
     game = tacit.FunctionGame(start, advance, no_such_attribute, **SIZES)
     line = no_such_attribute.__code__.co_firstlineno
-    with pytest.raises(tacit.TacitError, match=rf"test_function_game.py:({line}|{line + 1}|{line + 2}): reward does not"):
+    with pytest.raises(
+        tacit.TacitError, match=rf"test_function_game.py:({line}|{line + 1}|{line + 2}): reward does not"
+    ):
         tacit.learn(game, "adaptive-v-cce", episodes=5)
 
 

@@ -45,7 +45,9 @@ class Curve:
         self.rows: list[dict[str, float]] = []
         self._agents = agents
         rows = min(points, episodes)
-        memory.require(rows * (_PER_ROW + _PER_COLUMN * (6 + 3 * min(agents, MOST_COLUMNS))), f"a curve of {rows:,} points")
+        memory.require(
+            rows * (_PER_ROW + _PER_COLUMN * (6 + 3 * min(agents, MOST_COLUMNS))), f"a curve of {rows:,} points"
+        )
         edges = np.linspace(0, episodes, rows + 1).round().astype(int)
         self._edges: list[int] = np.unique(edges)[:0:-1].tolist()  # the next one last
         self._tail_from = episodes - max(1, episodes // 10)

@@ -16,7 +16,7 @@ from tacit.core.types import FloatArray
 from tacit.evaluation import evaluate
 from tacit.games.exact import is_exact
 from tacit.games.protocol import Game
-from tacit.policies import CertifiedPolicy, MarkovPolicy
+from tacit.policies import CertifiedPolicy, MarkovPolicy, SampledPolicy
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ class Gaps:
 class Candidate:
     """A policy that a run can answer with, and how good it is; what is not known yet is computed on first use."""
 
-    _policy: CertifiedPolicy | MarkovPolicy | None
+    _policy: CertifiedPolicy | SampledPolicy | MarkovPolicy | None
     _judge: Callable[[], tuple[Gaps, FloatArray | None]] = field(repr=False)
 
     @cached_property
@@ -88,7 +88,7 @@ class Candidate:
         return self.gaps.gap
 
     @property
-    def policy(self) -> CertifiedPolicy | MarkovPolicy:
+    def policy(self) -> CertifiedPolicy | SampledPolicy | MarkovPolicy:
         """The policy itself."""
         if self._policy is None:
             raise TacitError("this run kept no record (keep=False), so it has no certified policy")
@@ -153,7 +153,7 @@ class Run:
         return self.ended == "interrupted"
 
     @property
-    def policy(self) -> CertifiedPolicy | MarkovPolicy:
+    def policy(self) -> CertifiedPolicy | SampledPolicy | MarkovPolicy:
         """What to play."""
         return self.candidates[self.chosen].policy
 

@@ -34,7 +34,9 @@ def sampled_record(game: Game, episodes: int, most: int) -> SampledRecord:
     """Make room for a run of so many episodes that keeps `most` visits of each stage."""
     times = schedule(game, episodes, most)
     C, J, width = game.horizon * game.states, len(times.length), sum(game.actions) - game.agents
-    memory.require(C * J * most * (8 + 4 * width), f"the record of {most} visits of each stage (a smaller thin= takes less)")
+    memory.require(
+        C * J * most * (8 + 4 * width), f"the record of {most} visits of each stage (a smaller thin= takes less)"
+    )
     return SampledRecord(
         times=times,
         episode=np.zeros((C, J, most), dtype=np.int64),
@@ -82,7 +84,7 @@ def sampled_policies(game: Game, kept: SampledRecord) -> dict[str, SampledPolicy
 def check_schedule(arrays: Arrays, name: str, times: Schedule) -> None:
     """Raise unless the stages of a checkpoint are some that the schedule has: they are indices in compiled code."""
     stage, passed, kept = (arrays[f"{name}.{field}"] for field in ("stage", "passed", "kept"))
-    inside = (stage >= 0) & (stage < len(times.length) - 1)
+    inside = (stage >= 0) & (stage < len(times.length))
     if not inside.all() or (passed >= times.length[stage]).any() or (kept > np.minimum(passed, times.most)).any():
         raise TacitError("its stages are none that this run can have come to")
 

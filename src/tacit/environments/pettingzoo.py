@@ -18,6 +18,7 @@ from tacit.core import extras
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.environments.adapters import is_environment
 from tacit.games import from_name_or_file
+from tacit.games.exact import ExactGame
 from tacit.games.tabular import TabularGame, check_game
 
 if TYPE_CHECKING:
@@ -101,10 +102,11 @@ class NamedEnvironment:
         return self.name
 
 
-def game_named(name: str, /, **params: Any) -> TabularGame | NamedEnvironment:
+def game_named(name: str, /, **params: Any) -> ExactGame | NamedEnvironment:
     """Make the game that a GAME of the command line means, or name an environment, once it has been made to see."""
     if not isinstance(name, str) or not name.startswith(PREFIX):
-        return from_name_or_file(name, **params)
+        game: ExactGame = from_name_or_file(name, **params)
+        return game
     named = NamedEnvironment(name, params)
     with named.made() as env:
         if not is_environment(env):

@@ -1,8 +1,8 @@
 """Is a counting game a Markov potential game? Two agents at a time, the others integrated out.
 
 Where the others keep to their policies, agents i and j face a game of two: rewards and transitions are expectations
-over the others' counts. The cross derivatives of V_i and V_j at a policy are those of this game, so the whole game has a
-potential if and only if all these games of two have, whatever the policy. Agents of the same weights are alike: one
+over the others' counts. The cross derivatives of V_i and V_j at a policy are those of this game, so the whole game has
+a potential if and only if all these games of two have, whatever the policy. Agents of the same weights are alike: one
 pair of each two kinds stands for all.
 """
 
@@ -77,7 +77,10 @@ def pair_game(game: CountGame, probs: FloatArray, i: int, j: int) -> TabularGame
                 for b in range(A):
                     at = scores[a] + scores[b]
                     paid = float(sums[q] @ row[at : at + len(sums[q])])
-                    rewards[0, h, s, a, b], rewards[1, h, s, b, a] = game.weights[i, a] * paid, game.weights[j, a] * paid
+                    rewards[0, h, s, a, b], rewards[1, h, s, b, a] = (
+                        game.weights[i, a] * paid,
+                        game.weights[j, a] * paid,
+                    )
             scores, others_sum = game.transition_statistic.scores, sums[game._transition_of]
             table = game._transitions[h if len(game._transitions) > 1 else 0, s]  # [S, X]
             for a in range(A):

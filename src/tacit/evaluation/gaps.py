@@ -48,7 +48,9 @@ class Evaluation:
     exact: bool
 
 
-def evaluate(game: ExactGame, policy: MarkovPolicy | CertifiedPolicy | SampledPolicy, *, gap: str | None = None) -> Evaluation:
+def evaluate(
+    game: ExactGame, policy: MarkovPolicy | CertifiedPolicy | SampledPolicy, *, gap: str | None = None
+) -> Evaluation:
     """Evaluate a policy by backward induction, exactly for Markov policies.
 
     Parameters

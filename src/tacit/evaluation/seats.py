@@ -24,7 +24,7 @@ class Seat(NamedTuple):
 
 
 def seats(game: CountGame, h: int, states: Sequence[int] | IntArray, rows: FloatArray) -> Seat:
-    """Return what agents face at step h in `states` [n] where they play `rows` [n, N, A]: [n, N, A] and [n, N, A, S]."""
+    """Return what agents face at step h in `states` [n] where they play `rows` [n, N, A]."""
     from tacit.core.compilation import compiled  # imports the compiler
     from tacit.evaluation.leave_one_out import faced
 
@@ -86,4 +86,10 @@ def seconds_to_certify(game: CountGame, visits: int) -> float:
 def told_cost(game: CountGame, visits: int) -> str:
     """Say how long the certificate of so many visits takes."""
     seconds = seconds_to_certify(game, visits)
-    return "about a second" if seconds < 2 else f"about {seconds:.0f} s" if seconds < 120 else f"about {seconds / 60:.0f} min"
+    return (
+        "about a second"
+        if seconds < 2
+        else f"about {seconds:.0f} s"
+        if seconds < 120
+        else f"about {seconds / 60:.0f} min"
+    )

@@ -37,8 +37,8 @@ def schedule(game: Game, episodes: int, most: int) -> Schedule:
     """Make the schedule for a run of so many episodes that keeps `most` visits of each stage."""
     C = game.horizon * game.states
     lengths = stage_lengths(game.horizon, episodes)
-    zero = [np.zeros(C, dtype=np.int64) for _ in range(3)]
-    return Schedule(*zero, length=locked(np.append(lengths, np.iinfo(np.int64).max)), most=most)
+    stage, passed, kept = np.zeros((3, C), dtype=np.int64)
+    return Schedule(stage.copy(), passed.copy(), kept.copy(), locked(np.append(lengths, np.iinfo(np.int64).max)), most)
 
 
 def visits_to_certify(game: Game, episodes: int, most: int) -> int:

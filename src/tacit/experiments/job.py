@@ -15,7 +15,7 @@ from tacit.experiments import files, store
 from tacit.experiments.curve_file import CurveFile
 from tacit.experiments.outcome import Outcome, outcome
 from tacit.experiments.plan import RunSpec, same_game
-from tacit.games.tabular import TabularGame
+from tacit.games.exact import ExactGame
 from tacit.learning import Options, run_learner
 
 
@@ -110,7 +110,7 @@ def _learned(spec: RunSpec, watch: Watcher | None, checkpoint: Checkpoint | None
 
 
 #: Games of the runs of this process, by what they are: runs of the same game share it.
-_GAMES: dict[str, TabularGame | NamedEnvironment] = {}
+_GAMES: dict[str, ExactGame | NamedEnvironment] = {}
 
 
 def forget_games() -> None:
@@ -118,7 +118,7 @@ def forget_games() -> None:
     _GAMES.clear()
 
 
-def _game(spec: RunSpec) -> TabularGame | NamedEnvironment:
+def _game(spec: RunSpec) -> ExactGame | NamedEnvironment:
     key = f"{spec.tables} {spec.game}"
     if key not in _GAMES:
         if len(_GAMES) >= 8:

@@ -136,7 +136,7 @@ def same_game(spec: RunSpec) -> ExactGame | NamedEnvironment:
 
 
 def _content(game: ExactGame | NamedEnvironment) -> str:
-    return game.digest if is_exact(game) else f"{NO_TABLES} {game.code}"
+    return f"{NO_TABLES} {game.code}" if isinstance(game, NamedEnvironment) else game.digest
 
 
 def _game_params(given: GameSpec) -> dict[str, Any]:

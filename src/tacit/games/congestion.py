@@ -48,7 +48,9 @@ def Congestion(
         share = x / agents
         worse = wear * share if s + 1 < states else 0 * share
         better = repair * (1 - share) * (1 - worse) if s > 0 else 0 * share
-        return np.stack([(t == s + 1) * worse + (t == s - 1) * better + (t == s) * (1 - worse - better) for t in range(states)])
+        return np.stack(
+            [(t == s + 1) * worse + (t == s - 1) * better + (t == s) * (1 - worse - better) for t in range(states)]
+        )
 
     return CountGame(
         reward,

@@ -223,7 +223,7 @@ class CountGame(Sealed):
         support = np.flatnonzero(self.initial)
         move = self._transitions.reshape(-1, S, self._transitions.shape[3])
         ends = np.array([0, len(support)])
-        found = {
+        held_fast = {
             "scores": scores,
             "sizes": np.array([statistic.size for statistic in self.statistics]),
             "steps": steps,
@@ -239,7 +239,7 @@ class CountGame(Sealed):
             "start_cumulative": sampling.cumulate_rows(self.initial[support], ends),
         }
         return {
-            **{key: locked(array) for key, array in found.items()},
+            **{key: locked(array) for key, array in held_fast.items()},
             "transition_statistic": self._transition_of,
             "transition_stride": S if len(self._transitions) > 1 else 0,
             "reward_stride": S if held > 1 else 0,
@@ -370,7 +370,10 @@ class CountGame(Sealed):
             held = held if self.scores is None else held[..., points]
         over = "counts" if self.scores is None else "total"
         check.distributions(
-            "transitions", np.ascontiguousarray(held.transpose(0, 1, 3, 2)), ["h", "s", over, "next"], over="next states"
+            "transitions",
+            np.ascontiguousarray(held.transpose(0, 1, 3, 2)),
+            ["h", "s", over, "next"],
+            over="next states",
         )
         statistic = self.transition_statistic
         if self.scores is not None and A == 2:  # from the total score to how many chose action 1
@@ -407,8 +410,7 @@ class CountGame(Sealed):
 def _checked_scores(scores: Sequence[int], actions: int) -> tuple[int, ...]:
     if not isinstance(scores, Sequence | np.ndarray) or isinstance(scores, str) or len(scores) != actions:
         raise TacitError(f"scores is {brief(scores)}; it must be {actions} whole numbers, one for each action")
-    found = tuple(check.integer(f"scores[{a}]", w, least=0, most=10**6) for a, w in enumerate(scores))
-    return found
+    return tuple(check.integer(f"scores[{a}]", w, least=0, most=10**6) for a, w in enumerate(scores))
 
 
 def _possible(scores: tuple[int, ...], agents: int) -> npt.NDArray[np.bool_]:
@@ -466,17 +468,17 @@ def _filled(
 def _steps(steps: Any) -> FloatArray:
     """Stack the tables of all steps; where all are the same, one stands for all."""
     held: list[FloatArray] = []
-    first = None
+    first = np.zeros(0)
     for h, step in enumerate(steps):
         table = np.array(step)
         if h == 0:
             first = table
         elif not held and not np.array_equal(table, first):
             memory.require(memory.floats(h + 1, table.size), "tables of every step")
-            held = [first] * h  # type: ignore[list-item]
+            held = [first] * h
         if held:
             held.append(table)
-    return np.stack(held) if held else first[None]  # type: ignore[index]
+    return np.stack(held) if held else first[None]
 
 
 def _steps_told(horizon: int) -> str:

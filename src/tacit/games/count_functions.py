@@ -18,7 +18,9 @@ from tacit.core.types import FloatArray, IntArray
 _COMPARED = 12
 
 
-def table(what: str, function: Callable[..., Any], at: tuple[int, ...], points: IntArray, states: int = 0) -> FloatArray:
+def table(
+    what: str, function: Callable[..., Any], at: tuple[int, ...], points: IntArray, states: int = 0
+) -> FloatArray:
     """Return a function's numbers at `points` [M] or [A, M], called as function(*at, point).
 
     With `states` = 0 a number for each point, [M]; otherwise a distribution, [S, M], from probabilities [S] or [S, M],

@@ -27,7 +27,9 @@ def count_vectors(agents: int, actions: int) -> IntArray:
     [[0, 2], [1, 1], [2, 0]]
     """
     number = number_of_counts(agents, actions)
-    memory.require(4 * memory.floats(number, actions), f"the {number:,} counts of {agents} agents and {actions} actions")
+    memory.require(
+        4 * memory.floats(number, actions), f"the {number:,} counts of {agents} agents and {actions} actions"
+    )
     # bars among stars: the places of A − 1 bars among N + A − 1 things
     flat = itertools.chain.from_iterable(itertools.combinations(range(agents + actions - 1), actions - 1))
     bars = np.fromiter(flat, dtype=np.int64, count=number * (actions - 1)).reshape(number, actions - 1)

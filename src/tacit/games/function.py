@@ -1,4 +1,4 @@
-"""Games as functions: three plain Python functions, compiled into the one loop. No joint tables, so many joint actions."""
+"""Games as functions: three plain Python functions, compiled into the one loop, without joint tables."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class FunctionGame:
     Parameters
     ----------
     start : function of (u)
-        The first state, a whole number from 0 to S − 1, from a uniform number u in [0, 1): all chance comes in this way.
+        The first state, from 0 to S − 1, from a uniform number u in [0, 1): all chance comes in this way.
     advance : function of (h, s, actions, u)
         The next state, from the step h, the state s, the array of all agents' actions [N], and a uniform number.
     reward : function of (i, h, s, actions)
@@ -52,9 +52,13 @@ class FunctionGame:
 
     Examples
     --------
-    >>> game = FunctionGame(lambda u: 0, lambda h, s, actions, u: int(u < 0.5), lambda i, h, s, actions: 1.0 * actions[i],
-    ...                     agents=20, actions=8, states=2, horizon=10, reward_range=(0, 7))
-    >>> game
+    >>> def start(u):
+    ...     return 0
+    >>> def advance(h, s, actions, u):
+    ...     return 1 if u < 0.5 else 0
+    >>> def reward(i, h, s, actions):
+    ...     return 1.0 * actions[i]
+    >>> FunctionGame(start, advance, reward, agents=20, actions=8, states=2, horizon=10, reward_range=(0, 7))
     FunctionGame(20 agents, 2 states, 8^20 actions, horizon 10, rewards in [0, 7])
     """
 
@@ -80,7 +84,9 @@ class FunctionGame:
         self.horizon = limits.integer("horizon", horizon, least=1, most=limits.HORIZON)
         each = [actions] * self.agents if isinstance(actions, int | np.integer) else actions
         if not isinstance(each, Sequence | np.ndarray) or isinstance(each, str) or len(each) != self.agents:
-            raise TacitError(f"actions is {brief(actions)}; it must be a number, or one for each of {self.agents} agents")
+            raise TacitError(
+                f"actions is {brief(actions)}; it must be a number, or one for each of {self.agents} agents"
+            )
         self.actions = tuple(check.integer(f"actions[{i}]", a, least=1) for i, a in enumerate(each))
         self.reward_range = check.interval("reward_range", reward_range)
         check_range(self.reward_range, self.horizon)

@@ -78,7 +78,7 @@ def callable_from_kernels(function: Any) -> Any:
 
 
 def check_compiles(digest: str, functions: dict[str, Callable[..., Any]], params: tuple[Any, ...]) -> None:
-    """Raise with file, line and one sentence where a function does not compile; types alone are looked at, which is fast."""
+    """Raise with file, line and a sentence where a function does not compile; only types are inferred: it is fast."""
     if numba.config.DISABLE_JIT:
         return
     key = (digest, str(numba.typeof(params)))

@@ -55,6 +55,8 @@ def Minority(
         load=True,
         scores=[0, 1],
         name="minority",
-        state_names=[f"room for {share:g}" if shares.count(share) == 1 else f"state {s}" for s, share in enumerate(shares)],
+        state_names=[
+            f"room for {share:g}" if shares.count(share) == 1 else f"state {s}" for s, share in enumerate(shares)
+        ],
         action_names=["stay", "go"],
     )

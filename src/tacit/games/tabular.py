@@ -361,6 +361,7 @@ def _checked_rewards(rewards: npt.ArrayLike | Owned[Any], horizon: int) -> Float
 
 
 def checked_names(what: str, names: Sequence[str], count: int) -> tuple[str, ...]:
+    """Return `count` names that differ, or say what is wrong with them."""
     words = isinstance(names, Sequence | np.ndarray) and not isinstance(names, str)
     if not words or len(names) != count or not all(isinstance(name, str) for name in names):
         raise TacitError(f"{what} is {brief(names)}; it must be {count} strings")

@@ -39,8 +39,8 @@ def tabulate(
     Parameters
     ----------
     transition : function of (state, actions)
-        Pairs (probability, next state), or a dict {next state: probability}; states are anything hashable, `actions` is a
-        tuple with one action for each agent.
+        Pairs (probability, next state), or a dict {next state: probability}; states are anything hashable, `actions` is
+        a tuple with one action for each agent.
     reward : function of (state, actions)
         N numbers, one for each agent, or one number for all.
     start : hashable, or dict {state: probability}
@@ -175,9 +175,8 @@ class _Search:
                 else:
                     paid.extend(given)
             except TypeError:
-                raise TacitError(
-                    f"reward({brief(here)}, {joint}) is {brief(given)}; it must be a number, or one for each of {N} agents"
-                ) from None
+                told = f"reward({brief(here)}, {joint}) is {brief(given)}"
+                raise TacitError(f"{told}; it must be a number, or one for each of {N} agents") from None
 
     def _lead(self, here: Any, joint: tuple[int, ...], given: Any) -> None:
         """Write down the next states of one joint action."""
@@ -193,7 +192,7 @@ class _Search:
                         number = None  # the next line says why
                     state.append(self._number(s_next) if number is None else number)
                     prob.append(p)
-                elif not p == 0.0:
+                elif p != 0.0:
                     raise TacitError(f"transition({brief(here)}, {joint}) has the probability {brief(p)}")
                 total += p
         except (TypeError, ValueError) as error:
@@ -203,7 +202,9 @@ class _Search:
                 f"transition({brief(here)}, {joint}) is {brief(given)}; it must be pairs (probability, next state)"
             ) from None
         if abs(total - 1.0) > check.SUM_TOLERANCE:
-            raise TacitError(f"the probabilities of transition({brief(here)}, {joint}) sum to {total:.12g}, and must to 1")
+            raise TacitError(
+                f"the probabilities of transition({brief(here)}, {joint}) sum to {total:.12g}, and must to 1"
+            )
         if len(state) - begin > 1:
             self._merge(begin)
 

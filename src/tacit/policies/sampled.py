@@ -87,7 +87,9 @@ class SampledPolicy(Sealed):
         if not len(self.cell):
             return
         if self.cell.max() >= self.horizon * self.states or self.until.max() >= self.episodes:
-            raise TacitError(f"a visit is outside of {self.horizon} steps, {self.states} states and {self.episodes} episodes")
+            raise TacitError(
+                f"a visit is outside of {self.horizon} steps, {self.states} states and {self.episodes} episodes"
+            )
         same = self.cell[1:] == self.cell[:-1]
         ascending = (np.diff(self.episode) > 0) & (np.diff(self.stage) >= 0) & (np.diff(self.until) >= 0)
         together = (np.diff(self.stage) > 0) == (np.diff(self.until) > 0)
@@ -106,7 +108,7 @@ class SampledPolicy(Sealed):
         return self.episode[self._of(h * self.states + s)]
 
     def stage_ends(self, h: int, s: int) -> tuple[IntArray, IntArray]:
-        """Return for each stage of (h, s) how many visits were kept up to its end, and the episode in which it ended."""
+        """Return for each stage of (h, s) how many visits were kept up to its end, and in which episode it ended."""
         own = self._of(h * self.states + s)
         last = np.flatnonzero(np.diff(self.stage[own], append=-1))
         return last + 1, self.until[own][last]

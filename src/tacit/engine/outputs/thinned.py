@@ -1,4 +1,4 @@
-"""The output of V-learning where all visits are too many: M visits of each stage, and the certificate of that policy."""
+"""The output of V-learning where all visits are too many: M visits of each stage, and that policy's certificate."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class ThinnedOutput(CertifiedOutput):
 
     def measure(self, engine: Engine, done: int) -> Measures:
         """Return the policy's values, where they are known, and the bounds on its gaps; and the largest of "latest"."""
-        if not isinstance(self.certificate, ThinnedCertificate):
+        if self.tables is None or not isinstance(self.certificate, ThinnedCertificate):
             return super().measure(engine, done)
         return CertifiedOutput.measured(self.tables, self.certificate.inner)
 
