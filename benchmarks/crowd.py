@@ -49,6 +49,24 @@ def measured(agents: int, episodes: int, seed: int, shared: Any, thin: int | Non
     }
 
 
+def speed(sizes: list[int]) -> None:
+    """Print the processor's time for one agent's step of learning, without certificate and record."""
+    from tacit.engine.fused import FusedEngine
+    from tacit.learners import REGISTRY
+
+    print("agents   ns per agent and step")
+    for agents in sizes:
+        game, episodes = tacit.make("congestion", agents=agents), max(8, 400_000 // agents)
+        engine = FusedEngine(game, REGISTRY.make("adaptive-v-cce"), episodes=6 * episodes, seed=0)
+        engine.advance(episodes)
+        taken = []
+        for _ in range(5):
+            began = time.process_time()
+            engine.advance(episodes)
+            taken.append(time.process_time() - began)
+        print(f"{agents:6d}   {1e9 * min(taken) / (episodes * agents * game.horizon):.0f}", flush=True)
+
+
 def figure(rows: list[dict[str, Any]], path: Path, episodes: int) -> None:
     """Draw both gaps against N."""
     import matplotlib.pyplot as plt
@@ -80,10 +98,14 @@ def main() -> None:
     parser.add_argument("--agents", default=",".join(map(str, AGENTS)), help="numbers of agents, with commas")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--thin", type=int, help="visits of each stage that are certified; all if not given")
+    parser.add_argument("--speed", action="store_true", help="measure the cost of an agent's step instead")
     parser.add_argument("--out", type=Path, help="the figure")
     parser.add_argument("--json", type=Path, help="the numbers")
     args = parser.parse_args()
     sizes = [int(text) for text in args.agents.split(",")]
+    if args.speed:
+        speed(sizes)
+        return
     shared, rows = mean_field(max(sizes)), []
     print("agents   learned   share of uniform   mean field   uniform   s learning   MB")
     for agents in sizes:

@@ -75,7 +75,7 @@ def test_the_parts_of_a_sampled_policy_earn_its_value():
     """Each agent plays its part alone; the mean return is the certified value within 4 standard errors."""
     game = Tables("loads and counts").game()
     run = tacit.learn(game, "adaptive-v-cce", episodes=60, seed=1, points=2, thin=2)
-    parts, rng, plays = [run.policy.part(i) for i in range(3)], np.random.default_rng(0), 1500
+    parts, rng, plays = [run.policy.part(i) for i in range(3)], np.random.default_rng(0), 400
     returns = np.zeros((plays, 3))
     for k in range(plays):
         for part in parts:

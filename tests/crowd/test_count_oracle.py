@@ -29,7 +29,7 @@ def policies(game: tacit.CountGame) -> list[tacit.MarkovPolicy]:
     ]
 
 
-@pytest.mark.parametrize("form", BRUTE)
+@pytest.mark.parametrize("form", [form for form in BRUTE if FORMS[form][1] ** FORMS[form][0] <= 100])
 def test_every_joint_action_is_that_of_the_arrays(form: str):
     tables = Tables(form, horizon=2)
     game, written = tables.game(), tables.game().tabular()
@@ -45,7 +45,7 @@ def test_every_joint_action_is_that_of_the_arrays(form: str):
     assert game.reward_range == pytest.approx(written.reward_range)
 
 
-@pytest.mark.parametrize("form", BRUTE)
+@pytest.mark.parametrize("form", [*BRUTE, pytest.param("eight agents, four actions", marks=pytest.mark.slow)])
 def test_values_and_gaps_are_those_of_the_joint_tables(form: str):
     game = Tables(form).game()
     written = game.tabular()

@@ -17,7 +17,7 @@ from tacit.games.count import CountGame
 
 def Congestion(
     *,
-    agents: int = 100,
+    agents: int = 20,
     links: int = 2,
     states: int = 3,
     horizon: int = 5,

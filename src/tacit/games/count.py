@@ -123,6 +123,7 @@ class CountGame(Sealed):
         if not isinstance(notes, Sequence) or isinstance(notes, str):
             raise TacitError(f"notes is {brief(notes)}; it must be a list")
         self.notes = tuple(notes)
+        self.observation_names, self.picture = None, None
 
     @property
     def joint_actions(self) -> int:
@@ -153,20 +154,24 @@ class CountGame(Sealed):
 
     def step(self, h: int, s: int, actions: Sequence[int], u: float) -> tuple[int, FloatArray]:
         """Draw the next state from a uniform number u in [0, 1); return it and the rewards [N]."""
-        check.integer("h", h, least=0, most=self.horizon - 1)
-        check.integer("s", s, least=0, most=self.states - 1)
+        self.check_place(h, s, actions)
         check.uniform(u)
         chosen = np.asarray(actions)
-        if chosen.shape != (self.agents,) or chosen.dtype.kind not in "iu" or chosen.min() < 0:
-            raise TacitError(f"actions is {brief(actions)}; there must be one for each of {self.agents} agents")
-        if chosen.max() >= self.actions[0]:
-            raise TacitError(f"actions is {brief(actions)}; each goes from 0 to {self.actions[0] - 1}")
         counts = np.bincount(chosen, minlength=self.actions[0])
         row = np.ascontiguousarray(self.next_state(h, s, counts))[None]
         s_next = sampling.pick(_added_up(row)[0], 0, self.states, u)
         paid = np.array([self.reward(h, s, a, counts) if counts[a] else 0.0 for a in range(self.actions[0])])
         rewards: FloatArray = self.weights[np.arange(self.agents), chosen] * paid[chosen]
         return int(s_next), rewards
+
+    def check_place(self, h: int, s: int, actions: Sequence[int]) -> None:
+        """Raise unless step, state and joint action are of this game."""
+        check.integer("h", h, least=0, most=self.horizon - 1)
+        check.integer("s", s, least=0, most=self.states - 1)
+        if not isinstance(actions, Sequence | np.ndarray) or len(actions) != self.agents:
+            raise TacitError(f"actions is {brief(actions)}; there must be one for each of {self.agents} agents")
+        for i, a in enumerate(actions):
+            check.integer(f"actions[{i}]", a, least=0, most=self.actions[0] - 1)
 
     def play(self, h: int, s: IntArray, actions: IntArray, u: FloatArray) -> tuple[IntArray, FloatArray]:
         """Do what `step` does for many plays at once: states [n], actions [n, N] and u [n]; nothing is checked."""

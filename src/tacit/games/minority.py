@@ -18,7 +18,7 @@ from tacit.games.count import CountGame
 
 
 def Minority(
-    *, agents: int = 101, room: Sequence[float] = (0.6, 0.5, 0.4), horizon: int = 5, change: float = 0.8
+    *, agents: int = 21, room: Sequence[float] = (0.6, 0.5, 0.4), horizon: int = 5, change: float = 0.8
 ) -> CountGame:
     """Stay at home, or go to a bar that is fun unless too many go. [Arthur 1994]
 
@@ -27,7 +27,7 @@ def Minority(
     ends, it stays. The first state is 0.
 
     >>> Minority()
-    CountGame('minority': 101 agents, 3 states, 2 actions each, horizon 5, rewards in [-1, 1])
+    CountGame('minority': 21 agents, 3 states, 2 actions each, horizon 5, rewards in [-1, 1])
     """
     agents = check.integer("agents", agents, least=1)
     if isinstance(room, str) or not isinstance(room, Sequence | np.ndarray) or len(room) == 0:
