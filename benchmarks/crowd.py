@@ -5,7 +5,8 @@
 For each number of agents N the agents of `congestion` (3 states, 2 links, 5 steps) learn with `adaptive-v-cce` for the
 same number of episodes. Printed are the certified cce gap of what they learned (the best of the certified policies,
 "average" and "latest"), as a share of the gap of uniform play, and the exact nash gap of one mean-field table that all
-agents play, computed by `npg` with exact gradients on the same game with the largest N.
+agents play, computed by `npg` with exact gradients on the same game with four times the largest N, where one agent is
+almost none.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ import time
 from pathlib import Path
 from typing import Any
 
+from matplotlib.figure import Figure
+
 import tacit
+from tacit.report import COLORS, save_figure, styled
 
 AGENTS = (2, 5, 10, 20, 50, 100, 200, 500, 1000)
 
 
-def mean_field(agents: int, iterations: int = 400) -> Any:
+def mean_field(agents: int, iterations: int = 300) -> Any:
     """Return the table [H, S, A] that exact natural gradients end with, where all agents begin alike and stay alike."""
     run = tacit.learn(tacit.make("congestion", agents=agents), "npg", episodes=iterations, eta=0.5, points=2)
     return run.last.probs[0]
@@ -68,27 +72,22 @@ def speed(sizes: list[int]) -> None:
 
 
 def figure(rows: list[dict[str, Any]], path: Path, episodes: int) -> None:
-    """Draw both gaps against N."""
-    import matplotlib.pyplot as plt
-
-    fig, ax = plt.subplots(figsize=(6, 3.6))
-    N = [row["agents"] for row in rows]
-    ax.loglog(N, [row["uniform"] for row in rows], ":", color="0.5", label="uniform play (exact nash gap)")
-    ax.loglog(
-        N, [row["mean_field"] for row in rows], "s--", color="#d55e00", label="mean-field policy (exact nash gap)"
-    )
-    ax.loglog(
-        N,
-        [row["gap"] for row in rows],
-        "o-",
-        color="#0072b2",
-        label=f"learned, {episodes} episodes (certified cce gap)",
-    )
-    ax.set_xlabel("number of agents")
-    ax.set_ylabel("gap of one agent")
-    ax.legend(frameon=False, fontsize=8)
-    fig.tight_layout()
-    fig.savefig(path, dpi=150)
+    """Draw the gaps against N."""
+    with styled():
+        drawn = Figure(figsize=(6.4, 4.0))
+        ax = drawn.subplots()
+        for key, color, line, label in (
+            ("uniform", "black", ":", "uniform play (exact nash gap)"),
+            ("mean_field", "red", "--s", "one mean-field table for all (exact nash gap)"),
+            ("gap", "blue", "-o", f"learned in {episodes} episodes (certified cce gap), 1 seed"),
+        ):
+            numbers = [row[key] for row in rows]
+            ax.loglog([row["agents"] for row in rows], numbers, line, color=COLORS[color], label=label, markersize=4)
+        ax.set_xlabel("number of agents")
+        ax.set_ylabel("what one agent can gain")
+        ax.set_title("congestion: 2 links, 3 states, 5 steps")
+        ax.legend()
+        save_figure(drawn, path)
 
 
 def main() -> None:
@@ -106,7 +105,7 @@ def main() -> None:
     if args.speed:
         speed(sizes)
         return
-    shared, rows = mean_field(max(sizes)), []
+    shared, rows = mean_field(4 * max(sizes)), []
     print("agents   learned   share of uniform   mean field   uniform   s learning   MB")
     for agents in sizes:
         row = measured(agents, args.episodes, args.seed, shared, args.thin)

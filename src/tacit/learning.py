@@ -61,7 +61,7 @@ def learn(
 
     Parameters
     ----------
-    game : TabularGame, another game with kernels, a PettingZoo `ParallelEnv`, or a Gymnasium environment
+    game : TabularGame, CountGame, FunctionGame, another game with kernels, a `ParallelEnv`, or a Gymnasium environment
         Agents of a game learn in the compiled loop, and with tables the result is certified exactly. A game without
         tables is an object as `tacit.kernels.Game` describes it. In an environment each agent learns on its own from
         its own observations and rewards. Without tables each agent's own bound stands in for the certificate. Gymnasium
@@ -213,6 +213,8 @@ def _in_environment(
     """Let agents on their own learn; start over with wider bounds where an environment exceeds those it was given."""
     if options.certify:
         raise TacitError(f"{name_of(env)} has no tables, which the certificate needs; leave the certificate out")
+    if options.thin is not None:
+        raise TacitError(f"thin is for games; leave it out for the environment {name_of(env)}")
     if checkpoint is not None:
         raise TacitError(f"runs in an environment are not checkpointed; leave the checkpoint of {name_of(env)} out")
     if encode is not None and not callable(encode):
