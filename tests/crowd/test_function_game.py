@@ -112,6 +112,18 @@ def test_what_does_not_compile_is_told_by_file_and_line():
         tacit.learn(game, "adaptive-v-cce", episodes=5)
 
 
+def allocates(i, h, s, actions):
+    return 1.0 * (actions == actions[i]).sum()
+
+
+def test_what_allocates_is_told():
+    game = tacit.FunctionGame(start, advance, allocates, **SIZES)
+    with pytest.raises(
+        tacit.TacitError, match=r"test_function_game.py:\d+: reward does not compile: it makes an array"
+    ):
+        game.kernels()
+
+
 def test_a_state_that_is_not_there():
     game = tacit.FunctionGame(start, lambda h, s, actions, u: 2, reward, **SIZES)
     with pytest.raises(tacit.TacitError, match="advance returned 2; states are whole numbers from 0 to 1"):

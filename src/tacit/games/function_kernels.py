@@ -15,7 +15,7 @@ from tacit.core import generics
 from tacit.core.errors import TacitError, one_line
 from tacit.games.function import where
 
-_compiled: set[tuple[str, str]] = set()
+_checked: set[tuple[str, str]] = set()
 
 
 def implement(kind: type, functions: dict[str, Callable[..., Any]], params: bool) -> None:
@@ -78,11 +78,11 @@ def callable_from_kernels(function: Any) -> Any:
 
 
 def check_compiles(digest: str, functions: dict[str, Callable[..., Any]], params: tuple[Any, ...]) -> None:
-    """Raise with file, line and a sentence where a function does not compile; only types are inferred: it is fast."""
+    """Raise with file, line and a sentence where a function does not compile."""
     if numba.config.DISABLE_JIT:
         return
     key = (digest, str(numba.typeof(params)))
-    if key in _compiled:
+    if key in _checked:
         return
     whole, real, actions = numba.int64, numba.float64, numba.typeof(np.zeros(1, dtype=np.int64))
     last = tuple(numba.typeof(part) for part in params)
@@ -94,27 +94,25 @@ def check_compiles(digest: str, functions: dict[str, Callable[..., Any]], params
     for what, function in functions.items():
         plain = getattr(function, "py_func", function)
         try:
-            result = _typed(plain, signatures[what])
+            result = _compiled_alone(callable_from_kernels(plain), signatures[what])
         except NumbaError as error:
             raise TacitError(f"{_place(error, plain)}: {what} does not compile: {in_words(str(error))}") from None
+        except Exception as error:  # the compiler's own defects, as where code is not Python's
+            raise TacitError(f"{where(plain)}: {what} does not compile: {one_line(error, 200)}") from None
         good = isinstance(result, numba.types.Integer | numba.types.Boolean)
         if what == "reward":
             good = good or isinstance(result, numba.types.Float)
         if not good:
             wanted = "a number" if what == "reward" else "a whole number"
             raise TacitError(f"{where(plain)}: {what} returns {result}; it must return {wanted}")
-    _compiled.add(key)
+    _checked.add(key)
 
 
-def _typed(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    """Return the type that a function returns, without compiling it to machine code."""
-    from numba.core import compiler, registry, typed_passes
-
-    target = registry.cpu_target
-    target.typing_context.refresh()
-    target.target_context.refresh()
-    ir = compiler.run_frontend(function)
-    return typed_passes.type_inference_stage(target.typing_context, target.target_context, ir, arguments, None)[1]
+def _compiled_alone(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    """Compile a function by itself, as kernels are; return the type that it returns."""
+    made: Any = numba.njit(**generics.OPTIONS)(function)
+    made.compile(arguments)
+    return made.overloads[made.signatures[0]].signature.return_type
 
 
 def _place(error: NumbaError, function: Callable[..., Any]) -> str:
@@ -123,8 +121,9 @@ def _place(error: NumbaError, function: Callable[..., Any]) -> str:
     own = [(path, line) for path, line in found if function.__code__.co_filename.endswith(path)]
     if own:
         return f"{function.__code__.co_filename}:{own[-1][1]}"
-    loc = getattr(error, "loc", None)
-    return where(function) if loc is None else f"{loc.filename}:{loc.line}"
+    loc: Any = getattr(error, "loc", None)
+    theirs = loc is not None and loc.filename == function.__code__.co_filename
+    return f"{loc.filename}:{loc.line}" if theirs else where(function)
 
 
 def in_words(message: str) -> str:
@@ -134,6 +133,8 @@ def in_words(message: str) -> str:
     "Unknown attribute 'q' of type float64"
     """
     plain = re.sub(r"\x1b\[[0-9;]*m", "", message)
+    if "NRT required" in plain:
+        return "it makes an array, a list or another object; kernels allocate nothing, so write a loop over numbers"
     skipped = ("Failed in", "During:", "File ", "This error", "To find out", "- Resolution", "There are", "- Of which")
     lines = [line.strip() for line in plain.splitlines()]
     said = [line for line in lines if line and not line.startswith(skipped) and not set(line) <= set("^~-<> ")]
