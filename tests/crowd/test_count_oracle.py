@@ -45,7 +45,7 @@ def test_every_joint_action_is_that_of_the_arrays(form: str):
     assert game.reward_range == pytest.approx(written.reward_range)
 
 
-@pytest.mark.parametrize("form", [*BRUTE, pytest.param("eight agents, four actions", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("form", [*BRUTE, "eight agents, four actions"])
 def test_values_and_gaps_are_those_of_the_joint_tables(form: str):
     game = Tables(form).game()
     written = game.tabular()
