@@ -42,12 +42,12 @@ if TYPE_CHECKING:
     from tacit.evaluation.stationarity import stationarity
     from tacit.evaluation.theory import theory
     from tacit.experiments import compare, tune
-    from tacit.games import TabularGame, load, make
+    from tacit.games import CountGame, FunctionGame, TabularGame, count_vectors, load, make, tabulate
     from tacit.games.gymnasium import from_gymnasium
     from tacit.games.openspiel import from_openspiel
     from tacit.learners import NPG, UCB, PGAdaptive, PGExact, PGStorm, QIndependent, StageV, VLearning
     from tacit.learning import learn
-    from tacit.policies import CertifiedPolicy, MarkovPolicy, Part, SeparatePolicy, ThinnedPolicy
+    from tacit.policies import CertifiedPolicy, MarkovPolicy, Part, SampledPolicy, SeparatePolicy, ThinnedPolicy
 
 #: Where each public name lives; it is imported when it is first used, so that `import tacit` costs nothing.
 _HOMES = {
@@ -80,12 +80,12 @@ _HOMES = {
         "theory",
     ],
     "tacit.experiments": ["compare", "tune"],
-    "tacit.games": ["TabularGame", "load", "make"],
+    "tacit.games": ["CountGame", "FunctionGame", "TabularGame", "count_vectors", "load", "make", "tabulate"],
     "tacit.games.gymnasium": ["from_gymnasium"],
     "tacit.games.openspiel": ["from_openspiel"],
     "tacit.learners": ["NPG", "UCB", "PGAdaptive", "PGExact", "PGStorm", "QIndependent", "StageV", "VLearning"],
     "tacit.learning": ["learn"],
-    "tacit.policies": ["CertifiedPolicy", "MarkovPolicy", "Part", "SeparatePolicy", "ThinnedPolicy"],
+    "tacit.policies": ["CertifiedPolicy", "MarkovPolicy", "Part", "SampledPolicy", "SeparatePolicy", "ThinnedPolicy"],
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -110,8 +110,10 @@ __all__ = [
     "UCB",
     "Agent",
     "CertifiedPolicy",
+    "CountGame",
     "Exp3",
     "Exp3IX",
+    "FunctionGame",
     "MarkovPolicy",
     "PGAdaptive",
     "PGExact",
@@ -119,6 +121,7 @@ __all__ = [
     "Part",
     "QIndependent",
     "Run",
+    "SampledPolicy",
     "SeparatePolicy",
     "StageV",
     "Swap",
@@ -133,6 +136,7 @@ __all__ = [
     "bandits",
     "best_response",
     "compare",
+    "count_vectors",
     "engine",
     "environments",
     "evaluate",
@@ -155,6 +159,7 @@ __all__ = [
     "smoothness",
     "solve",
     "stationarity",
+    "tabulate",
     "testing",
     "theory",
     "to_pettingzoo",

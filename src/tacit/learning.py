@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from tacit.engine.drive import drive
 from tacit.engine.events import Finished, Noted, Scouted, Started, Watcher, and_shown, shown, to_all
 from tacit.engine.exact import ExactEngine
 from tacit.engine.fused import FusedEngine
+from tacit.engine.outputs.thinned import ThinnedOutput
 from tacit.engine.protocols import Engine, Output
 from tacit.engine.record import Record
 from tacit.engine.run import Run
@@ -26,11 +28,17 @@ from tacit.environments.bounds import Bounds, Exceeded, episode_bounds, told_sco
 from tacit.environments.engine import EnvironmentEngine
 from tacit.environments.observations import Encode
 from tacit.environments.seeding import Seeding
+from tacit.evaluation.seats import seconds_to_certify
+from tacit.games.count import CountGame
+from tacit.games.exact import ExactGame, is_exact
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.protocol import Game, check_play, check_sizes, is_game
 from tacit.games.tabular import TabularGame
 from tacit.learners import DEFAULT, Learner
 from tacit.learners.teams import team
+
+#: Visits of each stage that are certified in a counting game of which all would take longer than so many seconds.
+THIN, CERTIFY_SECONDS = 8, 60.0
 
 
 def learn(
@@ -41,6 +49,7 @@ def learn(
     seed: int = 0,
     certify: bool | None = None,
     keep: bool = True,
+    thin: int | None = None,
     points: int = 100,
     gap: float | None = None,
     seconds: float | None = None,
@@ -56,7 +65,7 @@ def learn(
 
     Parameters
     ----------
-    game : TabularGame, another game with kernels, a PettingZoo `ParallelEnv`, or a Gymnasium environment
+    game : TabularGame, CountGame, FunctionGame, another game with kernels, a `ParallelEnv`, or a Gymnasium environment
         Agents of a game learn in the compiled loop, and with tables the result is certified exactly. A game without
         tables is an object as `tacit.kernels.Game` describes it. In an environment each agent learns on its own from
         its own observations and rewards. Without tables each agent's own bound stands in for the certificate. Gymnasium
@@ -78,6 +87,9 @@ def learn(
         most 1024 joint actions. It never changes a draw.
     keep : bool
         Keep the record that the certified policy is made of.
+    thin : int, optional
+        Keep and certify this many visits of each stage instead of all; what is certified is the policy made of those,
+        exactly. If not given, counting games do so where certifying every visit would take long: 8 visits.
     points : int
         Rows of the curve. With `gap` or `seconds` each row comes 10/points later than the one before, a tenth by
         default, however long the run is.
@@ -115,7 +127,7 @@ def learn(
     >>> run.gaps.kind, bool(run.gap < 0.1)
     ('cce', True)
     """
-    options = Options(episodes, seed, certify, keep, points, gap, seconds)
+    options = Options(episodes, seed, certify, keep, points, gap, seconds, thin)
     given = {"horizon": horizon, "reward_range": reward_range, "encode": encode, "pickle_env": pickle_env or None}
     watch = shown if progress is None else and_shown(progress)
     run = run_learner(game, learner, params, options, watch=watch, checkpoint=checkpoint, **given)
@@ -135,6 +147,7 @@ class Options:
     points: int = 100
     gap: float | None = None
     seconds: float | None = None
+    thin: int | None = None
 
     def __post_init__(self) -> None:
         check_limits(self.episodes, self.gap, self.seconds)
@@ -143,6 +156,8 @@ class Options:
         if self.certify is not None:
             check.flag("certify", self.certify)
         check.flag("keep", self.keep)
+        if self.thin is not None:
+            check.integer("thin", self.thin, least=1, most=10**6)
 
     @property
     def most(self) -> int:
@@ -189,7 +204,7 @@ def run_learner(
             f"of its own (see tacit.kernels) or an environment"
         )
     check_sizes(game)
-    if not isinstance(game, TabularGame):
+    if not is_exact(game):
         check_play(game)
     if options.certify:
         _require_tables(game, "the certificate needs tables")
@@ -209,7 +224,7 @@ def run_learner(
         checkpoint = None
     else:
         watched = {"certificate": output.certificate, "record": output.record}
-        engine = FusedEngine(game, chosen, episodes=K, seed=seed, **watched)
+        engine = FusedEngine(game, chosen, episodes=K, seed=seed, **watched, tell=lambda text: watch(Noted(text)))
     return _conduct(engine, output, name, options, watch, checkpoint)
 
 
@@ -229,6 +244,8 @@ def _in_environment(
     """Let agents on their own learn; start over with wider bounds where an environment exceeds those it was given."""
     if options.certify:
         raise TacitError(f"{name_of(env)} has no tables, which the certificate needs; leave the certificate out")
+    if options.thin is not None:
+        raise TacitError(f"thin is for games; leave it out for the environment {name_of(env)}")
     if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
         raise TacitError(f"checkpoint is {brief(checkpoint)}; it must be a tacit.engine.checkpoint.Checkpoint")
     if encode is not None and not callable(encode):
@@ -255,15 +272,23 @@ def _in_environment(
                 checkpoint.discard()
 
 
-def _require_tables(game: Game, needed: str) -> TabularGame:
+def _require_tables(game: Game, needed: str) -> ExactGame:
     """Return a game that has tables, or say what needs them."""
-    if not isinstance(game, TabularGame):
+    if not is_exact(game):
         raise TacitError(f"{needed}, and the game {game.name or brief(game)} has none")
     return game
 
 
 def _output(game: Game, learner: Learner, options: Options) -> Output:
-    made = {"episodes": options.most, "seed": options.seed, "certify": options.certify, "keep": options.keep}
+    made: dict[str, Any] = {
+        "episodes": options.most,
+        "seed": options.seed,
+        "certify": options.certify,
+        "keep": options.keep,
+    }
+    thin = thinning(game, learner, options)
+    if thin is not None:
+        return ThinnedOutput(game=game, learner=learner, **made, thin=thin)
     output = outputs.REGISTRY.make(learner.output, game=game, learner=learner, **made)
     if isinstance(output.record, Record) and not options.stops:
         record.require(game, options.most)
@@ -274,12 +299,12 @@ def _without_certificate(game: Game, output: Output, options: Options) -> list[s
     """Return why the gap that was asked for cannot stop a run, if so; raise if nothing else would."""
     if options.gap is None or output.certifies:
         return []
-    if not isinstance(game, TabularGame):
+    if not is_exact(game):
         why = "the game has no tables"
     elif options.certify is False:
         why = "certify is False"
     else:
-        why = f"the game has {game.joint_actions:,} joint actions, and certify=True was not asked for"
+        why = f"the game has {math.prod(game.actions):,} joint actions, and certify=True was not asked for"
     told = f"gap={options.gap:g} stops a run on a certificate or an exact gap, and this run has neither: {why}"
     if options.episodes is None and options.seconds is None:
         raise TacitError(f"{told}; give episodes or seconds too")
@@ -295,6 +320,15 @@ def _clock_notes(ended: str, options: Options) -> list[str]:
     if ended == "memory":
         return ["stopped when memory had no room for more of the record; keep=False leaves it out"]
     return []
+
+
+def thinning(game: Game, learner: Learner, options: Options) -> int | None:
+    """Return how many visits of each stage are kept and certified, or None for all."""
+    if options.thin is not None or learner.output != "certified" or not isinstance(game, CountGame):
+        return options.thin
+    if options.certify is False or learner.interpreted:
+        return None
+    return THIN if seconds_to_certify(game, options.most * game.horizon) > CERTIFY_SECONDS else None
 
 
 def _conduct(

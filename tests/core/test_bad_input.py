@@ -126,7 +126,9 @@ def is_right(name: str, parameter: str, value: object) -> bool:
         return value is None
     if parameter == "weights":
         return isinstance(value, bytes)  # a sequence of whole numbers
-    if parameter in ("horizon", "agents", "states", "actions", "seed"):
+    if parameter == "damage":
+        return label(value) in ("3", "2.5")
+    if parameter in ("horizon", "agents", "states", "actions", "seed", "links", "channels"):
         return label(value) == "3"
     return parameter == "penalty" and label(value) in ({"-1"} if name == "penalty" else {"3", "-1", "2.5"})
 

@@ -201,3 +201,16 @@ def test_what_verifies_and_still_cannot_be_loaded_is_compiled_anew(directory: Pa
     assert not kernel.loads()
     assert kernel.result() == 15.0
     assert kernel.loads()
+
+
+def test_who_listens_is_told_once_that_the_compiler_works():
+    from tacit.core.kernel_cache import announce, telling
+
+    said: list[str] = []
+    announce()  # nobody listens
+    with telling(said.append):
+        announce()
+        announce()
+    announce()
+    assert len(said) == 1
+    assert said[0].startswith("compiling")

@@ -13,8 +13,8 @@ from tacit.core import memory
 from tacit.games import Successors
 
 TOO_LARGE = [
-    ("distancing", {"agents": 40}),
-    ("distancing", {"agents": 500}),
+    ("distancing", {"agents": 40, "form": "tables"}),
+    ("distancing", {"agents": 500, "form": "tables"}),
     ("random-general-sum", {"agents": 30, "actions": 4}),
     ("random-team", {"states": 10**7}),
     ("random-potential", {"states": 10**6, "horizon": 10**4}),

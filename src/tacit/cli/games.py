@@ -12,7 +12,8 @@ from tacit.cli import options
 from tacit.core.errors import brief
 from tacit.core.registry import told
 from tacit.games import REGISTRY
-from tacit.games.tabular import check_game, times
+from tacit.games.exact import check_exact
+from tacit.games.tabular import times
 
 
 def add(commands: Any) -> None:
@@ -45,7 +46,7 @@ def _row(name: str) -> dict[str, Any] | None:
     """Return what there is to say of a game; None for a plugin that does not make one."""
     try:
         game = REGISTRY.make(name)
-        check_game(game)
+        check_exact(game)
     except Exception as error:
         REGISTRY.leave_out(name, told(error))
         return None

@@ -19,7 +19,7 @@ from rich.text import Text
 from tacit.core import check
 from tacit.core.display import printable, printable_json
 from tacit.core.errors import TacitError, brief
-from tacit.games import TabularGame, from_name_or_file
+from tacit.games import from_name_or_file
 
 GAME_HELP = (
     "a name from `tacit games`; a game file (.npz, .dpomdp, .nfg); openspiel:NAME(ARGS); or gymnasium:ID with a "
@@ -39,7 +39,7 @@ def add_game(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def game_of(args: argparse.Namespace) -> TabularGame:
+def game_of(args: argparse.Namespace) -> Any:
     """Make the game that the command line names."""
     game = from_name_or_file(args.game, **settings("--game-set", args.game_set))
     for note in game.notes:

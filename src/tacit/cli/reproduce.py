@@ -142,6 +142,7 @@ def _learned(experiment: Experiment, out: Path, workers: int | None) -> tuple[di
     """Run an experiment; return the outcomes of each setting of each group, and the game."""
     from tacit.experiments import run_experiment
     from tacit.experiments.plan import game_of
+    from tacit.games.exact import with_tables
 
     with progress_on_stderr(experiment.name) as progress:
         results = run_experiment(experiment, out=out, workers=workers, progress=progress)
@@ -153,7 +154,7 @@ def _learned(experiment: Experiment, out: Path, workers: int | None) -> tuple[di
     for one in results.outcomes:
         group, _, setting = one.label.partition(": ")
         variants.setdefault(group, {}).setdefault(setting, []).append(one)
-    return variants, game_of(results.outcomes[0].spec)
+    return variants, with_tables(game_of(results.outcomes[0].spec))
 
 
 def _settings(experiment: Experiment) -> Iterator[tuple[str, str]]:

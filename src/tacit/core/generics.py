@@ -30,6 +30,9 @@ OPTIONS = {"error_model": "numpy", "forceinline": True, "_nrt": False}
 #: Marks a plain function that kernels may call.
 jitable: Callable[[F], F] = register_jitable(**OPTIONS)
 
+#: The same for a large function that is called seldom: inlining it would only make it long to compile.
+apart: Callable[[F], F] = register_jitable(**{**OPTIONS, "forceinline": False})
+
 
 def generic(signature: Callable[..., Any]) -> Any:
     """Make a generic function; `signature` gives its name and says what an implementation does."""
@@ -85,6 +88,14 @@ def advance(game, token, u):
 @generic
 def reward(game, i, token):
     """Return agent i's reward."""
+
+
+@generic
+def confront(game, cert, seats, h, s):
+    """Write each agent's value and its payoff for every own action at (h, s), where all play `cert.mu`.
+
+    The certificate asks for it: `cert.value` [N] with the continuation `cert.V`, `cert.gain` [N, A] with `cert.best`.
+    """
 
 
 # learners --------------------------------------------------------------------------------------------------------

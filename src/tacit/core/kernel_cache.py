@@ -13,11 +13,13 @@ and the others load what it has compiled. Where nothing can be written, kernels 
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
 import os
 import pickle
 import stat
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -38,6 +40,27 @@ _LARGEST = 1 << 28
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 _log = logging.getLogger("tacit")
+
+#: Who is told in this thread that something is compiled.
+_listening = threading.local()
+
+
+@contextlib.contextmanager
+def telling(tell: Callable[[str], None] | None) -> Iterator[None]:
+    """While it is entered, let `tell` know, once, when machine code is not found and has to be compiled."""
+    _listening.tell = tell
+    try:
+        yield
+    finally:
+        _listening.tell = None
+
+
+def announce() -> None:
+    """Say that the compiler is at work."""
+    tell = getattr(_listening, "tell", None)
+    if tell is not None:
+        _listening.tell = None
+        tell("compiling: seconds, once for this kind of learner and game; kept on disk")
 
 
 class KernelCache(NullCache):  # type: ignore[misc]  # numba is not typed
@@ -65,7 +88,14 @@ class KernelCache(NullCache):  # type: ignore[misc]  # numba is not typed
         """Return the compiled form of a signature, or None where there is none that can be used."""
         target_context.refresh()
         if not _lasting(sig):
+            announce()
             return None
+        found = self._stored(sig, target_context)
+        if found is None:
+            announce()
+        return found
+
+    def _stored(self, sig: Any, target_context: Any) -> Any:
         key = self._key(sig, target_context.codegen())
         place = self._place(key)
         content = self._verified(place)

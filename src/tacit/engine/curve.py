@@ -31,6 +31,9 @@ _FIRST_WINDOW = 10
 Measures = Mapping[str, FloatArray | float]
 
 
+#: Up to this many agents every one has columns of its own.
+MOST_COLUMNS = 64
+
 #: Bytes that a row of the curve takes while the run goes on, and each of its columns.
 _PER_ROW, _PER_COLUMN = 300, 100
 
@@ -55,7 +58,8 @@ class Curve:
         self.rows: list[dict[str, Any]] = []
         self._agents = agents
         rows = _growing_rows(episodes, points) if stops else min(points, episodes)
-        memory.require(rows * (_PER_ROW + _PER_COLUMN * (6 + 3 * agents)), f"a curve of {rows:,} points")
+        columns = 6 + 3 * min(agents, MOST_COLUMNS)
+        memory.require(rows * (_PER_ROW + _PER_COLUMN * columns), f"a curve of {rows:,} points")
         if stops:
             edges = _growing(episodes, points)
         else:
@@ -64,6 +68,7 @@ class Curve:
         self._tail_from = episodes - max(1, episodes // 10)
         self._tail, self._tail_count = np.zeros(agents), 0
         self._sum, self._count = np.zeros(agents), 0
+        self._last = np.zeros(agents)  # mean returns of the window that was closed last
 
     @property
     def open(self) -> bool:
@@ -94,11 +99,13 @@ class Curve:
 
     def close(self, measures: Measures) -> dict[str, float]:
         """End the window with what was reached: `value` [N], `gap` [N], and more. Return the new row."""
-        reward = self._sum / self._count
+        reward = self._last = self._sum / self._count
         value, gap = np.asarray(measures["value"]), np.asarray(measures["gap"])
         row = {"episode": self.done, "reward": reward[0], "value": value[0], "gap": gap.max()}
         for name, measure in {"reward": reward, **measures}.items():
             if isinstance(measure, np.ndarray):
+                if self._agents > MOST_COLUMNS:
+                    continue
                 row |= {f"{name}_{i}": measure[i] for i in range(self._agents)}
             else:
                 row[name] = measure
@@ -126,10 +133,13 @@ class Curve:
     def last_tenth(self) -> FloatArray:
         """Return the mean returns [N] over the last tenth of the episodes.
 
-        Of a run that ended early that is over the fewest last windows that have a tenth of its episodes.
+        Of a run that ended early that is over the fewest last windows that have a tenth of its episodes; with very many
+        agents, over the last window.
         """
         if self.done == self.episodes:
             return self._tail / self._tail_count
+        if self._agents > MOST_COLUMNS:  # rows do not have each agent's
+            return self._last
         total, begin = np.zeros(self._agents), self.done
         for k in range(len(self.rows) - 1, -1, -1):
             end, begin = begin, int(self.rows[k - 1]["episode"]) if k > 0 else 0
@@ -147,6 +157,7 @@ class Curve:
             "tail_count": np.array(self._tail_count),
             "sum": self._sum,
             "count": np.array(self._count),
+            "last": self._last,
             "columns": np.array([name for name in self.rows[0] if name != ENDED] if self.rows else [], dtype=str),
             "rows": np.array([[x for name, x in row.items() if name != ENDED] for row in self.rows]),
         }
@@ -161,7 +172,7 @@ class Curve:
             closed = [edge for edge in closed if edge in given]
         check_equal(arrays, "tail_count", max(0, done - self._tail_from))
         check_equal(arrays, "count", done - (closed[-1] if closed else 0))
-        for name in ("tail", "sum"):
+        for name in ("tail", "sum", "last"):
             if not np.isfinite(checked(arrays, name, np.float64, (self._agents,))).all():
                 raise TacitError(f"its array {name!r} has entries that are no finite numbers")
         columns = arrays["columns"].tolist()
@@ -177,6 +188,7 @@ class Curve:
         self._drop_passed()
         self._tail, self._tail_count = arrays["tail"], int(arrays["tail_count"])
         self._sum, self._count = arrays["sum"], int(arrays["count"])
+        self._last = arrays["last"]
         columns = arrays["columns"].tolist()
         more = {ENDED: ""} if self.stops else {}  # it had not ended
         self.rows = [{**dict(zip(columns, row, strict=True)), **more} for row in arrays["rows"].tolist()]

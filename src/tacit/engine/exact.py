@@ -15,7 +15,7 @@ from tacit.engine.run import Gaps
 from tacit.engine.validation import Arrays, check_names, checked
 from tacit.evaluation import evaluate
 from tacit.evaluation.gradient import Gradient, policy_gradient
-from tacit.games.tabular import TabularGame
+from tacit.games.exact import ExactGame
 from tacit.learners import Learner, line_search
 from tacit.learners.line_search import Search
 from tacit.learners.spec import world_of
@@ -27,8 +27,8 @@ class ExactEngine(Engine):
 
     chunk = 1
 
-    def __init__(self, game: TabularGame, learner: Learner, *, episodes: int, seed: int) -> None:
-        self.game: TabularGame = game
+    def __init__(self, game: ExactGame, learner: Learner, *, episodes: int, seed: int) -> None:
+        self.game: ExactGame = game
         self.learner, self.world = learner, world_of(learner, game, episodes=episodes, seed=seed)
         first: list[Any] = list(self.world.start)
         self.iterate = MarkovPolicy(first) if first else MarkovPolicy.uniform(game)

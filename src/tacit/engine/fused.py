@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,16 +13,19 @@ import numpy as np
 from tacit.core import memory, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
+from tacit.core.kernel_cache import telling
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine import loop
 from tacit.engine.checkpoint import pack, unpack
 from tacit.engine.protocols import Engine
 from tacit.engine.record import Nothing, Record, Trace, enlarged, so_far, up_to
 from tacit.engine.run import Gaps
+from tacit.engine.sampled_record import SampledRecord, check_sampled, check_schedule
 from tacit.engine.validation import Arrays, check_alike, check_equal, check_names, check_seconds
 from tacit.evaluation.certificate import Certificate
+from tacit.evaluation.thinning import ThinnedCertificate
+from tacit.games.exact import is_exact
 from tacit.games.protocol import Game
-from tacit.games.tabular import TabularGame
 from tacit.learners import Learner, own_bound
 from tacit.learners.spec import world_of
 from tacit.policies import MarkovPolicy
@@ -34,7 +38,7 @@ CHUNK_STEPS = 16_384
 CHUNK_DRAWS = 1 << 23
 
 #: Up to this many agents the compiler knows their number; more are a loop, which compiles in the same time for any N.
-UNROLLED_AGENTS = 8
+UNROLLED_AGENTS = 4
 
 
 def seats(agents: int) -> tuple[int, ...] | IntArray:
@@ -57,8 +61,9 @@ class FusedEngine(Engine):
         *,
         episodes: int,
         seed: int,
-        certificate: Certificate | Trace | Nothing = Nothing(),  # noqa: B008
-        record: Record | Nothing = Nothing(),  # noqa: B008
+        certificate: Certificate | ThinnedCertificate | Trace | Nothing = Nothing(),  # noqa: B008
+        record: Record | SampledRecord | Nothing = Nothing(),  # noqa: B008
+        tell: Callable[[str], None] | None = None,
     ) -> None:
         self.game, self.learner = game, learner
         self.world = world = world_of(learner, game, episodes=episodes, seed=seed)
@@ -74,7 +79,8 @@ class FusedEngine(Engine):
         self._seats = seats(game.agents)
         self._chosen = np.zeros(game.agents, dtype=np.int64)
         self._loop = compiled(loop.episodes, self._kernels, self.state, self.certificate, self.record)
-        self._run(0)  # compile, or load what was compiled before
+        with telling(tell):
+            self._run(0)  # compile, or load what was compiled before
 
     def advance(self, episodes: int) -> FloatArray:
         """Play episodes; return the agents' returns [episodes, N]."""
@@ -99,13 +105,13 @@ class FusedEngine(Engine):
         total = self.learner.bound_sum(self.state)
         if total is None:
             return Gaps(kind, np.full(self.game.agents, np.nan), "none")
-        drawn = not isinstance(self.game, TabularGame) or int(np.count_nonzero(self.game.initial)) > 1
+        drawn = not is_exact(self.game) or int(np.count_nonzero(self.game.initial)) > 1
         upper, source = own_bound.judged(self.learner, self.world, total, done, drawn=drawn)
         return Gaps(kind, upper, source, most=self.world.largest_gap)
 
     def snapshot(self) -> Arrays:
         """Return the states of learners, certificate, record and generators."""
-        kept = so_far(self.record) if isinstance(self.record, Record) else None
+        kept = so_far(self.record) if isinstance(self.record, Record) else self.record
         return {
             **pack((self.state, self.certificate, kept)),
             "streams": np.array(json.dumps([stream.bit_generator.state for stream in self._streams])),
@@ -114,7 +120,7 @@ class FusedEngine(Engine):
 
     def check(self, arrays: Arrays, done: int) -> None:
         """Raise unless a snapshot can be of this engine after that many episodes."""
-        kept = None
+        kept: Any = self.record
         if isinstance(self.record, Record):
             written = arrays.get(".2.visited")
             if written is None or written.shape[:1] != (done,):  # before room is made for them
@@ -128,7 +134,13 @@ class FusedEngine(Engine):
         check_alike(arrays, fresh, most=max(2 * (done + 1) * game.horizon + 2, cells, joint))
         if isinstance(self.certificate, Certificate):
             check_equal(arrays, ".1.clock", done, (1,))
-        if kept is not None:
+        if isinstance(self.certificate, ThinnedCertificate):
+            check_equal(arrays, ".1.inner.clock", done, (1,))
+            check_schedule(arrays, ".1.times", self.certificate.times)
+        if isinstance(kept, SampledRecord):
+            check_equal(arrays, ".2.clock", done, (1,))
+            check_sampled(arrays, ".2", kept, game, done)
+        if isinstance(kept, Record):
             check_equal(arrays, ".2.clock", done, (1,))
             if arrays[".2.visited"].max(initial=0) >= game.states:
                 raise TacitError("its record has a state that the game does not have")
@@ -140,6 +152,8 @@ class FusedEngine(Engine):
     def restore(self, arrays: Arrays) -> None:
         """Resume from a snapshot that was checked."""
         unpack((self.state, self.certificate), arrays)
+        if isinstance(self.record, SampledRecord):
+            unpack((None, None, self.record), arrays)
         if isinstance(self.record, Record):
             self.record = enlarged(self.record, int(arrays[".2.clock"][0]))
             self.record.clock[...] = arrays[".2.clock"]

@@ -16,9 +16,9 @@ from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.engine.advice import Advice, advise
 from tacit.evaluation import evaluate
+from tacit.games.exact import is_exact
 from tacit.games.protocol import Game
-from tacit.games.tabular import TabularGame
-from tacit.policies import CertifiedPolicy, MarkovPolicy
+from tacit.policies import CertifiedPolicy, MarkovPolicy, SampledPolicy
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class Gaps:
 class Candidate:
     """A policy that a run can answer with, and how good it is; what is not known yet is computed on first use."""
 
-    _policy: CertifiedPolicy | MarkovPolicy | None
+    _policy: CertifiedPolicy | SampledPolicy | MarkovPolicy | None
     _judge: Callable[[], tuple[Gaps, FloatArray | None]] = field(repr=False)
 
     def __repr__(self) -> str:
@@ -94,7 +94,7 @@ class Candidate:
         return self.gaps.gap
 
     @property
-    def policy(self) -> CertifiedPolicy | MarkovPolicy:
+    def policy(self) -> CertifiedPolicy | SampledPolicy | MarkovPolicy:
         """The policy itself."""
         if self._policy is None:
             raise TacitError("this run kept no record (keep=False), so it has no certified policy")
@@ -181,7 +181,7 @@ class Run:
         return self.ended == "interrupted"
 
     @property
-    def policy(self) -> CertifiedPolicy | MarkovPolicy:
+    def policy(self) -> CertifiedPolicy | SampledPolicy | MarkovPolicy:
         """What to play."""
         return self.candidates[self.chosen].policy
 
@@ -208,7 +208,7 @@ class Run:
     @cached_property
     def uniform_gap(self) -> float | None:
         """Exact nash gap of uniform play, where the game has tables: what learning begins with."""
-        return evaluate(self.game, MarkovPolicy.uniform(self.game)).gap if isinstance(self.game, TabularGame) else None
+        return evaluate(self.game, MarkovPolicy.uniform(self.game)).gap if is_exact(self.game) else None
 
     @property
     def share(self) -> float | None:
@@ -229,7 +229,7 @@ class Run:
     @cached_property
     def last_gap(self) -> float:
         """Exact nash gap of the last iterate."""
-        if not isinstance(self.game, TabularGame):
+        if not is_exact(self.game):
             raise TacitError(f"{self.game!r} has no tables, so nobody knows the exact gap")
         return evaluate(self.game, self.last).gap
 

@@ -16,7 +16,7 @@ from pettingzoo import ParallelEnv
 
 from tacit.core import check, streams
 from tacit.core.errors import TacitError, brief
-from tacit.games.tabular import TabularGame
+from tacit.games.exact import ExactGame
 
 Action: TypeAlias = Any  # a whole number, Python's or NumPy's
 Observation: TypeAlias = Any
@@ -32,7 +32,7 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
         As the game has them, so that learners need not be told; `first_states` is how many states may be the first.
     """
 
-    def __init__(self, game: TabularGame, *, render_mode: str | None = "ansi") -> None:
+    def __init__(self, game: ExactGame, *, render_mode: str | None = "ansi") -> None:
         modes = ["ansi", "human", *(["rgb_array"] if game.picture is not None else [])]
         self.render_mode = None if render_mode is None else check.choice("render_mode", render_mode, modes)
         self.metadata = {"name": game.name or "tacit", "render_modes": modes, "is_parallelizable": True}

@@ -18,7 +18,7 @@ from tacit.core import extras
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.environments.adapters import is_environment
 from tacit.games import from_name_or_file
-from tacit.games.tabular import TabularGame, check_game
+from tacit.games.exact import ExactGame, check_exact
 
 if TYPE_CHECKING:
     from tacit.environments.exported import GameEnv
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 PREFIX = "pettingzoo:"
 
 
-def to_pettingzoo(game: TabularGame, *, render_mode: str | None = "ansi") -> GameEnv:
+def to_pettingzoo(game: ExactGame, *, render_mode: str | None = "ansi") -> GameEnv:
     """Return a game as a PettingZoo `ParallelEnv`.
 
     Agents are `agent_0`, `agent_1`, …; each observes the state's number. The end of the horizon is a truncation.
 
     Parameters
     ----------
-    game : TabularGame
+    game : TabularGame or CountGame
     render_mode : {"ansi", "human", "rgb_array"} or None
         What `render` does: return text, print it, or return a picture, for games that have one (BoxPushing).
 
@@ -45,7 +45,7 @@ def to_pettingzoo(game: TabularGame, *, render_mode: str | None = "ansi") -> Gam
     >>> env.step({"agent_0": 0, "agent_1": 1})[1]
     {'agent_0': 2.0, 'agent_1': 7.0}
     """
-    check_game(game)
+    check_exact(game)
     extras.require("pettingzoo", "pettingzoo")
     from tacit.environments.exported import GameEnv  # imports PettingZoo
 
@@ -101,10 +101,11 @@ class NamedEnvironment:
         return self.name
 
 
-def game_named(name: str, /, **params: Any) -> TabularGame | NamedEnvironment:
+def game_named(name: str, /, **params: Any) -> ExactGame | NamedEnvironment:
     """Make the game that a GAME of the command line means, or name an environment, once it has been made to see."""
     if not isinstance(name, str) or not name.startswith(PREFIX):
-        return from_name_or_file(name, **params)
+        game: ExactGame = from_name_or_file(name, **params)
+        return game
     named = NamedEnvironment(name, params)
     with named.made() as env:
         if not is_environment(env):

@@ -31,7 +31,12 @@ from tacit.core import generics, memory
 from tacit.core.ownership import locked
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.contraction import own_payoffs
-from tacit.games.tabular import TabularGame
+from tacit.evaluation.leave_one_out import see
+from tacit.evaluation.seats import expected, seats, table
+from tacit.games.count import CountGame
+from tacit.games.count_tables import CountTables
+from tacit.games.exact import ExactGame
+from tacit.games.tables import GameTables
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.storage import rounded
 
@@ -56,7 +61,7 @@ class Certificate(NamedTuple):
     digits: IntArray  # [N]  room for a joint action
 
 
-def certificate(game: TabularGame, kind: str, *, choice: IntArray | None = None) -> Certificate:
+def certificate(game: ExactGame, kind: str, *, choice: IntArray | None = None) -> Certificate:
     """Make the certificate for a game before learning; `choice` [C, N, B] fixes the deviations."""
     N, H, S, A = game.agents, game.horizon, game.states, max(game.actions)
     B = A if kind == "ce" else 1
@@ -83,9 +88,11 @@ def certificate(game: TabularGame, kind: str, *, choice: IntArray | None = None)
     )
 
 
-def _even(game: TabularGame, B: int, choice: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _even(game: ExactGame, B: int, choice: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return V and V† [H+1, S, N] where all play evenly, and the deviations' values [S, N, B, A] at the first step."""
     N, H, S, A = game.agents, game.horizon, game.states, max(game.actions)
+    if isinstance(game, CountGame):
+        return _even_crowd(game, B, choice)
     rows = MarkovPolicy.uniform(game).at(0)
     V, best = np.zeros((H + 1, S, N)), np.zeros((H + 1, S, N))
     first_q = np.zeros((S, N, B, A))
@@ -103,6 +110,23 @@ def _even(game: TabularGame, B: int, choice: IntArray) -> tuple[FloatArray, Floa
     return V, best, first_q
 
 
+def _even_crowd(game: CountGame, B: int, choice: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Do what `_even` does for a counting game, all agents at once."""
+    N, H, S, A = game.agents, game.horizon, game.states, game.actions[0]
+    rows = table(MarkovPolicy.uniform(game).at(0))
+    V, best = np.zeros((H + 1, S, N)), np.zeros((H + 1, S, N))
+    first_q = np.zeros((S, N, B, A))
+    for h in reversed(range(H)):
+        seat = seats(game, h, np.arange(S), rows)
+        V[h] = expected(seat, V[h + 1].T).mean(axis=2)
+        gain = expected(seat, best[h + 1].T)  # [S, N, A]
+        each = np.repeat(gain.reshape(S * N, 1, A), B, axis=1)
+        best[h] = _picked(each, choice[h * S : (h + 1) * S].reshape(S * N, B)).mean(axis=1).reshape(S, N)
+        if h == 0:
+            first_q[:] = gain[:, :, None, :] / B
+    return V, best, first_q
+
+
 def _picked(q: FloatArray, fixed: IntArray) -> FloatArray:
     """Return the value of the fixed action, or of the best where none is fixed: [S, B] from [S, B, A]."""
     chosen = np.take_along_axis(q, np.maximum(fixed, 0)[..., None], axis=2)[..., 0]
@@ -117,6 +141,14 @@ def observe(cert, learner, game, seats, h, s):
     alpha, publish = generics.pace(learner, h, s)
     if h == 0:
         cert.clock[0] += 1
+    add_visit(cert, game, seats, c, alpha)
+    if publish:
+        take_effect(cert, game, seats, h, s, 1.0 / alpha)
+
+
+@generics.jitable
+def add_visit(cert, game, seats, c, alpha):
+    """Average the expectations of a visit of cell c into what will take effect."""
     recommends = cert.q.shape[2] > 1
     for i in range(len(seats)):
         n = game.actions[i]
@@ -129,17 +161,22 @@ def observe(cert, learner, game, seats, h, s):
         else:
             for a in range(n):
                 cert.q[c, i, 0, a] += alpha * (cert.gain[i, a] - cert.q[c, i, 0, a])
-    if publish:
-        take_effect(cert, game, seats, h, s, 1.0 / alpha)
 
 
 @generics.jitable
 def expectations(cert, learner, game, seats, h, s):
-    """Compute each agent's value and its payoff for every own action, by one walk over the joint actions."""
-    last = h == game.horizon - 1
+    """Compute each agent's value and its payoff for every own action, against what all are about to play."""
     for i in range(len(seats)):
         generics.weigh(learner, i, h, s, cert.mu[i])
         rounded(cert.mu[i], game.actions[i])
+    generics.confront(game, cert, seats, h, s)
+
+
+@generics.confront.implement(GameTables)
+def confront_tables(game, cert, seats, h, s):
+    """Walk once over the joint actions."""
+    last = h == game.horizon - 1
+    for i in range(len(seats)):
         cert.value[i] = 0.0
         cert.digits[i] = 0
         for a in range(game.actions[i]):
@@ -170,6 +207,24 @@ def expectations(cert, learner, game, seats, h, s):
                 break
             cert.digits[j] = 0
             j -= 1
+
+
+@generics.confront.implement(CountTables)
+def confront_counts(game, cert, seats, h, s):
+    """Take expectations over the counts of the others, for all agents at once."""
+    see(game, cert.mu, game.once, len(seats), h, s)
+    last = h == game.horizon - 1
+    for i in range(len(seats)):
+        cert.value[i] = 0.0
+        for a in range(game.actions[i]):
+            stay = game.weight[i, a] * game.own_reward[i, a]
+            leave = stay
+            if not last:
+                for s_next in range(game.states):
+                    stay += game.own_next[i, a, s_next] * cert.V[h + 1, s_next, i]
+                    leave += game.own_next[i, a, s_next] * cert.best[h + 1, s_next, i]
+            cert.gain[i, a] = leave
+            cert.value[i] += cert.mu[i, a] * stay
 
 
 @generics.jitable
@@ -208,7 +263,7 @@ class Bound(NamedTuple):
     gaps: FloatArray  # [N]  bound on what each agent can gain
 
 
-def bound(game: TabularGame, cert: Certificate) -> Bound:
+def bound(game: ExactGame, cert: Certificate) -> Bound:
     """Read the certificate: the policy's exact values and the bound on each agent's gap."""
     episodes = int(cert.clock[0])
     lasting = (episodes - cert.since)[:, None]
@@ -217,7 +272,7 @@ def bound(game: TabularGame, cert: Certificate) -> Bound:
     return _read(game, cert, value, q)
 
 
-def latest(game: TabularGame, cert: Certificate) -> Bound:
+def latest(game: ExactGame, cert: Certificate) -> Bound:
     """Read the certificate for the policy that begins with what is in force now, as a further episode would.
 
     π̄ draws the episode k with which it begins evenly from all K; any other distribution gives a policy too, with the
@@ -226,9 +281,14 @@ def latest(game: TabularGame, cert: Certificate) -> Bound:
     return _read(game, cert, cert.V[0], cert.first_q)
 
 
-def _read(game: TabularGame, cert: Certificate, value: FloatArray, q: FloatArray) -> Bound:
+def _read(game: ExactGame, cert: Certificate, value: FloatArray, q: FloatArray) -> Bound:
     """Return the bound from the values [S, N] and the deviations' values [S, N, B, A] at the first step."""
     values, gaps = np.zeros(game.agents), np.zeros(game.agents)
+    if isinstance(game, CountGame):  # all agents at once: there may be many
+        S, N, B, A = q.shape
+        picked = _picked(q.reshape(S * N, B, A), cert.choice[:S].reshape(S * N, B)).sum(axis=1)
+        crowd = game.initial @ value
+        return Bound(crowd, game.initial @ picked.reshape(S, N) - crowd)
     for i, size in enumerate(game.actions):
         told = size if q.shape[2] > 1 else 1
         own = q[:, i, :told, :size]
@@ -238,7 +298,7 @@ def _read(game: TabularGame, cert: Certificate, value: FloatArray, q: FloatArray
     return Bound(values, gaps)
 
 
-def fixed_deviation(game: TabularGame, cert: Certificate, *, latest: bool = False) -> IntArray:
+def fixed_deviation(game: ExactGame, cert: Certificate, *, latest: bool = False) -> IntArray:
     """Choose a Markov deviation for every agent, [C, N, B]: the best against the average of what was in force.
 
     At the first step the average over episodes decides, or for the latest policy what is in force now, elsewhere that
@@ -256,7 +316,7 @@ def fixed_deviation(game: TabularGame, cert: Certificate, *, latest: bool = Fals
     return choice
 
 
-def _even_choice(game: TabularGame) -> IntArray:
+def _even_choice(game: ExactGame) -> IntArray:
     """Return the best responses to even play, [C, N]."""
     from tacit.evaluation.deviations import deviations
 

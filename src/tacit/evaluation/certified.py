@@ -15,12 +15,19 @@ from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.contraction import own_payoffs
 from tacit.evaluation.deviations import deviations
+from tacit.evaluation.seats import expected, seats, table
+from tacit.games.count import CountGame
+from tacit.games.exact import ExactGame
 from tacit.games.tabular import TabularGame
 from tacit.policies.certified import CertifiedPolicy
 from tacit.policies.markov import MarkovPolicy
+from tacit.policies.sampled import SampledPolicy
 from tacit.policies.stages import stage_lengths
 
-_BLOCK = 4096  # visits that are worked on at once
+_BLOCK = 4096  # visits that are worked on at once, at most
+_NUMBERS = 8_000_000  # and numbers that they take in a counting game
+
+Recorded = CertifiedPolicy | SampledPolicy
 
 
 class History(NamedTuple):
@@ -36,7 +43,7 @@ class History(NamedTuple):
         return np.searchsorted(self.since, k, side="right") - 1
 
 
-def certified_bound(game: TabularGame, policy: CertifiedPolicy, kind: str) -> tuple[FloatArray, FloatArray]:
+def certified_bound(game: ExactGame, policy: Recorded, kind: str) -> tuple[FloatArray, FloatArray]:
     """Return the exact values [N] of a certified policy, and upper bounds [N] on its cce or ce gaps."""
     policy.check_fits(game)
     if kind not in ("cce", "ce"):
@@ -60,8 +67,8 @@ def certified_bound(game: TabularGame, policy: CertifiedPolicy, kind: str) -> tu
 
 
 def _history(
-    game: TabularGame,
-    policy: CertifiedPolicy,
+    game: ExactGame,
+    policy: Recorded,
     kind: str,
     h: int,
     s: int,
@@ -70,19 +77,30 @@ def _history(
     even_best: FloatArray,
 ) -> History:
     """Compute what was in force at (h, s), from the same for the next step."""
-    k = np.flatnonzero(policy.visited[:, h] == s)
+    k = policy.visits(h, s)
     value, q = np.zeros((len(k), game.agents)), [np.zeros((len(k), _told(kind, a), a)) for a in game.actions]
-    for begin in range(0, len(k), _BLOCK):
-        part = slice(begin, begin + _BLOCK)
+    block = _BLOCK
+    if isinstance(game, CountGame):
+        block = max(1, min(_BLOCK, _NUMBERS // (game.agents * game.actions[0] * (game.states + 2))))
+    for begin in range(0, len(k), block):
+        part = slice(begin, begin + block)
+        if isinstance(game, CountGame):
+            _add_crowd(game, policy, kind, h, s, k[part], after, value[part], [own[part] for own in q])
+            continue
         mu = [policy.distributions(i, k[part], h) for i in range(game.agents)]
         stay, leave = _payoffs(game, h, s, k[part], after)
         for i in range(game.agents):
             value[part, i] = (own_payoffs(stay[i], mu, i) * mu[i]).sum(axis=1)
             gain = own_payoffs(leave[i], mu, i)[:, None, :]
             q[i][part] = mu[i][:, :, None] * gain if kind == "ce" else gain
-    since, means = _averages(policy, k)
+    since, means = _averages(policy, k, h, s)
     V = np.concatenate([even_value[None], means(value)])
-    first = [_even_q(game, kind, h, s, i, even_best)[None] for i in range(game.agents)]
+    if isinstance(game, CountGame):
+        rows = table(MarkovPolicy.uniform(game).at(0))[s : s + 1]
+        gain, told = expected(seats(game, h, [s], rows), even_best[:, h + 1])[0], _told(kind, game.actions[0])
+        first = [np.repeat(own[None, None] / told, told, axis=1) for own in gain]
+    else:
+        first = [_even_q(game, kind, h, s, i, even_best)[None] for i in range(game.agents)]
     averaged = [np.concatenate([first[i], means(q[i])]) for i in range(game.agents)]
     best = np.stack([own.max(axis=2).sum(axis=1) for own in averaged], axis=1)
     return History(since, V, best, averaged)
@@ -109,8 +127,37 @@ def _payoffs(
     return stay, leave
 
 
-def _averages(policy: CertifiedPolicy, k: IntArray) -> tuple[IntArray, _Means]:
-    """Return from when each average of the visits in episodes k is in force, and how to average."""
+def _add_crowd(
+    game: CountGame,
+    policy: Recorded,
+    kind: str,
+    h: int,
+    s: int,
+    k: IntArray,
+    after: list[History],
+    value: FloatArray,
+    q: list[FloatArray],
+) -> None:
+    """Write the values [n, N] and the deviations' values, for each agent [n, B, A], of the visits in episodes k."""
+    mu = policy.tables(k, h)  # [n, N, A]
+    seat = seats(game, h, np.full(len(k), s), mu)
+    stay, leave = seat.reward, seat.reward
+    if after:
+        inside = [held.at(k) for held in after]
+        V = np.stack([held.V[at] for held, at in zip(after, inside, strict=True)], axis=1)  # [n, S, N]
+        best = np.stack([held.best[at] for held, at in zip(after, inside, strict=True)], axis=1)
+        stay = stay + np.einsum("knat,ktn->kna", seat.next, V)
+        leave = leave + np.einsum("knat,ktn->kna", seat.next, best)
+    value[:] = (mu * stay).sum(axis=2)
+    for i, own in enumerate(q):
+        own[:] = mu[:, i, :, None] * leave[:, i, None, :] if kind == "ce" else leave[:, i, None, :]
+
+
+def _averages(policy: Recorded, k: IntArray, h: int, s: int) -> tuple[IntArray, _Means]:
+    """Return from when each average of the visits of (h, s) in episodes k is in force, and how to average."""
+    if isinstance(policy, SampledPolicy):
+        ends, until = policy.stage_ends(h, s)
+        return np.concatenate([[0], until + 1]), _Means(ends, policy.horizon)
     if policy.rule == "rate":
         return np.concatenate([[0], k + 1]), _Means(None, policy.horizon)
     lengths = stage_lengths(policy.horizon, max(len(k), 1))

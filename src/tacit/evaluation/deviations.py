@@ -16,7 +16,9 @@ from tacit.core import check, memory
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.contraction import own_payoffs, own_payoffs_correlated, swap_payoffs
-from tacit.games.tabular import TabularGame, check_game
+from tacit.evaluation.crowd import crowd_deviations
+from tacit.games.count import CountGame
+from tacit.games.exact import ExactGame, check_exact
 from tacit.policies.markov import MarkovPolicy, check_policy
 
 KINDS = ("nash", "cce", "ce")
@@ -44,7 +46,7 @@ class Deviations:
     choices: tuple[IntArray, ...]
 
 
-def deviations(game: TabularGame, policy: MarkovPolicy, kind: str) -> Deviations:
+def deviations(game: ExactGame, policy: MarkovPolicy, kind: str) -> Deviations:
     """Compute values and best deviations of all agents in one backward pass.
 
     Both continuations are averaged over next states in one product with P, which is what costs.
@@ -54,6 +56,10 @@ def deviations(game: TabularGame, policy: MarkovPolicy, kind: str) -> Deviations
     check.choice("gap", kind, KINDS)
     if kind == "nash" and not policy.product:
         raise TacitError("a nash gap needs a product policy, and this one is correlated; use gap='cce' or gap='ce'")
+    if isinstance(game, CountGame):
+        if policy.product:
+            return Deviations(kind, *crowd_deviations(game, policy))
+        game = game.tabular()
     # the deviator learns nothing from its own independent draw, so for a product policy all three are the same
     swaps = kind == "ce" and not policy.product
     N, H, S = game.agents, game.horizon, game.states
@@ -98,7 +104,7 @@ class BestResponse:
     value: float
 
 
-def best_response(game: TabularGame, policy: MarkovPolicy, agent: int) -> BestResponse:
+def best_response(game: ExactGame, policy: MarkovPolicy, agent: int) -> BestResponse:
     """Compute one agent's best response; to a correlated policy, one that ignores its own part of the draw.
 
     >>> import tacit
@@ -106,7 +112,7 @@ def best_response(game: TabularGame, policy: MarkovPolicy, agent: int) -> BestRe
     >>> best_response(game, MarkovPolicy.uniform(game), 0).actions
     array([[1]])
     """
-    check_game(game)
+    check_exact(game)
     i = check.integer("agent", agent, least=0, most=game.agents - 1)
     found = deviations(game, policy, "cce")
     return BestResponse(found.choices[i], found.best[i], float(found.best[i, 0] @ game.initial))

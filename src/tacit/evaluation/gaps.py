@@ -11,11 +11,14 @@ from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.evaluation.certified import certified_bound
 from tacit.evaluation.contraction import own_payoffs
+from tacit.evaluation.crowd import crowd_gains
 from tacit.evaluation.deviations import deviations
 from tacit.evaluation.values import occupancy
-from tacit.games.tabular import TabularGame, check_game
+from tacit.games.count import CountGame
+from tacit.games.exact import ExactGame, check_exact
 from tacit.policies.certified import CertifiedPolicy
 from tacit.policies.markov import MarkovPolicy, check_policy
+from tacit.policies.sampled import SampledPolicy
 
 #: Rounding that a gap may show below zero, relative to the largest return in absolute value.
 ROUNDING = 1e-9
@@ -45,13 +48,15 @@ class Evaluation:
     exact: bool
 
 
-def evaluate(game: TabularGame, policy: MarkovPolicy | CertifiedPolicy, *, gap: str | None = None) -> Evaluation:
+def evaluate(
+    game: ExactGame, policy: MarkovPolicy | CertifiedPolicy | SampledPolicy, *, gap: str | None = None
+) -> Evaluation:
     """Evaluate a policy by backward induction, exactly for Markov policies.
 
     Parameters
     ----------
-    game : TabularGame
-    policy : MarkovPolicy or CertifiedPolicy
+    game : TabularGame or CountGame
+    policy : MarkovPolicy, CertifiedPolicy or SampledPolicy
     gap : {"nash", "cce", "ce"}, optional
         Which deviations count; by default nash for a product policy and cce for a correlated one.
 
@@ -62,9 +67,9 @@ def evaluate(game: TabularGame, policy: MarkovPolicy | CertifiedPolicy, *, gap: 
     >>> tacit.evaluate(game, tacit.MarkovPolicy(np.array([[[[1/3, 1/3], [1/3, 0]]]])), gap="ce")
     Evaluation(values=array([5., 5.]), gaps=array([0., 0.]), gap=0.0, kind='ce', exact=True)
     """
-    check_game(game)
-    exact = not isinstance(policy, CertifiedPolicy)
-    if isinstance(policy, CertifiedPolicy):
+    check_exact(game)
+    exact = not isinstance(policy, CertifiedPolicy | SampledPolicy)
+    if isinstance(policy, CertifiedPolicy | SampledPolicy):
         kind = gap if gap is not None else "cce"
         values, gaps = certified_bound(game, policy, kind)
     else:
@@ -75,14 +80,14 @@ def evaluate(game: TabularGame, policy: MarkovPolicy | CertifiedPolicy, *, gap: 
         gaps = found.best[:, 0] @ game.initial - values
     scale = game.horizon * max(abs(game.reward_range[0]), abs(game.reward_range[1]), 1e-300)
     # who ignores a correlated draw may do worse than who follows it, and then stays: a gain of zero
-    may_lose = kind == "cce" and (isinstance(policy, CertifiedPolicy) or not policy.product)
+    may_lose = kind == "cce" and (isinstance(policy, CertifiedPolicy | SampledPolicy) or not policy.product)
     if not may_lose and gaps.min() < -ROUNDING * scale:  # not an assert: it must hold under python -O too
         raise RuntimeError(f"a gap came out negative ({gaps.min()}): a defect of tacit, please report it")
     gaps = np.maximum(gaps, 0.0)
     return Evaluation(values, gaps, float(gaps.max()), kind, exact)
 
 
-def l2_gap(game: TabularGame, policy: MarkovPolicy, *, tie: float = 1e-9) -> float:
+def l2_gap(game: ExactGame, policy: MarkovPolicy, *, tie: float = 1e-9) -> float:
     """Return the squared L² distance of each agent's policy to its best response, summed. [Mao2022, eqn:gap]
 
     Generalised to Markov games as Σ_i Σ_h E_{s ~ d_h} ‖π_{h,i}(·|s) − π†_{h,i}(·|s)‖², with d the occupancy of π.
@@ -103,7 +108,7 @@ def l2_gap(game: TabularGame, policy: MarkovPolicy, *, tie: float = 1e-9) -> flo
     >>> l2_gap(game, MarkovPolicy.uniform(game))
     0.0
     """
-    check_game(game)
+    check_exact(game)
     check_policy(policy)
     tie = check.real("tie", tie, least=0)
     if not policy.product:
@@ -112,6 +117,11 @@ def l2_gap(game: TabularGame, policy: MarkovPolicy, *, tie: float = 1e-9) -> flo
     d = occupancy(game, policy)
     slack = tie_slack(game, tie)
     total = 0.0
+    if isinstance(game, CountGame):
+        for h, gains in enumerate(crowd_gains(game, policy, best)):
+            away = [distances_to_best(own, gains[:, i], slack) for i, own in enumerate(policy.at(h))]
+            total += float(d[h] @ np.sum(away, axis=0))
+        return total
     for h in range(game.horizon):
         rows = policy.at(h)
         payoffs = game.step_rewards(h) + game.expect(h, best[:, h + 1])
@@ -120,7 +130,7 @@ def l2_gap(game: TabularGame, policy: MarkovPolicy, *, tie: float = 1e-9) -> flo
     return total
 
 
-def tie_slack(game: TabularGame, tie: float) -> float:
+def tie_slack(game: ExactGame, tie: float) -> float:
     """Return the difference in payoff up to which actions count as equally good."""
     low, high = game.reward_range
     return game.horizon * max(tie * (high - low), 1e-12 * max(abs(low), abs(high)))  # the second is rounding

@@ -10,8 +10,10 @@ from tacit.core import memory
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.evaluation.contraction import own_payoffs
+from tacit.evaluation.crowd import crowd_values
 from tacit.evaluation.values import occupancy
-from tacit.games.tabular import TabularGame
+from tacit.games.count import CountGame
+from tacit.games.exact import ExactGame
 from tacit.policies.markov import MarkovPolicy, check_policy
 
 
@@ -24,7 +26,7 @@ class Gradient(NamedTuple):
     occupancy: FloatArray  # [H, S]
 
 
-def policy_gradient(game: TabularGame, policy: MarkovPolicy) -> Gradient:
+def policy_gradient(game: ExactGame, policy: MarkovPolicy) -> Gradient:
     """Compute ∂V_{1,i}(ρ)/∂π_{h,i}(a|s) = d_h(s)·E_{a_-i ~ π_-i}[Q_{h,i}(s, a, a_-i)] for all agents.
 
     >>> import tacit
@@ -36,6 +38,9 @@ def policy_gradient(game: TabularGame, policy: MarkovPolicy) -> Gradient:
     policy.check_fits(game)
     if not policy.product:
         raise TacitError("the policy gradient needs a product policy, and this one is correlated")
+    if isinstance(game, CountGame):
+        values, own_q, there = crowd_values(game, policy)
+        return Gradient(list(there[:, :, None] * own_q), list(own_q), values, there)
     H, S = game.horizon, game.states
     V = memory.zeros((game.agents, H + 1, S), "the values of the policy")
     q = [np.zeros((H, S, a)) for a in game.actions]

@@ -18,7 +18,8 @@ import numpy as np
 
 from tacit.core import check, memory
 from tacit.core.types import FloatArray
-from tacit.games.tabular import TabularGame, check_game
+from tacit.games.exact import with_tables
+from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy
 
 
@@ -71,7 +72,7 @@ def mismatch(game: TabularGame, *, exploration: float = 0.0) -> Mismatch:
     >>> round(mismatch(game).D, 9), round(mismatch(game, exploration=0.1).D, 3)
     (9.0, 8.059)
     """
-    check_game(game)
+    game = with_tables(game)
     explore = check.real("exploration", exploration, least=0, most=1)
     everybody = [explore] * game.agents
     most, least = _reach(game, np.max, everybody), _reach(game, np.min, everybody)

@@ -16,9 +16,13 @@ import numpy as np
 from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
+from tacit.evaluation.crowd_potential import asymmetries
 from tacit.evaluation.derivatives import gradients
+from tacit.evaluation.gradient import policy_gradient
 from tacit.evaluation.symmetry import Asymmetry, pairs, rounding, search
-from tacit.games.tabular import TabularGame, check_game
+from tacit.games.count import CountGame
+from tacit.games.exact import ExactGame, check_exact
+from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy, check_policy
 
 
@@ -40,7 +44,7 @@ class Potential:
         Where it fails, worst first; empty where it holds. The search ends after a thousand.
     """
 
-    game: TabularGame
+    game: ExactGame
     holds: bool
     asymmetry: float
     tolerance: float
@@ -62,7 +66,10 @@ class Potential:
         total = 0.0
         for point, weight in zip((points + 1) / 2, weights / 2, strict=True):
             here = [begin + point * step for begin, step in zip(start, move, strict=True)]
-            slopes = gradients(self.game, here, self.game.initial)
+            if isinstance(self.game, CountGame):
+                slopes = policy_gradient(self.game, MarkovPolicy(here)).gradients
+            else:
+                slopes = gradients(self.game, here, self.game.initial)
             total += weight * sum(float((slope * step).sum()) for slope, step in zip(slopes, move, strict=True))
         return total
 
@@ -79,7 +86,7 @@ class Potential:
         )
 
 
-def potential(game: TabularGame, *, trials: int = 3, seed: int = 0, tolerance: float = 0.0) -> Potential:
+def potential(game: ExactGame, *, trials: int = 3, seed: int = 0, tolerance: float = 0.0) -> Potential:
     """Decide whether a game is a Markov potential game, up to rounding, with probability one.
 
     Each (step, state) that can be reached is judged by itself, however rarely it is visited. What passes unseen is
@@ -102,8 +109,12 @@ def potential(game: TabularGame, *, trials: int = 3, seed: int = 0, tolerance: f
     >>> potential(tacit.make("good-state")).holds, potential(tacit.make("matching-pennies")).holds
     (True, False)
     """
-    check_game(game)
+    check_exact(game)
     rng = np.random.default_rng(check.integer("seed", seed, least=0))
+    if isinstance(game, CountGame):
+        tries, least = check.integer("trials", trials, least=1), check.real("tolerance", tolerance, least=0)
+        largest, passing, found_there = asymmetries(game, rng, tries, least)
+        return Potential(game, not found_there, largest, passing, tuple(found_there))
     among, worst = pairs(game), 0.0
     tolerance = max(check.real("tolerance", tolerance, least=0), rounding(game))
     failures: list[Asymmetry] = []
@@ -122,6 +133,6 @@ def _interior(game: TabularGame, rng: np.random.Generator) -> list[FloatArray]:
     return [0.5 / a + 0.5 * rng.dirichlet(np.ones(a), grid) for a in game.actions]
 
 
-def _full(game: TabularGame, policy: MarkovPolicy) -> list[FloatArray]:
+def _full(game: ExactGame, policy: MarkovPolicy) -> list[FloatArray]:
     """Return the policies at every step, [H, S, A_i]."""
     return [np.array(np.broadcast_to(own, (game.horizon, *own.shape[1:]))) for own in policy.probs]

@@ -22,7 +22,8 @@ from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.potential import potential
-from tacit.games.tabular import TabularGame, check_game
+from tacit.games.exact import with_tables
+from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy
 
 #: Deterministic joint policies that are counted through at most.
@@ -62,7 +63,7 @@ def smoothness(game: TabularGame, *, omega: float = 0.5) -> Smoothness:
     >>> round(smoothness(tacit.make("stag-hunt"), omega=0.5).lam, 6)
     1.0
     """
-    check_game(game)
+    game = with_tables(game)
     omega = check.real("omega", omega, least=0, most=1)
     profiles = math.prod(a ** (game.horizon * game.states) for a in game.actions)
     if profiles > LIMIT:

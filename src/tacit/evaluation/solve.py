@@ -16,7 +16,8 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray
 from tacit.evaluation import stage_game
-from tacit.games.tabular import TabularGame, check_game
+from tacit.games.exact import with_tables
+from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy
 
 CONCEPTS = ("optimum", "cce", "ce", "nash")
@@ -60,7 +61,7 @@ def solve(game: TabularGame, concept: str = "optimum", *, weights: Sequence[floa
     >>> tacit.solve(tacit.make("chicken"), "ce").values.round(9)
     array([5.25, 5.25])
     """
-    check_game(game)
+    game = with_tables(game)
     check.choice("concept", concept, CONCEPTS)
     w = _checked_weights(weights, game.agents)
     if concept == "nash":

@@ -11,7 +11,8 @@ from tacit.core.simplex import projected
 from tacit.core.types import FloatArray
 from tacit.evaluation import constants
 from tacit.evaluation.gradient import policy_gradient
-from tacit.games.tabular import TabularGame, check_game
+from tacit.games.exact import with_tables
+from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy, check_policy
 
 
@@ -56,7 +57,7 @@ def stationarity(game: TabularGame, policy: MarkovPolicy) -> Stationarity:
     >>> stationarity(game, MarkovPolicy.deterministic([[[0]], [[0]]], game.actions)).epsilon
     0.0
     """
-    check_game(game)
+    game = with_tables(game)
     check_policy(policy)
     if not policy.product:
         raise TacitError("stationarity is about product policies, and this one is correlated")

@@ -14,7 +14,8 @@ from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.evaluation import constants
 from tacit.evaluation.mismatch import mismatch
-from tacit.games.tabular import TabularGame, check_game
+from tacit.games.exact import with_tables
+from tacit.games.tabular import TabularGame
 
 #: ε̃ that is looked at where D is infinite and none is given.
 EXPLORATION = 0.1
@@ -75,7 +76,7 @@ def theory(
     >>> theory(tacit.make("good-state"), epsilon=1.0).mismatch
     9.0...
     """
-    check_game(game)
+    game = with_tables(game)
     if exploration is not None and check.real("exploration", exploration, least=0, most=1) == 0:
         raise TacitError("exploration is 0; policy gradients from samples need a positive one, e.g. 0.1")
     if check.real("epsilon", epsilon, least=0) == 0:

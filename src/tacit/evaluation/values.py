@@ -9,7 +9,9 @@ import numpy as np
 from tacit.core import check, memory
 from tacit.core.types import FloatArray
 from tacit.evaluation.contraction import own_payoffs
-from tacit.games.tabular import TabularGame
+from tacit.evaluation.crowd import crowd_values
+from tacit.games.count import CountGame
+from tacit.games.exact import ExactGame, with_tables
 from tacit.policies.markov import MarkovPolicy, check_policy
 
 
@@ -23,7 +25,7 @@ class PolicyValues:
         Expected reward from step h on; zero at the end.
     """
 
-    game: TabularGame
+    game: ExactGame
     policy: MarkovPolicy
     V: FloatArray
 
@@ -37,11 +39,12 @@ class PolicyValues:
         """Return agent i's value of each joint action at step h, [S, A_1, …, A_N]."""
         i = check.integer("agent", agent, least=0, most=self.game.agents - 1)
         h = check.integer("h", h, least=0, most=self.game.horizon - 1)
-        q: FloatArray = self.game.step_rewards(h)[i] + self.game.expect(h, self.V[i, h + 1][None])[0]
+        game = with_tables(self.game)
+        q: FloatArray = game.step_rewards(h)[i] + game.expect(h, self.V[i, h + 1][None])[0]
         return q
 
 
-def policy_values(game: TabularGame, policy: MarkovPolicy) -> PolicyValues:
+def policy_values(game: ExactGame, policy: MarkovPolicy) -> PolicyValues:
     """Compute the values of a policy by backward induction.
 
     >>> import tacit
@@ -51,6 +54,10 @@ def policy_values(game: TabularGame, policy: MarkovPolicy) -> PolicyValues:
     """
     check_policy(policy)
     policy.check_fits(game)
+    if isinstance(game, CountGame):
+        if policy.product:
+            return PolicyValues(game, policy, crowd_values(game, policy)[0])
+        game = game.tabular()
     V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the policy")
     for h in reversed(range(game.horizon)):
         V[:, h] = expected(game.step_rewards(h) + game.expect(h, V[:, h + 1]), policy, h)
@@ -69,10 +76,14 @@ def expected(payoffs: FloatArray, policy: MarkovPolicy, h: int) -> FloatArray:
     return mean
 
 
-def occupancy(game: TabularGame, policy: MarkovPolicy) -> FloatArray:
+def occupancy(game: ExactGame, policy: MarkovPolicy) -> FloatArray:
     """Return the probability d_h(s) of being in s at step h, [H, S]."""
     check_policy(policy)
     policy.check_fits(game)
+    if isinstance(game, CountGame):
+        if policy.product:
+            return crowd_values(game, policy)[2]
+        game = game.tabular()
     d = memory.zeros((game.horizon, game.states), "the occupancy of the policy")
     d[0] = game.initial
     for h in range(game.horizon - 1):

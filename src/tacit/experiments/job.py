@@ -18,7 +18,7 @@ from tacit.experiments import store
 from tacit.experiments.keeping import Keeping, stored
 from tacit.experiments.outcome import Outcome, outcome
 from tacit.experiments.plan import RunSpec, same_game
-from tacit.games.tabular import TabularGame
+from tacit.games.exact import ExactGame, is_exact
 from tacit.learning import Options, run_learner
 
 
@@ -145,7 +145,7 @@ def _learned(spec: RunSpec, watch: Watcher | None, checkpoint: Checkpoint | None
 
 
 #: Games of the runs of this process, by what they are: runs of the same game share it.
-_GAMES: dict[str, TabularGame | NamedEnvironment] = {}
+_GAMES: dict[str, ExactGame | NamedEnvironment] = {}
 _HELD = 16
 
 
@@ -154,7 +154,7 @@ def forget_games() -> None:
     _GAMES.clear()
 
 
-def _game(spec: RunSpec) -> TabularGame | NamedEnvironment:
+def _game(spec: RunSpec) -> ExactGame | NamedEnvironment:
     key = f"{spec.tables} {spec.game}"
     return _GAMES.get(key) or _remembered(key, same_game(spec))
 
@@ -166,12 +166,12 @@ def _have(spec: RunSpec, tables: bytes | None) -> None:
         _game(spec)
         return
     sent = pickle.loads(tables)
-    if not isinstance(sent, TabularGame) or sent.digest != spec.tables:
+    if not is_exact(sent) or sent.digest != spec.tables:
         raise TacitError(f"the game {spec.game.name} is not what it was when the run was made")
     _remembered(key, sent)
 
 
-def _remembered(key: str, game: TabularGame | NamedEnvironment) -> TabularGame | NamedEnvironment:
+def _remembered(key: str, game: ExactGame | NamedEnvironment) -> ExactGame | NamedEnvironment:
     while len(_GAMES) >= _HELD:
         with contextlib.suppress(KeyError, RuntimeError):  # of another thread
             del _GAMES[next(iter(_GAMES))]

@@ -18,7 +18,7 @@ from tacit.engine.advice import Advice
 from tacit.engine.run import Gaps
 from tacit.evaluation import evaluate
 from tacit.experiments.plan import RunSpec
-from tacit.games.tabular import TabularGame
+from tacit.games.exact import is_exact
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float])
     """Take from a run what is reported and stored of it."""
     values = run.values
     candidates = {name: GapOutcome.of(one.gaps) for name, one in run.candidates.items()}
-    if values is None and isinstance(run.game, TabularGame):
+    if values is None and is_exact(run.game):
         values = evaluate(run.game, run.last).values
     return Outcome(
         spec=spec,

@@ -18,7 +18,7 @@ from tacit.core.registry import Registry
 from tacit.environments.pettingzoo import PREFIX, NamedEnvironment, game_named
 from tacit.experiments import scripts, toml
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
-from tacit.games.tabular import TabularGame
+from tacit.games.exact import ExactGame, is_exact
 from tacit.learners import REGISTRY
 from tacit.learners.presets import with_preset
 from tacit.learning import check_limits
@@ -125,7 +125,7 @@ def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
     return runs
 
 
-def game_of(spec: RunSpec, *, named: Collection[str] = ()) -> TabularGame:
+def game_of(spec: RunSpec, *, named: Collection[str] = ()) -> ExactGame:
     """Make the game of a stored run again, and see that it is the same.
 
     No code that the run names is imported or called, unless the user has named the game as well.
@@ -136,11 +136,11 @@ def game_of(spec: RunSpec, *, named: Collection[str] = ()) -> TabularGame:
     if games.is_code(name) and name not in named:
         raise TacitError(f"the results name Python code, {name}, which is run only if you name it too: --game {name}")
     game = same_game(spec)
-    assert isinstance(game, TabularGame)  # by its name
+    assert is_exact(game)  # by its name
     return game
 
 
-def same_game(spec: RunSpec) -> TabularGame | NamedEnvironment:
+def same_game(spec: RunSpec) -> ExactGame | NamedEnvironment:
     """Make the game of a run again, and see that it is the same."""
     game = game_named(spec.game.name, **spec.game.params)
     if _content(game) != spec.tables:
@@ -148,8 +148,8 @@ def same_game(spec: RunSpec) -> TabularGame | NamedEnvironment:
     return game
 
 
-def _content(game: TabularGame | NamedEnvironment) -> str:
-    return game.digest if isinstance(game, TabularGame) else f"{NO_TABLES} {game.code}"
+def _content(game: ExactGame | NamedEnvironment) -> str:
+    return f"{NO_TABLES} {game.code}" if isinstance(game, NamedEnvironment) else game.digest
 
 
 def _game_params(given: GameSpec) -> dict[str, Any]:

@@ -25,15 +25,22 @@ from tacit.games.classics import (
     Shapley,
     StagHunt,
 )
+from tacit.games.congestion import Congestion
+from tacit.games.count import CountGame
+from tacit.games.count_vectors import count_vectors
 from tacit.games.distancing import Distancing
+from tacit.games.function import FunctionGame
 from tacit.games.good_state import GoodState
 from tacit.games.matrix import matrix_game
 from tacit.games.matrix_team import MatrixTeam
+from tacit.games.minority import Minority
 from tacit.games.random import RandomGeneralSum, RandomPotential, RandomTeam
+from tacit.games.spectrum import Spectrum
 from tacit.games.successors import Successors
 from tacit.games.tabular import TabularGame
+from tacit.games.tabulate import tabulate
 
-REGISTRY: Registry[TabularGame] = Registry("game")
+REGISTRY: Registry[Any] = Registry("game")
 REGISTRY.add("matrix-team", MatrixTeam)
 REGISTRY.add("good-state", GoodState)
 REGISTRY.add("box-pushing", BoxPushing)
@@ -41,6 +48,9 @@ REGISTRY.add("distancing", Distancing)
 REGISTRY.add("random-general-sum", RandomGeneralSum)
 REGISTRY.add("random-team", RandomTeam)
 REGISTRY.add("random-potential", RandomPotential)
+REGISTRY.add("congestion", Congestion)
+REGISTRY.add("spectrum", Spectrum)
+REGISTRY.add("minority", Minority)
 REGISTRY.add("matching-pennies", MatchingPennies)
 REGISTRY.add("rock-paper-scissors", RockPaperScissors)
 REGISTRY.add("shapley", Shapley)
@@ -58,8 +68,8 @@ FORMATS = {".npz": "tacit.games.npz", ".dpomdp": "tacit.games.dpomdp", ".nfg": "
 LIBRARIES = ("gymnasium", "openspiel", "pettingzoo")
 
 
-def make(name: str, /, **params: Any) -> TabularGame:
-    """Make a registered game by name.
+def make(name: str, /, **params: Any) -> Any:
+    """Make a registered game by name: a TabularGame, or for crowds a CountGame.
 
     >>> make("good-state", horizon=3, slip=0.2)
     TabularGame('good-state': 2 agents, 2 states, 2×2 actions, horizon 3, rewards in [-2, 5])
@@ -116,7 +126,7 @@ def is_code(name: str) -> bool:
     return library == "pettingzoo"
 
 
-def from_name_or_file(name: str, /, **params: Any) -> TabularGame:
+def from_name_or_file(name: str, /, **params: Any) -> Any:
     """Make the game that a GAME of the command line means.
 
     A registered name; a file; `openspiel:` with a name and arguments as OpenSpiel writes them; or `gymnasium:` with the
@@ -153,10 +163,14 @@ __all__ = [
     "BoxPushing",
     "Chicken",
     "Climbing",
+    "Congestion",
+    "CountGame",
     "Distancing",
+    "FunctionGame",
     "GoodState",
     "MatchingPennies",
     "MatrixTeam",
+    "Minority",
     "Penalty",
     "PrisonersDilemma",
     "RandomGeneralSum",
@@ -164,9 +178,11 @@ __all__ = [
     "RandomTeam",
     "RockPaperScissors",
     "Shapley",
+    "Spectrum",
     "StagHunt",
     "Successors",
     "TabularGame",
+    "count_vectors",
     "from_name_or_file",
     "is_code",
     "is_file",
@@ -175,4 +191,5 @@ __all__ = [
     "make",
     "matrix_game",
     "save",
+    "tabulate",
 ]

@@ -97,7 +97,7 @@ class TabularGame(Sealed):
         if name is not None and not isinstance(name, str):
             raise TacitError(f"name is {brief(name)}; it must be a string")
         self.name = name
-        self.state_names = None if state_names is None else _checked_names("state_names", state_names, self.states)
+        self.state_names = None if state_names is None else checked_names("state_names", state_names, self.states)
         self.action_names = self._checked_action_names(action_names)
         for what, given_names in (("observation_names", observation_names or ()), ("notes", notes)):
             if not isinstance(given_names, Sequence) or isinstance(given_names, str):
@@ -320,7 +320,7 @@ class TabularGame(Sealed):
         if not isinstance(names, Sequence) or isinstance(names, str) or len(names) != self.agents:
             raise TacitError(f"action_names is {brief(names)}; it must have a list for each of {self.agents} agents")
         pairs = zip(names, self.actions, strict=True)
-        return tuple(_checked_names(f"action_names[{i}]", own, a) for i, (own, a) in enumerate(pairs))
+        return tuple(checked_names(f"action_names[{i}]", own, a) for i, (own, a) in enumerate(pairs))
 
     def check_place(self, h: int, s: int, actions: Sequence[int]) -> None:
         """Raise unless step, state and joint action are of this game."""
@@ -360,7 +360,8 @@ def _checked_rewards(rewards: npt.ArrayLike | Owned[Any], horizon: int) -> Float
     return array
 
 
-def _checked_names(what: str, names: Sequence[str], count: int) -> tuple[str, ...]:
+def checked_names(what: str, names: Sequence[str], count: int) -> tuple[str, ...]:
+    """Return `count` names that differ, or say what is wrong with them."""
     words = isinstance(names, Sequence | np.ndarray) and not isinstance(names, str)
     if not words or len(names) != count or not all(isinstance(name, str) for name in names):
         raise TacitError(f"{what} is {brief(names)}; it must be {count} strings")

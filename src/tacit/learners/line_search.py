@@ -30,7 +30,9 @@ from tacit.core.types import FloatArray
 from tacit.evaluation import constants
 from tacit.evaluation.contraction import own_payoffs
 from tacit.evaluation.gradient import Gradient
-from tacit.games.tabular import TabularGame
+from tacit.evaluation.values import policy_values
+from tacit.games.count import CountGame
+from tacit.games.exact import ExactGame
 from tacit.learners.spec import Learner, World
 from tacit.policies.markov import MarkovPolicy
 
@@ -84,7 +86,7 @@ def possible(search: Search, world: World) -> bool:
 
 
 def take_step(
-    game: TabularGame, learner: Learner, world: World, policy: MarkovPolicy, gradient: Gradient, search: Search
+    game: ExactGame, learner: Learner, world: World, policy: MarkovPolicy, gradient: Gradient, search: Search
 ) -> Step:
     """Take the longest of the steps 2η, η, η/2, … that passes, the theorem's if none does."""
     least = theory_step(world)
@@ -104,7 +106,7 @@ def _noted(search: Search, eta: float, rise: float, world: World) -> Search:
     return Search(eta, search.longest, risen)
 
 
-def gains(game: TabularGame, policy: MarkovPolicy, moved: MarkovPolicy, gradient: Gradient) -> tuple[float, float]:
+def gains(game: ExactGame, policy: MarkovPolicy, moved: MarkovPolicy, gradient: Gradient) -> tuple[float, float]:
     """Return (the smaller of the two sums of gains, half of what the gradients promise, less rounding)."""
     pairs = zip(gradient.gradients, moved.probs, policy.probs, strict=True)
     promised = sum(float((slope * (new - old)).sum()) for slope, new, old in pairs)
@@ -117,7 +119,7 @@ def gains(game: TabularGame, policy: MarkovPolicy, moved: MarkovPolicy, gradient
     return min(first, gained(game, policy.probs, moved.probs, order[::-1])), enough
 
 
-def gained(game: TabularGame, old: Sequence[FloatArray], new: Sequence[FloatArray], order: Sequence[int]) -> float:
+def gained(game: ExactGame, old: Sequence[FloatArray], new: Sequence[FloatArray], order: Sequence[int]) -> float:
     """Return Σ_i (what agent i's value rises by when it moves), where the agents move one after another."""
     probs, total = list(old), 0.0
     for i in order:
@@ -127,8 +129,10 @@ def gained(game: TabularGame, old: Sequence[FloatArray], new: Sequence[FloatArra
     return total
 
 
-def own_value(game: TabularGame, probs: Sequence[FloatArray], i: int) -> float:
+def own_value(game: ExactGame, probs: Sequence[FloatArray], i: int) -> float:
     """Return V_i of independent policies [H or 1, S, A_j], agent i's alone."""
+    if isinstance(game, CountGame):
+        return float(policy_values(game, MarkovPolicy(list(probs))).initial[i])
     V = np.zeros(game.states)
     last = game.agents - 1
     for h in reversed(range(game.horizon)):

@@ -10,6 +10,7 @@ from tacit.policies import document
 from tacit.policies.certified import CertifiedPart, CertifiedPolicy
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.part import MarkovPart, Part
+from tacit.policies.sampled import SampledPolicy
 from tacit.policies.separate import SeparatePolicy
 from tacit.policies.thinned import ThinnedPart, ThinnedPolicy
 
@@ -17,15 +18,18 @@ from tacit.policies.thinned import ThinnedPart, ThinnedPolicy
 KINDS: dict[str, Any] = {
     "markov": MarkovPolicy,
     "certified": CertifiedPolicy,
+    "sampled": SampledPolicy,
     "thinned": ThinnedPolicy,
     "separate": SeparatePolicy,
 }
 
+Policy = MarkovPolicy | CertifiedPolicy | SampledPolicy | ThinnedPolicy | SeparatePolicy
 
-def load(path: str | os.PathLike[str]) -> MarkovPolicy | CertifiedPolicy | ThinnedPolicy | SeparatePolicy:
+
+def load(path: str | os.PathLike[str]) -> Policy:
     """Read a policy of any kind that its `save` wrote, as `.npz` or `.json`."""
     kind = document.kind(path) if document.named(path) else archive.word(path, "kind")
-    policy: MarkovPolicy | CertifiedPolicy | ThinnedPolicy | SeparatePolicy
+    policy: Policy
     policy = KINDS[check.choice(f"the kind of {path}", kind, list(KINDS))].load(path)
     return policy
 
@@ -36,6 +40,7 @@ __all__ = [
     "MarkovPart",
     "MarkovPolicy",
     "Part",
+    "SampledPolicy",
     "SeparatePolicy",
     "ThinnedPart",
     "ThinnedPolicy",

@@ -23,7 +23,7 @@ import itertools
 import os
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -33,11 +33,12 @@ from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, Sealed, frozen
 from tacit.core.types import FloatArray, IntArray
 from tacit.policies import document
-from tacit.policies.fitting import check_game, times
+from tacit.policies.fitting import check_game, counts, times
 from tacit.policies.part import Part, drawn
 from tacit.policies.stages import stage_lengths
 
 if TYPE_CHECKING:
+    from tacit.games.exact import ExactGame
     from tacit.games.tabular import TabularGame
     from tacit.policies.thinned import ThinnedPolicy
 
@@ -123,6 +124,14 @@ class CertifiedPolicy(Sealed):
         lengths = stage_lengths(self.horizon, self.episodes)
         return np.cumsum(lengths) - lengths, lengths
 
+    def visits(self, h: int, s: int) -> IntArray:
+        """Return the episodes in which (h, s) was visited."""
+        return np.flatnonzero(self.visited[:, h] == s)
+
+    def tables(self, k: IntArray, h: int) -> FloatArray:
+        """Return all agents' distributions [len(k), N, A] at step h of the episodes k, if all have as many actions."""
+        return restored(self.stored[k, h].reshape(len(k), self.agents, self.actions[0] - 1))
+
     def distributions(self, agent: int, k: npt.ArrayLike, h: int) -> FloatArray:
         """Return agent i's distributions [len(k), A_i] at step h of the episodes k of learning."""
         i = check.integer("agent", agent, least=0, most=self.agents - 1)
@@ -156,7 +165,7 @@ class CertifiedPolicy(Sealed):
         """Return agent i's part, which acts alone from the common seed."""
         return CertifiedPart(self, check.integer("agent", agent, least=0, most=self.agents - 1))
 
-    def simulate(self, game: TabularGame, *, episodes: int, seed: int = 0) -> FloatArray:
+    def simulate(self, game: ExactGame, *, episodes: int, seed: int = 0) -> FloatArray:
         """Play episodes and return the agents' returns, [episodes, N]."""
         self.check_fits(game)
         episodes = check.integer("episodes", episodes, least=1)
@@ -170,13 +179,19 @@ class CertifiedPolicy(Sealed):
         returns = np.zeros((episodes, self.agents))
         for h in range(self.horizon):
             k = self.earlier(h, k, s, common.random(episodes))
+            if counts(game):
+                drawn = [self._drawn(i, k, h, own[i].random(episodes)) for i in range(self.agents)]
+                s, rewards = game.play(h, s, np.stack(drawn, axis=1), world.random(episodes))
+                returns += rewards
+                continue
             joint = np.zeros(episodes, dtype=np.int64)
             for i, size in enumerate(self.actions):
                 joint = joint * size + self._drawn(i, k, h, own[i].random(episodes))
             u = world.random(episodes)
-            rewards = game.step_rewards(h).reshape(self.agents, self.states, -1)
+            tabular = cast("TabularGame", game)
+            rewards = tabular.step_rewards(h).reshape(self.agents, self.states, -1)
             returns += rewards[:, s, joint].T
-            s = _advanced(game, h, s, joint, u)
+            s = _advanced(tabular, h, s, joint, u)
         return returns
 
     def _drawn(self, agent: int, k: IntArray, h: int, u: FloatArray) -> IntArray:
@@ -187,7 +202,7 @@ class CertifiedPolicy(Sealed):
         actions: IntArray = above.sum(axis=1)
         return actions
 
-    def check_fits(self, game: TabularGame) -> None:
+    def check_fits(self, game: ExactGame) -> None:
         """Raise unless the policy has the game's states, actions and horizon."""
         check_game(game)
         if (self.states, self.actions, self.horizon) != (game.states, game.actions, game.horizon):

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+if TYPE_CHECKING:
+    from tacit.games.count import CountGame
+    from tacit.games.exact import ExactGame
 
 
 def check_game(game: Any) -> None:
-    """Raise unless something is a game with tables."""
-    from tacit.games.tabular import check_game as check
+    """Raise unless policies of a game can be evaluated exactly."""
+    from tacit.games.exact import check_exact
 
-    check(game)
+    check_exact(game)
+
+
+def counts(game: ExactGame) -> TypeGuard[CountGame]:
+    """Return whether a game has tables over counts, not over joint actions."""
+    from tacit.games.count import CountGame
+
+    return isinstance(game, CountGame)
 
 
 def is_game(game: Any) -> bool:

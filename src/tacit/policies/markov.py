@@ -20,7 +20,6 @@ from tacit.policies.part import MarkovPart
 
 if TYPE_CHECKING:
     from tacit.games.protocol import Game
-    from tacit.games.tabular import TabularGame
 
 _PLAY = {
     "product": "At step h in state s agent i draws its action from probs[i][h][s] with a number of its own; "
@@ -70,22 +69,33 @@ class MarkovPolicy(Sealed):
                 )
 
     @classmethod
-    def uniform(cls, game: TabularGame) -> MarkovPolicy:
+    def uniform(cls, game: Game) -> MarkovPolicy:
         """Every agent draws evenly from its actions, always."""
-        check_game(game)
+        _check_sizes(game)
         return cls([Owned(np.full((1, game.states, a), 1 / a)) for a in game.actions])
 
     @classmethod
-    def random(cls, game: TabularGame, *, seed: int = 0, correlated: bool = False) -> MarkovPolicy:
+    def random(cls, game: Game, *, seed: int = 0, correlated: bool = False) -> MarkovPolicy:
         """Draw each distribution from Dirichlet(1, …, 1)."""
-        check_game(game)
+        _check_sizes(game)
         correlated = check.flag("correlated", correlated)
         rng = np.random.default_rng(check.integer("seed", seed, least=0))
         grid = (game.horizon, game.states)
         if correlated:
-            memory.require(2 * memory.floats(*grid, game.joint_actions), "a correlated policy")
-            return cls(Owned(rng.dirichlet(np.ones(game.joint_actions), grid).reshape(*grid, *game.actions)))
+            joint = math.prod(game.actions)
+            memory.require(2 * memory.floats(*grid, joint), "a correlated policy")
+            return cls(Owned(rng.dirichlet(np.ones(joint), grid).reshape(*grid, *game.actions)))
         return cls([Owned(rng.dirichlet(np.ones(a), grid)) for a in game.actions])
+
+    @classmethod
+    def shared(cls, probs: npt.ArrayLike, *, agents: int) -> MarkovPolicy:
+        """All agents play one table [H or 1, S, A], as mean-field policies are given.
+
+        >>> MarkovPolicy.shared([[[0.5, 0.5]]], agents=1000)
+        MarkovPolicy(product, 1000 agents, 1 state, 2^1000 actions, the same at every step)
+        """
+        own = cls([probs]).probs[0]
+        return cls([Owned(own)] * check.integer("agents", agents, least=1))
 
     @classmethod
     def deterministic(cls, choices: Sequence[npt.ArrayLike], actions: Sequence[int]) -> MarkovPolicy:
@@ -147,8 +157,7 @@ class MarkovPolicy(Sealed):
 
     def check_fits(self, game: Game) -> None:
         """Raise unless the policy has the game's agents, states, actions and horizon."""
-        if not is_game(game):
-            check_game(game)
+        _check_sizes(game)
         mine = (self.agents, self.states, self.actions)
         if mine != (game.agents, game.states, game.actions) or self.steps not in (1, game.horizon):
             raise TacitError(f"the policy does not fit the game: {self!r} for {game!r}")
@@ -225,6 +234,11 @@ class MarkovPolicy(Sealed):
         when = "the same at every step" if self.steps == 1 else f"{self.steps} steps"
         states = "1 state" if self.states == 1 else f"{self.states} states"
         return f"MarkovPolicy({kind}, {self.agents} agent{plural}, {states}, {times(self.actions)} actions, {when})"
+
+
+def _check_sizes(game: object) -> None:
+    if not is_game(game):
+        check_game(game)  # says what would work
 
 
 def check_policy(policy: object) -> None:

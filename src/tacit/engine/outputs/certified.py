@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +18,11 @@ from tacit.engine.run import Candidate, Gaps
 from tacit.engine.validation import Arrays, check_names
 from tacit.evaluation import evaluate
 from tacit.evaluation.certificate import Certificate, bound, certificate, fixed_deviation, latest
+from tacit.games.exact import ExactGame
 from tacit.games.protocol import Game
 from tacit.games.tabular import TabularGame
 from tacit.learners import Learner
-from tacit.policies import CertifiedPolicy, MarkovPolicy
+from tacit.policies import MarkovPolicy
 
 #: How the certificate is read for the policies that begin in any episode, or with what the last one left behind.
 READINGS = {"average": bound, "latest": latest}
@@ -56,7 +58,7 @@ class CertifiedOutput(Output):
         if self.tables is None:
             unknown = np.full(self.game.agents, np.nan)
             return {"value": unknown, "gap": engine.own_bounds(self.learner.equilibrium, done).upper}
-        known = self._known(self.tables, engine.policy(engine.distributions()), engine, done)
+        known = self._known(self.tables, engine, done, last=self._measures_last(engine))
         best = known[smallest(known)]
         each = {f"gap_{name}": one.gaps.gap for name, one in known.items()}
         return {"value": np.asarray(best.values), "gap": best.gaps.upper, **each}
@@ -69,31 +71,46 @@ class CertifiedOutput(Output):
             apart = {name: Candidate(own, nothing) for name, own in engine.separate(self.learner.rule).items()}
             return Result(last, {**apart, "last": Candidate(last, nothing)}, "last")
         if self.tables is None:
-            kind, unknown = self.learner.equilibrium, np.full(self.game.agents, np.nan)
-            known = {
-                "average": Known(engine.own_bounds(kind, done), None),
-                "latest": Known(Gaps(kind, unknown, "none"), None),
-                "last": Known(Gaps(kind, unknown, "none"), None),
-            }
-            chosen = "average"
+            known, chosen = self._unproven(engine, done), "average"
         else:
-            known = self._known(self.tables, last, engine, done)
+            known = self._known(self.tables, engine, done, last=last)
             chosen = smallest(known)
-        held: dict[str, CertifiedPolicy | MarkovPolicy] = {**self._certified(engine.record), "last": last}
+        held: dict[str, Any] = {**self._certified(engine.record), "last": last}
         return Result(last, {name: Candidate(held.get(name), one) for name, one in known.items()}, chosen)
 
-    def _known(self, tables: TabularGame, last: MarkovPolicy, engine: Engine, done: int) -> dict[str, Known]:
+    def _unproven(self, engine: Engine, done: int) -> dict[str, Known]:
+        """Return what is known of each candidate without tables: what the agents say of the average."""
+        kind, unknown = self.learner.equilibrium, np.full(self.game.agents, np.nan)
+        nothing = Known(Gaps(kind, unknown, "none"), None)
+        return {"average": Known(engine.own_bounds(kind, done), None), "latest": nothing, "last": nothing}
+
+    def _known(self, tables: ExactGame, engine: Engine, done: int, *, last: MarkovPolicy | None) -> dict[str, Known]:
         """Return what is known of each candidate: a product policy's nash gaps are its cce and its ce gaps."""
         kind, most = self.learner.equilibrium, engine.world.largest_gap
         found = {}
         for name, read in READINGS.items():
-            values, gaps = read(tables, self.certificate)
-            replay = Replay(tables, self.learner, self.episodes, self.seed, done, self.certificate, name)
+            values, gaps = read(tables, self._readable())
+            replay = self._replay(tables, done, name)
             found[name] = Known(Gaps(kind, np.maximum(gaps, 0.0), "certificate", replay, most=most), values)
+        if last is None:
+            return found
         exact = evaluate(tables, last)
         return {**found, "last": Known(Gaps(kind, exact.gaps, "exact", most=most), exact.values)}
 
-    def _certified(self, kept: object) -> dict[str, CertifiedPolicy]:
+    def _measures_last(self, engine: Engine) -> MarkovPolicy | None:
+        """Return the last iterate where it is measured in every row of the curve."""
+        return engine.policy(engine.distributions())
+
+    def _readable(self) -> Certificate:
+        """Return the certificate that bounds are read from."""
+        held: Certificate = self.certificate
+        return held
+
+    def _replay(self, tables: ExactGame, done: int, name: str) -> Callable[[], FloatArray]:
+        """Return what computes the lower bounds of a candidate."""
+        return Replay(tables, self.learner, self.episodes, self.seed, done, self.certificate, name)
+
+    def _certified(self, kept: object) -> Mapping[str, Any]:
         """Return the certified policies that the record holds."""
         return certified_policies(self.game, kept, self.learner.rule) if isinstance(kept, Record) else {}
 
@@ -114,7 +131,7 @@ class CertifiedOutput(Output):
 COSTLY, AS_LEARNING = 128, 25
 
 
-def _cost(game: Game, tables: TabularGame | None, certify: bool | None) -> tuple[str, ...]:
+def _cost(game: Game, tables: ExactGame | None, certify: bool | None) -> tuple[str, ...]:
     """Say what the certificate costs where that dominates, or would."""
     if not isinstance(game, TabularGame) or certify is False or game.joint_actions <= COSTLY:
         return ()
@@ -146,7 +163,7 @@ def smallest(known: Mapping[str, Known]) -> str:
 class Replay:
     """The same run once more, with one fixed deviation for each agent: the lower bounds on the gaps."""
 
-    game: TabularGame
+    game: ExactGame
     learner: Learner
     episodes: int  # that the run was to have
     seed: int

@@ -17,6 +17,8 @@ from tacit.engine.record import Trace, trace
 from tacit.engine.run import Candidate, Gaps
 from tacit.engine.validation import Arrays, check_names, checked, whole_number
 from tacit.evaluation import evaluate, evaluate_iterates, l2_gap
+from tacit.games.count import CountGame
+from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
 from tacit.games.tabular import TabularGame
 from tacit.learners import Learner
@@ -39,7 +41,7 @@ class MarkovOutput(Output):
     ) -> None:
         self.game = game
         self._tables = tables_to_measure(game, True if learner.exact and certify is None else certify)
-        self._final = game if isinstance(game, TabularGame) and certify is not False else None
+        self._final = game if is_exact(game) and certify is not False else None
         self._keeps_best = learner.exact
         self.certifies = self._tables is not None
         self._sampling, self._sampled_at = streams.stream(seed, streams.OUTPUT), 0
@@ -143,7 +145,7 @@ class MarkovOutput(Output):
             self.certificate.clock[0] = 0
 
     def _average(self, table: FloatArray) -> None:
-        if self._tables is not None and len(table):
+        if isinstance(self._tables, TabularGame) and len(table):
             found = evaluate_iterates(self._tables, table)
             self._add(np.stack([found.values[:, 0], found.gaps.max(axis=1), found.l2_gaps], axis=1))
 
@@ -157,8 +159,8 @@ class MarkovOutput(Output):
             self._best, self._best_gap = engine.distributions(), gap
 
 
-def _size(game: TabularGame) -> int:
-    return game.horizon * game.states * game.joint_actions
+def _size(game: ExactGame) -> float:
+    return math.inf if isinstance(game, CountGame) else game.horizon * game.states * game.joint_actions
 
 
 def _stacked(game: Game, distributions: list[FloatArray]) -> FloatArray:
@@ -169,14 +171,16 @@ def _stacked(game: Game, distributions: list[FloatArray]) -> FloatArray:
     return table
 
 
-def tables_to_measure(game: Game, certify: bool | None) -> TabularGame | None:
+def tables_to_measure(game: Game, certify: bool | None) -> ExactGame | None:
     """Return the game if exact measures are wanted and its tables are there; by default they are for small games."""
-    if not isinstance(game, TabularGame) or certify is False:
+    if not is_exact(game) or certify is False:
         return None
+    if isinstance(game, CountGame):  # one evaluation for each point of the curve is not much
+        return game
     return game if certify or game.joint_actions <= CERTIFY_JOINT_ACTIONS else None
 
 
-def exact_candidate(tables: TabularGame | None, policy: MarkovPolicy) -> Candidate:
+def exact_candidate(tables: ExactGame | None, policy: MarkovPolicy) -> Candidate:
     """Return a Markov policy with its exact nash gaps and values, where there are tables to compute them from."""
     return Candidate(policy, ExactGaps(tables, policy))
 
@@ -185,7 +189,7 @@ def exact_candidate(tables: TabularGame | None, policy: MarkovPolicy) -> Candida
 class ExactGaps:
     """Judges a Markov policy when it is asked: its exact nash gaps and values, nothing without tables."""
 
-    tables: TabularGame | None
+    tables: ExactGame | None
     policy: MarkovPolicy
 
     def __call__(self) -> tuple[Gaps, FloatArray | None]:

@@ -1,0 +1,195 @@
+"""Games as functions: three plain Python functions, compiled into the one loop, without joint tables."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tacit.core import check, limits
+from tacit.core.errors import TacitError, brief, one_line
+from tacit.core.ownership import locked
+from tacit.games.fingerprint import fingerprint
+from tacit.games.function_classes import struct
+from tacit.games.protocol import check_range
+from tacit.games.tabular import checked_names, count, times
+
+#: What the functions are called with; `params` comes last where there are any.
+ARGUMENTS = {"start": ("u",), "advance": ("h", "s", "actions", "u"), "reward": ("i", "h", "s", "actions")}
+
+
+class FunctionGame:
+    """A game of N agents given by functions.
+
+    Parameters
+    ----------
+    start : function of (u)
+        The first state, from 0 to S − 1, from a uniform number u in [0, 1): all chance comes in this way.
+    advance : function of (h, s, actions, u)
+        The next state, from the step h, the state s, the array of all agents' actions [N], and a uniform number.
+    reward : function of (i, h, s, actions)
+        Agent i's reward.
+    agents, states, horizon : int
+        N, S and H.
+    actions : int or sequence of N ints
+        The number of actions of all agents, or of each.
+    reward_range : (low, high)
+        Rewards lie within it.
+    params : mapping, optional
+        Numbers and arrays by name. With it, each function takes one argument more, the last, and reads
+        `params.cost`. Other parameters do not compile anew.
+    name, state_names, action_names, notes : optional
+        For people.
+
+    Notes
+    -----
+    The functions are compiled by numba: numbers, arrays, loops, `math` and NumPy, but no Python objects; they allocate
+    nothing. They are compiled once and kept on disk, by what they do and not by where they stand, scripts included.
+    `tacit.testing.check_game(game)` checks that they do what the sizes say.
+
+    Examples
+    --------
+    >>> def start(u):
+    ...     return 0
+    >>> def advance(h, s, actions, u):
+    ...     return 1 if u < 0.5 else 0
+    >>> def reward(i, h, s, actions):
+    ...     return 1.0 * actions[i]
+    >>> FunctionGame(start, advance, reward, agents=20, actions=8, states=2, horizon=10, reward_range=(0, 7))
+    FunctionGame(20 agents, 2 states, 8^20 actions, horizon 10, rewards in [0, 7])
+    """
+
+    def __init__(
+        self,
+        start: Callable[..., Any],
+        advance: Callable[..., Any],
+        reward: Callable[..., Any],
+        *,
+        agents: int,
+        actions: int | Sequence[int],
+        states: int,
+        horizon: int,
+        reward_range: tuple[float, float],
+        params: Mapping[str, Any] | None = None,
+        name: str | None = None,
+        state_names: Sequence[str] | None = None,
+        action_names: Sequence[Sequence[str]] | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        self.agents = check.integer("agents", agents, least=1)
+        self.states = check.integer("states", states, least=1)
+        self.horizon = limits.integer("horizon", horizon, least=1, most=limits.HORIZON)
+        each = [actions] * self.agents if isinstance(actions, int | np.integer) else actions
+        if not isinstance(each, Sequence | np.ndarray) or isinstance(each, str) or len(each) != self.agents:
+            raise TacitError(
+                f"actions is {brief(actions)}; it must be a number, or one for each of {self.agents} agents"
+            )
+        self.actions = tuple(check.integer(f"actions[{i}]", a, least=1) for i, a in enumerate(each))
+        self.reward_range = check.interval("reward_range", reward_range)
+        check_range(self.reward_range, self.horizon)
+        self.params = _checked_params(params)
+        self.functions = {"start": start, "advance": advance, "reward": reward}
+        for what, function in self.functions.items():
+            _check_signature(what, function, self.params is not None)
+        if name is not None and not isinstance(name, str):
+            raise TacitError(f"name is {brief(name)}; it must be a string")
+        self.name, self.notes = name, tuple(notes)
+        self.state_names = None if state_names is None else checked_names("state_names", state_names, self.states)
+        self.action_names = None
+        if action_names is not None:
+            if not isinstance(action_names, Sequence) or len(action_names) != self.agents:
+                raise TacitError(f"action_names is {brief(action_names)}; it must have a list for each agent")
+            pairs = zip(action_names, self.actions, strict=True)
+            self.action_names = tuple(checked_names(f"action_names[{i}]", own, a) for i, (own, a) in enumerate(pairs))
+        self._check_calls()
+
+    @property
+    def digest(self) -> str:
+        """A digest of all that the game is to its players, but for the code of libraries."""
+        sizes = (self.agents, self.actions, self.states, self.horizon, self.reward_range)
+        held = () if self.params is None else tuple(self.params.items())
+        return fingerprint(*self.functions.values(), sizes, held)
+
+    def kernels(self) -> Any:
+        """Return the game as the compiled loop plays it."""
+        from tacit.games.function_kernels import check_compiles, implement  # imports the compiler
+
+        given = () if self.params is None else (_params_struct(self.params),)
+        digest = fingerprint(*self.functions.values())
+        kind, new = struct(f"Rules_{digest}{'_params' if given else ''}", ("horizon", "states", "actions", "params"))
+        if new:
+            implement(kind, self.functions, bool(given))
+        check_compiles(digest, self.functions, given)
+        made: Any = kind
+        return made(self.horizon, self.states, locked(np.array(self.actions)), given[0] if given else 0)
+
+    def _check_calls(self) -> None:
+        """Call each function once as plain Python: most slips show here, and in words."""
+        last = () if self.params is None else (_params_struct(self.params),)
+        actions = np.zeros(self.agents, dtype=np.int64)
+        for what, arguments in (("start", (0.5,)), ("advance", (0, 0, actions, 0.5)), ("reward", (0, 0, 0, actions))):
+            if what == "advance" and self.horizon == 1:
+                continue
+            function = self.functions[what]
+            told = f"{what} ({where(function)})"
+            try:
+                found = function(*arguments, *last)
+            except Exception as error:  # whatever somebody's function does
+                raise TacitError(f"{told} raised {type(error).__name__}: {one_line(error, 200)}") from error
+            if what == "reward" and not isinstance(found, int | float | np.integer | np.floating):
+                raise TacitError(f"{told} returned {brief(found)}; a reward is a number")
+            if what != "reward" and not isinstance(found, int | np.integer):
+                raise TacitError(f"{told} returned {brief(found)}; a state is a whole number to {self.states - 1}")
+
+    def __repr__(self) -> str:
+        title = f"{self.name!r}: " if self.name else ""
+        low, high = self.reward_range
+        return (
+            f"FunctionGame({title}{count(self.agents, 'agent')}, {count(self.states, 'state')}, "
+            f"{times(self.actions)} actions, horizon {self.horizon}, rewards in [{low:g}, {high:g}])"
+        )
+
+
+def where(function: Any) -> str:
+    """Return the file and line of a function."""
+    code = getattr(getattr(function, "py_func", function), "__code__", None)
+    return "a function without source" if code is None else f"{code.co_filename}:{code.co_firstlineno}"
+
+
+def _check_signature(what: str, function: Any, params: bool) -> None:
+    wanted = (*ARGUMENTS[what], *(("params",) if params else ()))
+    if not callable(function):
+        raise TacitError(f"{what} is {brief(function)}; it must be a function of ({', '.join(wanted)})")
+    try:
+        inspect.signature(getattr(function, "py_func", function)).bind(*wanted)
+    except TypeError:
+        given = ", ".join(inspect.signature(getattr(function, "py_func", function)).parameters)
+        raise TacitError(
+            f"{what} ({where(function)}) takes ({given}); it is called with ({', '.join(wanted)})"
+        ) from None
+    except ValueError:  # no signature to look at
+        return
+
+
+def _checked_params(params: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    if params is None:
+        return None
+    if not isinstance(params, Mapping) or not params:
+        raise TacitError(f"params is {brief(params)}; it must be a mapping from names to numbers and arrays")
+    found: dict[str, Any] = {}
+    for key, value in params.items():
+        if not isinstance(key, str) or not re.fullmatch(r"[A-Za-z]\w*", key):
+            raise TacitError(f"params has the name {brief(key)}; names are letters, digits and underscores")
+        array = np.asarray(value)
+        if array.dtype.kind not in "biuf":
+            raise TacitError(f"params[{key!r}] is {brief(value)}; it must be a number or an array of numbers")
+        found[key] = array.item() if array.ndim == 0 else locked(np.array(array))
+    return found
+
+
+def _params_struct(params: Mapping[str, Any]) -> Any:
+    kind, _ = struct("Params_" + "_".join(params), tuple(params))
+    return kind(*params.values())

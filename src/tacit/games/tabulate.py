@@ -1,0 +1,233 @@
+"""From functions over any hashable states to tables: all states that can be reached are found and numbered."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+import time
+from array import array
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tacit.core import check, limits
+from tacit.core.errors import TacitError, brief
+from tacit.core.ownership import Owned
+from tacit.games.successors import Successors
+from tacit.games.tabular import TabularGame, check_axes
+
+#: States × joint actions that are looked at unless more are asked for.
+LIMIT = 5_000_000
+
+
+def tabulate(
+    transition: Callable[[Any, tuple[int, ...]], Any],
+    reward: Callable[[Any, tuple[int, ...]], Any],
+    *,
+    start: Any,
+    actions: Sequence[int],
+    horizon: int,
+    limit: int = LIMIT,
+    progress: bool | None = None,
+    name: str | None = None,
+    action_names: Sequence[Sequence[str]] | None = None,
+    notes: Sequence[str] = (),
+) -> TabularGame:
+    """Make a game from functions of states, by breadth-first search from the first ones.
+
+    Parameters
+    ----------
+    transition : function of (state, actions)
+        Pairs (probability, next state), or a dict {next state: probability}; states are anything hashable, `actions` is
+        a tuple with one action for each agent.
+    reward : function of (state, actions)
+        N numbers, one for each agent, or one number for all.
+    start : hashable, or dict {state: probability}
+        The first state, or its distribution.
+    actions : sequence of N ints
+        The number of actions of each agent.
+    horizon : int
+        Steps in an episode. States that cannot be reached before the last one are left out, and where only the last
+        step can be taken no transition is asked for.
+    limit : int
+        Most states × joint actions to look at; the search ends with an error when there are more.
+    progress : bool, optional
+        Show on stderr how far the search is; by default on a terminal.
+    name, action_names, notes : optional
+        For people, as in TabularGame. States are named as `str` shows them, if no two look the same.
+
+    Examples
+    --------
+    >>> def transition(state, actions):
+    ...     return [(1.0, (state + sum(actions)) % 3)]
+    >>> tabulate(transition, lambda state, actions: float(state == 2), start=0, actions=[2, 2], horizon=4)
+    TabularGame(2 agents, 3 states, 2×2 actions, horizon 4, rewards in [0, 1])
+    """
+    horizon = limits.integer("horizon", horizon, least=1, most=limits.HORIZON)
+    if not isinstance(actions, Sequence | np.ndarray) or isinstance(actions, str) or not len(actions):
+        raise TacitError(f"actions is {brief(actions)}; it must be a list with one number for each agent")
+    sizes = tuple(check.integer(f"actions[{i}]", a, least=1) for i, a in enumerate(actions))
+    check_axes(len(sizes))
+    limit = check.integer("limit", limit, least=1)
+    for what, function in (("transition", transition), ("reward", reward)):
+        if not callable(function):
+            raise TacitError(f"{what} is {brief(function)}; it must be a function of (state, actions)")
+    search = _Search(transition, reward, sizes, horizon, limit, _shown(progress))
+    first, initial = _first(start)
+    search.run(first)
+    names = [str(state) for state in search.states]
+    return TabularGame(
+        Owned(search.successors()),
+        Owned(search.rewards()),
+        [*initial, *[0.0] * (len(search.states) - len(first))],
+        horizon,
+        name=name,
+        state_names=names if len(set(names)) == len(names) else None,
+        action_names=action_names,
+        notes=notes,
+    )
+
+
+def _first(start: Any) -> tuple[list[Any], list[float]]:
+    """Return the first states and their probabilities."""
+    if not isinstance(start, dict):
+        return [start], [1.0]
+    if not start:
+        raise TacitError("start is {}; it must be a state, or a dict {state: probability}")
+    return list(start), [check.real(f"start[{brief(state)}]", p, least=0, most=1) for state, p in start.items()]
+
+
+def _shown(progress: bool | None) -> bool:
+    return sys.stderr.isatty() if progress is None else check.flag("progress", progress)
+
+
+class _Search:
+    """The states so far, in the order in which they were met, and the tables of those that were looked at."""
+
+    def __init__(
+        self,
+        transition: Callable[..., Any],
+        reward: Callable[..., Any],
+        sizes: tuple[int, ...],
+        horizon: int,
+        limit: int,
+        shown: bool,
+    ) -> None:
+        self.transition, self.reward, self.sizes, self.horizon = transition, reward, sizes, horizon
+        self.limit, self.shown = limit, shown
+        self.joint = list(itertools.product(*map(range, sizes)))
+        self.states: list[Hashable] = []
+        self.numbers: dict[Hashable, int] = {}
+        self.first, self.state, self.prob = array("q", [0]), array("i"), array("d")
+        self.paid = array("d")
+
+    def run(self, first: list[Any]) -> None:
+        """Look at all states that can be reached, step by step."""
+        for state in first:
+            self._number(state)
+        done, told = 0, time.monotonic()
+        for step in range(self.horizon):
+            level = range(done, len(self.states))
+            for s in level:
+                if (s + 1) * len(self.joint) > self.limit:
+                    raise TacitError(
+                        f"there are more than {self.limit:,} states × joint actions: {len(self.states):,} states after "
+                        f"{step} steps and {len(self.joint)} joint actions; give a larger limit= or a smaller game"
+                    )
+                self._look(s, last=step == self.horizon - 1)
+                if self.shown and time.monotonic() - told > 0.2:
+                    told = time.monotonic()
+                    print(f"\rtabulate: {s + 1:,} of {len(self.states):,} states", end="", file=sys.stderr)
+            done = level.stop
+            if done == len(self.states):
+                break
+        if self.shown:
+            print(f"\rtabulate: {done:,} states, {len(self.state):,} transitions", file=sys.stderr)
+
+    def _number(self, state: Any) -> int:
+        try:
+            number = self.numbers.get(state)
+        except TypeError:
+            raise TacitError(f"{brief(state)} is no state: states must be hashable, e.g. tuples") from None
+        if number is None:
+            number = self.numbers[state] = len(self.states)
+            self.states.append(state)
+        return number
+
+    def _look(self, s: int, *, last: bool) -> None:
+        """Write down what every joint action does in a state."""
+        here, N = self.states[s], len(self.sizes)
+        first, state, prob, paid = self.first, self.state, self.prob, self.paid
+        for joint in self.joint:
+            if last:  # where it leads does not matter any more
+                state.append(s)
+                prob.append(1.0)
+            else:
+                self._lead(here, joint, self.transition(here, joint))
+            first.append(len(state))
+            given = self.reward(here, joint)
+            try:
+                if isinstance(given, int | float):
+                    paid.extend([given] * N)
+                elif len(given) != N:
+                    raise TypeError
+                else:
+                    paid.extend(given)
+            except TypeError:
+                told = f"reward({brief(here)}, {joint}) is {brief(given)}"
+                raise TacitError(f"{told}; it must be a number, or one for each of {N} agents") from None
+
+    def _lead(self, here: Any, joint: tuple[int, ...], given: Any) -> None:
+        """Write down the next states of one joint action."""
+        numbers, state, prob = self.numbers, self.state, self.prob
+        pairs: Iterable[Any] = ((p, s) for s, p in given.items()) if isinstance(given, dict) else given
+        begin, total = len(state), 0.0
+        try:
+            for p, s_next in pairs:
+                if p > 0.0:
+                    try:
+                        number = numbers.get(s_next)
+                    except TypeError:
+                        number = None  # the next line says why
+                    state.append(self._number(s_next) if number is None else number)
+                    prob.append(p)
+                elif p != 0.0:
+                    raise TacitError(f"transition({brief(here)}, {joint}) has the probability {brief(p)}")
+                total += p
+        except (TypeError, ValueError) as error:
+            if isinstance(error, TacitError):
+                raise
+            raise TacitError(
+                f"transition({brief(here)}, {joint}) is {brief(given)}; it must be pairs (probability, next state)"
+            ) from None
+        if abs(total - 1.0) > check.SUM_TOLERANCE:
+            raise TacitError(
+                f"the probabilities of transition({brief(here)}, {joint}) sum to {total:.12g}, and must to 1"
+            )
+        if len(state) - begin > 1:
+            self._merge(begin)
+
+    def _merge(self, begin: int) -> None:
+        """Add up what was listed more than once since `begin`."""
+        found: dict[int, float] = {}
+        for s, p in zip(self.state[begin:], self.prob[begin:], strict=True):
+            found[s] = found.get(s, 0.0) + p
+        if len(found) < len(self.state) - begin:
+            del self.state[begin:], self.prob[begin:]
+            self.state.extend(found)
+            self.prob.extend(found.values())
+
+    def successors(self) -> Successors:
+        """Return the lists of next states."""
+        return Successors(
+            np.frombuffer(self.first, dtype=np.int64),
+            np.frombuffer(self.state, dtype=np.int32),
+            np.frombuffer(self.prob, dtype=np.float64),
+        )
+
+    def rewards(self) -> Any:
+        """Return the rewards [N, 1, S, A_1, …, A_N]."""
+        N, S = len(self.sizes), len(self.states)
+        table = np.frombuffer(self.paid, dtype=np.float64).reshape(S * len(self.joint), N)
+        return np.ascontiguousarray(table.T).reshape(N, 1, S, *self.sizes)

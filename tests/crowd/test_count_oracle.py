@@ -1,0 +1,158 @@
+"""The oracle of counting games: against sums over joint actions, rational arithmetic, and play at N = 1000."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from random_counts import FORMS, Tables, exact_seat
+
+import tacit
+from tacit.evaluation import occupancy, policy_gradient, policy_values
+from tacit.evaluation.seats import seats
+
+BRUTE = [form for form, (N, A, *_) in FORMS.items() if A**N <= 4096]
+
+
+def policies(game: tacit.CountGame) -> list[tacit.MarkovPolicy]:
+    rng = np.random.default_rng(3)
+    shared = rng.dirichlet(np.ones(game.actions[0]), (1, game.states))
+    pure = [rng.integers(game.actions[0], size=(game.horizon, game.states)) for _ in game.actions]
+    half = tacit.MarkovPolicy.random(game, seed=5).probs
+    return [
+        tacit.MarkovPolicy.random(game, seed=1),
+        tacit.MarkovPolicy.uniform(game),
+        tacit.MarkovPolicy.shared(shared, agents=game.agents),
+        tacit.MarkovPolicy.deterministic(pure, game.actions),
+        tacit.MarkovPolicy([half[i // 2] for i in range(game.agents)]),  # pairs that play the same
+    ]
+
+
+@pytest.mark.parametrize("form", [form for form in BRUTE if FORMS[form][1] ** FORMS[form][0] <= 100])
+def test_every_joint_action_is_that_of_the_arrays(form: str):
+    tables = Tables(form, horizon=2)
+    game, written = tables.game(), tables.game().tabular()
+    for h in range(2):
+        for s in range(2):
+            for joint in tables.joints():
+                expected = [tables.reward(i, h, s, joint) for i in range(tables.N)]
+                for u in (0.1, 0.5, 0.999):
+                    found, same = game.step(h, s, joint, u), written.step(h, s, joint, u)
+                    assert found[0] == same[0]
+                    assert found[1].tolist() == same[1].tolist() == expected
+                assert (written.transitions[(0, s, *joint)] == tables.row(s, joint)).all()
+    assert game.reward_range == pytest.approx(written.reward_range)
+
+
+@pytest.mark.parametrize("form", [*BRUTE, "eight agents, four actions"])
+def test_values_and_gaps_are_those_of_the_joint_tables(form: str):
+    game = Tables(form).game()
+    written = game.tabular()
+    for policy in policies(game):
+        one, other = tacit.evaluate(game, policy), tacit.evaluate(written, policy)
+        np.testing.assert_allclose(one.values, other.values, atol=1e-12)
+        np.testing.assert_allclose(one.gaps, other.gaps, atol=1e-12)
+        assert tacit.evaluate(game, policy, gap="ce").gap == pytest.approx(one.gap)
+        assert tacit.l2_gap(game, policy) == pytest.approx(tacit.l2_gap(written, policy), abs=1e-10)
+        last = game.agents - 1
+        found, same = tacit.best_response(game, policy, last), tacit.best_response(written, policy, last)
+        assert found.value == pytest.approx(same.value, abs=1e-12)
+        np.testing.assert_allclose(occupancy(game, policy), occupancy(written, policy), atol=1e-12)
+        np.testing.assert_allclose(policy_values(game, policy).V, policy_values(written, policy).V, atol=1e-12)
+        for mine, theirs in zip(policy_gradient(game, policy).q, policy_gradient(written, policy).q, strict=True):
+            np.testing.assert_allclose(mine, theirs, atol=1e-12)
+
+
+def test_a_correlated_policy_is_evaluated_where_its_table_fits():
+    game = Tables("loads and counts").game()
+    policy = tacit.MarkovPolicy.random(game, seed=2, correlated=True)
+    for kind in ("cce", "ce"):
+        one, other = tacit.evaluate(game, policy, gap=kind), tacit.evaluate(game.tabular(), policy, gap=kind)
+        np.testing.assert_allclose(one.gaps, other.gaps, atol=1e-12)
+
+
+@pytest.mark.parametrize("form", ["loads and counts", "two actions", "counts and scores"])
+def test_against_rational_arithmetic(form: str):
+    tables = Tables(form)
+    game = tables.game()
+    rng = np.random.default_rng(0)
+    whole = rng.integers(1, 50, size=(tables.N, tables.A))
+    exact = [[Fraction(int(x), int(row.sum())) for x in row] for row in whole]
+    found = seats(game, 1, [1], np.array([[[float(p) for p in row] for row in exact]]))
+    for i in range(tables.N):
+        reward, after = exact_seat(tables, exact, i, 1, 1)
+        np.testing.assert_allclose(found.reward[0, i], [float(r) for r in reward], rtol=0, atol=1e-14)
+        np.testing.assert_allclose(found.next[0, i], [[float(p) for p in row] for row in after], rtol=0, atol=1e-14)
+
+
+def test_the_sum_of_a_thousand_is_the_binomial():
+    """Equal agents: the others' load is binomial, whose chances SciPy knows."""
+    from scipy.stats import binom
+
+    N, p = 1000, 0.3
+    table = np.random.default_rng(1).normal(size=(1, 1, 2, N + 1))
+    game = tacit.CountGame(table, np.ones((1, 1, N + 1, 1)), [1.0], 1, agents=N, actions=2, load=True, scores=(0, 1))
+    found = tacit.evaluate(game, tacit.MarkovPolicy.shared([[[1 - p, p]]], agents=N))
+    go, stay = (binom.pmf(np.arange(N), N - 1, q) @ table[0, 0, a, 1:] for a, q in ((1, p), (0, 1 - p)))
+    np.testing.assert_allclose(found.values, p * go + (1 - p) * stay, atol=1e-12)
+    np.testing.assert_allclose(found.gaps, max(go, stay) - (p * go + (1 - p) * stay), atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["congestion", "minority"])
+def test_play_of_a_thousand_agrees(name: str):
+    """Monte Carlo within 4 standard errors: false alarms about once in 4,000 for the three agents looked at."""
+    game = tacit.make(name, agents=1000, horizon=3)
+    rng = np.random.default_rng(7)
+    probs = rng.dirichlet([5, 6], (1000, 3, game.states))
+    values = tacit.evaluate(game, tacit.MarkovPolicy(list(probs))).values
+    plays = 1500
+    s, returns = np.array([game.start(u) for u in rng.random(plays)]), np.zeros((plays, 1000))
+    for h in range(3):
+        actions = (rng.random((plays, 1000)) >= probs[:, h, :, 0].T[s]).astype(np.int64)
+        s, rewards = game.play(h, s, actions, rng.random(plays))
+        returns += rewards
+    for i in (0, 500, 999):
+        error = returns[:, i].std() / np.sqrt(plays)
+        assert abs(returns[:, i].mean() - values[i]) < 4 * error
+
+
+def test_many_plays_are_single_steps():
+    game = Tables("counts and scores").game()
+    rng = np.random.default_rng(0)
+    s, actions, u = rng.integers(2, size=30), rng.integers(3, size=(30, 4)), rng.random(30)
+    after, rewards = game.play(1, s, actions, u)
+    for k in range(30):
+        single = game.step(1, int(s[k]), actions[k].tolist(), float(u[k]))
+        assert (single[0], single[1].tolist()) == (after[k], rewards[k].tolist())
+
+
+@pytest.mark.parametrize(
+    ("game", "holds"),
+    [
+        (lambda: tacit.make("congestion", agents=4, horizon=1), True),  # Rosenthal
+        (lambda: tacit.make("congestion", agents=4, horizon=2), None),
+        (lambda: tacit.make("distancing", agents=4, horizon=1, form="counts"), True),
+        (lambda: Tables("counts and counts", horizon=1).game(), False),
+        (lambda: Tables("two actions", horizon=2).game(), False),
+    ],
+)
+def test_the_potential_test_says_what_that_of_the_tables_says(game, holds: bool | None):
+    one = game()
+    found, same = tacit.potential(one), tacit.potential(one.tabular())
+    assert found.holds == same.holds
+    assert holds is None or found.holds == holds
+    if found.holds:
+        policy = tacit.MarkovPolicy.random(one, seed=4)
+        assert found.value(policy) == pytest.approx(same.value(policy), abs=1e-10)
+
+
+def test_a_hundred_drivers_have_a_potential():
+    assert tacit.potential(tacit.make("congestion", agents=100, horizon=1)).holds
+
+
+def test_what_needs_joint_tables_is_done_where_they_fit_and_refused_elsewhere():
+    small, large = tacit.make("congestion", agents=3, horizon=2), tacit.make("congestion", agents=1000)
+    assert tacit.solve(small, "cce").values == pytest.approx(tacit.solve(small.tabular(), "cce").values)
+    with pytest.raises(tacit.TacitError, match=r"2\^1000 joint actions"):
+        tacit.solve(large, "cce")

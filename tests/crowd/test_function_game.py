@@ -1,0 +1,171 @@
+"""Games as functions: compiled into the loop, checked, cached, and told in words where they do not compile."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.games.fingerprint import fingerprint
+from tacit.games.function_kernels import in_words
+
+
+def half(x):
+    return 0.5 * x
+
+
+def start(u):
+    return 0 if u < half(1.0) else 1
+
+
+def advance(h, s, actions, u):
+    return 0 if u < (0.2 if actions[0] == actions[1] else 0.8) else 1
+
+
+def reward(i, h, s, actions):
+    return 1.0 if (actions[0] == actions[1]) == (i == 0) else -1.0
+
+
+SIZES: dict[str, Any] = {"agents": 2, "actions": 2, "states": 2, "horizon": 2, "reward_range": (-1, 1)}
+
+
+def tables() -> tacit.TabularGame:
+    """The same game as tables."""
+    same = np.eye(2)
+    P = np.where(same[..., None] == 1, [0.2, 0.8], [0.8, 0.2])
+    pays = 2 * same - 1
+    R = np.stack([pays, -pays])[:, None, None].repeat(2, axis=2)
+    return tacit.TabularGame(P[None, None].repeat(2, axis=1), R, [0.5, 0.5], 2)
+
+
+def test_functions_and_tables_give_the_same_run():
+    game = tacit.FunctionGame(start, advance, reward, **SIZES)
+    tacit.testing.check_game(game)
+    run = tacit.learn(game, "adaptive-v-cce", episodes=200, seed=3)
+    same = tacit.learn(tables(), "adaptive-v-cce", episodes=200, seed=3, certify=False)
+    for one, other in zip(run.last.probs, same.last.probs, strict=True):
+        assert one.tobytes() == other.tobytes()
+    assert (run.reward == same.reward).all()
+
+
+def begin_with(u, params):
+    return params.first
+
+
+def stay(h, s, actions, u, params):
+    return s
+
+
+def paid(i, h, s, actions, params):
+    return params.table[s] * params.scale
+
+
+def test_parameters():
+    given = {"first": 1, "table": [0.0, 2.0], "scale": 0.5}
+    sizes = {**SIZES, "reward_range": (0, 1)}
+    game = tacit.FunctionGame(begin_with, stay, paid, params=given, **sizes)
+    assert tacit.learn(game, "q-independent", episodes=5).reward.tolist() == [2, 2]
+    other = tacit.FunctionGame(begin_with, stay, paid, params={**given, "scale": 0.25}, **sizes)
+    assert type(other.kernels()) is type(game.kernels())  # compiled once
+    assert other.digest != game.digest
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (
+            {"reward": lambda i, h: 1.0},
+            r"reward \(.*test_function_game.py:\d+\) takes \(i, h\); it is called with \(i, h",
+        ),
+        ({"reward": lambda i, h, s, actions: "x"}, "reward .* returned 'x'; a reward is a number"),
+        ({"reward": lambda i, h, s, actions: actions[7]}, "reward .* raised IndexError"),
+        ({"start": lambda u: u}, "start .* returned 0.5; a state is a whole number"),
+        ({"start": 3}, r"start is 3; it must be a function of \(u\)"),
+        ({"actions": [2]}, r"actions is \[2\]"),
+        ({"params": {}}, "params is {}"),
+        ({"params": {"a b": 1}}, "params has the name 'a b'"),
+        ({"params": {"a": "x"}}, r"params\['a'\] is 'x'"),
+    ],
+)
+def test_wrong_games_are_told(wrong: dict[str, Any], message: str):
+    right = {"start": start, "advance": advance, "reward": reward, **SIZES}
+    with pytest.raises(tacit.TacitError, match=message):
+        tacit.FunctionGame(**{**right, **wrong})
+
+
+def no_such_attribute(i, h, s, actions):
+    known = {"a": 1.0}
+    return known.setdefault("b", object() is None)
+
+
+def test_what_does_not_compile_is_told_by_file_and_line():
+    game = tacit.FunctionGame(start, advance, no_such_attribute, **SIZES)
+    line = no_such_attribute.__code__.co_firstlineno
+    with pytest.raises(
+        tacit.TacitError, match=rf"test_function_game.py:({line}|{line + 1}|{line + 2}): reward does not"
+    ):
+        tacit.learn(game, "adaptive-v-cce", episodes=5)
+
+
+def allocates(i, h, s, actions):
+    return 1.0 * (actions == actions[i]).sum()
+
+
+def test_what_allocates_is_told():
+    game = tacit.FunctionGame(start, advance, allocates, **SIZES)
+    with pytest.raises(
+        tacit.TacitError, match=r"test_function_game.py:\d+: reward does not compile: it makes an array"
+    ):
+        game.kernels()
+
+
+def test_a_state_that_is_not_there():
+    game = tacit.FunctionGame(start, lambda h, s, actions, u: 2, reward, **SIZES)
+    with pytest.raises(tacit.TacitError, match="advance returned 2; states are whole numbers from 0 to 1"):
+        tacit.learn(game, "adaptive-v-cce", episodes=5)
+
+
+def test_numba_s_dump_in_words():
+    dump = "Failed in nopython mode pipeline (step: nopython frontend)\n\x1b[1mUntyped global name 'f'\x1b[0m\n\nFile x"
+    assert in_words(dump) == "Untyped global name 'f'"
+
+
+def test_a_fingerprint_sees_what_a_function_refers_to():
+    def made(k: float) -> Any:
+        return lambda x: half(x) + k
+
+    assert fingerprint(made(1.0)) == fingerprint(made(1.0)) != fingerprint(made(2.0))
+
+
+SCRIPT = """
+import tacit, numba
+def start(u): return 0
+def advance(h, s, actions, u): return 1 - s
+def reward(i, h, s, actions): return 1.0 * actions[i]
+game = tacit.FunctionGame(start, advance, reward, agents=2, actions=2, states=2, horizon=3, reward_range=(0, 1))
+from tacit.core import kernel_cache
+loaded = []
+load = kernel_cache.KernelCache.load_overload
+def watched(self, sig, context):
+    found = load(self, sig, context)
+    loaded.append(found is not None)
+    return found
+kernel_cache.KernelCache.load_overload = watched
+run = tacit.learn(game, "q-independent", episodes=20, keep=False)
+print(all(loaded), len(loaded) > 0)
+"""
+
+
+@pytest.mark.slow
+def test_a_script_finds_its_compiled_game_again(tmp_path: Path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    told = [
+        subprocess.run([sys.executable, script], capture_output=True, text=True, check=True).stdout for _ in range(2)
+    ]
+    assert told == ["False True\n", "True True\n"]
