@@ -39,12 +39,8 @@ def test_engines_are_imported_only_where_they_are_asked_for():
 def test_without_an_engine_its_pip_command_is_named(on: str, module: str, extra: str):
     """In a process that does not find it, as with the core install."""
     hide = f"import sys; sys.modules[{module!r}] = None"  # Python then says ModuleNotFoundError
-    done = subprocess.run(
-        [sys.executable, "-c", f"{hide}\nfrom tacit.cli.main import main; sys.exit(main(sys.argv[1:]))"]
-        + ["run", "chicken", "npg", "--episodes", "2", "--on", on],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    code = f"{hide}\nfrom tacit.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    line = [sys.executable, "-c", code, "run", "chicken", "npg", "--episodes", "2", "--on", on]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"tacit: {module} is not installed; pip install 'tacit[{extra}]'\n"
