@@ -1,4 +1,4 @@
-"""What is imported when: the compiler only where it is needed."""
+"""What is imported when: the compiler, Ray and Dask only where they are needed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,39 @@ import sys
 import pytest
 
 
+def imported(statement: str, *modules: str) -> list[str]:
+    """Return which of some modules a fresh process has imported after a statement."""
+    code = f"{statement}\nimport sys; print(*sorted(set({modules!r}) & set(sys.modules)), file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stderr.split()
+
+
 @pytest.mark.parametrize("statement", ["import tacit", "import tacit.games", "import tacit; tacit.make('chicken')"])
 def test_games_do_not_import_the_compiler(statement: str):
-    code = f"{statement}; import sys; sys.exit('numba' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert imported(statement, "numba") == []
+
+
+#: Imports all of tacit, and runs an experiment as the command line does.
+ALL = """
+import importlib, pkgutil, tacit
+for module in pkgutil.walk_packages(tacit.__path__, "tacit."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+from tacit.cli.main import main
+assert main(["run", "chicken", "npg", "--episodes", "2"]) == 0
+"""
+
+
+def test_engines_are_imported_only_where_they_are_asked_for():
+    assert imported(ALL, "ray", "dask", "distributed") == []
+
+
+@pytest.mark.parametrize(("on", "module", "extra"), [("ray", "ray", "ray"), ("dask", "distributed", "dask")])
+def test_without_an_engine_its_pip_command_is_named(on: str, module: str, extra: str):
+    """In a process that does not find it, as with the core install."""
+    hide = f"import sys; sys.modules[{module!r}] = None"  # Python then says ModuleNotFoundError
+    code = f"{hide}\nfrom tacit.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    line = [sys.executable, "-c", code, "run", "chicken", "npg", "--episodes", "2", "--on", on]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"tacit: {module} is not installed; pip install 'tacit[{extra}]'\n"

@@ -129,6 +129,6 @@ def test_the_paper_is_not_judged_by_a_part_of_the_seeds(
 
     monkeypatch.setattr(job, "run_learner", unlucky)
     assert main(["reproduce", "matrix-team", "--quick", "--out", "paper"]) == 2
-    assert capsys.readouterr().err == "tacit: RuntimeError: not today\n"
+    assert capsys.readouterr().err.endswith("tacit: RuntimeError: not today\n")  # where it is slow, after progress
     assert not Path("paper", "claims.md").exists()
     assert len(list(Path("paper").glob("runs/*/summary.json"))) > 0

@@ -34,3 +34,5 @@ class Trouble:
 
 
 tacit.learners.REGISTRY.add("trouble", Trouble)
+# Compile and import all that a run needs: this is no part of its time, so that a short timeout hits none that is well.
+tacit.learn(tacit.make("chicken"), "trouble", episodes=5)

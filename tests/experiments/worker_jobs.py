@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tacit import TacitError
 from tacit.engine import Advanced, Event, Measured, Noted
 
@@ -25,7 +27,7 @@ def double(n: int, watch: Watch) -> tuple[int, int]:
 
 
 def picky(n: int, watch: Watch) -> int:
-    """Refuse some numbers, each in its own way."""
+    """Refuse some numbers, each in its own way; hang at 7."""
     if n == 1:
         raise ValueError("one\n  is too few")
     if n == 2:
@@ -34,6 +36,10 @@ def picky(n: int, watch: Watch) -> int:
         sys.exit("three is a crowd")
     if n == 4:
         raise OSError(28, "No space left on device")
+    if n == 6:
+        np.ones(10**15)  # more memory than there is
+    if n == 7:
+        time.sleep(1000)
     return n
 
 

@@ -12,7 +12,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from tacit.core.errors import TacitError, sentence
@@ -101,8 +101,8 @@ class Desk:
 class _Running:
     key: Key
     item: Any
-    begun: list[float] = field(default_factory=list)  # when workers began with it, of all tries
-    since: float | None = None  # when its own time began to count
+    begun: int = 0  # how often a worker began with it, in all tries
+    deadline: float = math.inf  # of the timeout; a job that no worker has begun has none
 
 
 class Dispatcher:
@@ -158,8 +158,8 @@ class Dispatcher:
             elif isinstance(found, Have):
                 self._end(k, found.result)
 
-    def _start(self, k: int, item: Any, begun: list[float] | None = None) -> None:
-        self._running[k] = _Running((k, self._tries[k]), item, begun or [])
+    def _start(self, k: int, item: Any, begun: int = 0) -> None:
+        self._running[k] = _Running((k, self._tries[k]), item, begun)
         self._tries[k] += 1
         self._place.start(self._running[k].key, self._job, item)
 
@@ -170,11 +170,11 @@ class Dispatcher:
         if one is None or one.key != key:  # of a try that was given up
             return
         if isinstance(message, Began):
-            one.begun.append(time.monotonic())
-            one.since = None
+            one.begun += 1
+            one.deadline = self._deadline(_GETTING_READY)
             self._desk.began(k, message.where)
         elif isinstance(message, Prepared):
-            one.since = time.monotonic()
+            one.deadline = self._deadline()
         elif isinstance(message, Ended):
             self._ended(k, one, message.result)
         elif isinstance(message, Failed):
@@ -200,14 +200,14 @@ class Dispatcher:
             self._end(k, None)
         else:
             del self._running[k]
-            self._again.append(_Running(one.key, more, one.begun[:-1]))
+            self._again.append(_Running(one.key, more, one.begun - 1))
 
     def _lost(self, k: int, one: _Running) -> None:
         """Try again what a dead worker had, unless too many have died of it."""
         _log.info("tacit: the worker of job %d died", k)
         if self._stopping:
             self._end(k, None)
-        elif len(one.begun) > DEATHS:
+        elif one.begun > DEATHS:
             self._end(k, _failure(Fault(_DIED)))
         else:
             del self._running[k]
@@ -215,13 +215,18 @@ class Dispatcher:
 
     def _expire(self) -> None:
         """End jobs that have run for too long."""
-        if self._timeout is None:
-            return
         now = time.monotonic()
-        for k in [k for k, one in self._running.items() if now > _deadline(one, self._timeout)]:
-            self._place.kill(self._running[k].key)
+        for k, one in [(k, one) for k, one in self._running.items() if now > one.deadline]:
+            if not self._place.has(one.key):  # its worker died: what counts is when the next one begins
+                one.deadline = math.inf
+                continue
+            self._place.kill(one.key)
             told = f"it ran for more than {self._timeout:g} s, the timeout"
             self._end(k, None if self._stopping else _failure(Fault(told)))
+
+    def _deadline(self, more: float = 0.0) -> float:
+        """Return when a job that begins now has to be done."""
+        return math.inf if self._timeout is None else time.monotonic() + self._timeout + more
 
     def _unfinished(self) -> bool:
         return bool(self._running or self._waiting or self._again)
@@ -258,13 +263,6 @@ def dispatch(
         Seconds that a job may run.
     """
     return Dispatcher(place(), job, count, desk, timeout).run() if count else Batch([], False)
-
-
-def _deadline(one: _Running, timeout: float) -> float:
-    """Return when a job has to be done, and if its worker is still getting ready, when it has to be done with that."""
-    if one.since is not None:
-        return one.since + timeout
-    return one.begun[-1] + timeout + _GETTING_READY if one.begun else math.inf
 
 
 def _failure(error: BaseException) -> Failure:

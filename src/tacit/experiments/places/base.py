@@ -86,6 +86,10 @@ class Place:
         """Ask all jobs to end early with what they have; those that have not begun never begin."""
         raise NotImplementedError
 
+    def has(self, key: Key) -> bool:
+        """Say whether a worker that has begun a job is still there; a place that loses one says so itself."""
+        return True
+
     def kill(self, key: Key) -> None:
         """End a job by force, or leave it alone where that is impossible; nothing that it says counts any more."""
 

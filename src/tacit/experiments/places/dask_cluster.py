@@ -136,6 +136,11 @@ class Dask(Place):
                 task.future.cancel()
                 self._inbox.put((key, Stopped()))
 
+    def has(self, key: Key) -> bool:
+        """Say whether the worker that has begun a job is still there: if not, the scheduler looks for another."""
+        task = self._tasks.get(key)
+        return task is None or not task.address or task.address in self._client.nthreads()
+
     def kill(self, key: Key) -> None:
         """End a job by force, where that is possible."""
         task = self._tasks.pop(key)

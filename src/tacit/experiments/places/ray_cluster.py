@@ -19,7 +19,7 @@ from typing import Any
 from tacit.core import extras
 from tacit.core.errors import TacitError, one_line
 from tacit.engine import Event
-from tacit.experiments.places import worker
+from tacit.experiments.places import ray_address, worker
 from tacit.experiments.places.base import LAST, Began, Failed, Key, Lost, Message, Place, Prepared, cores
 from tacit.experiments.places.worker import Parcel
 
@@ -190,10 +190,15 @@ def _connected(ray: Any, address: str, size: int | None) -> Any:
             raise TacitError(f"this process is connected to a Ray cluster already; leave {address!r} out")
         return lambda: None
     quiet = {"log_to_driver": False, "logging_level": "ERROR"}
+    chosen, named = ray_address.found(address)
     try:
-        ray.init(address=address or "auto", **quiet)
+        if not ray_address.answers(chosen):
+            raise TacitError("nothing listens there")
+        if chosen != "local":
+            ray.init(address=chosen, **quiet)
+            return ray.shutdown
     except Exception as error:  # of many kinds
-        if address:
-            raise TacitError(f"no Ray cluster answers at {address!r}: {one_line(error, 200)}") from None
-        ray.init(address="local", num_cpus=size or cores(), **LOCAL, **quiet)
+        if named:
+            raise TacitError(f"no Ray cluster answers at {chosen!r}: {one_line(error, 200)}") from None
+    ray.init(address="local", num_cpus=size or cores(), **LOCAL, **quiet)
     return ray.shutdown

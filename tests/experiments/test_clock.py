@@ -1,0 +1,105 @@
+"""A job's timeout counts from when its worker is ready, and not while there is no worker."""
+
+from __future__ import annotations
+
+import pickle
+import signal
+import time
+from os import kill
+from pathlib import Path
+from typing import Any
+
+import pytest
+import worker_jobs as jobs
+
+from tacit.experiments.carried import Carried
+from tacit.experiments.dispatch import Desk, Failure, Start, dispatch
+from tacit.experiments.places.base import Began, Ended, Key, Message, Place, Prepared
+
+
+class Script(Place):
+    """Says what is written, each at its time, in seconds after the job was handed over; has a worker or not."""
+
+    def __init__(self, lines: list[tuple[float, Message | bool]]) -> None:
+        super().__init__()
+        self.lines, self.present, self.killed = lines, True, False
+
+    def capacity(self) -> int:
+        return 1
+
+    def start(self, key: Key, job: Any, item: Any) -> None:
+        self.key, self.began = key, time.monotonic()
+
+    def receive(self, timeout: float) -> list[tuple[Key, Message]]:
+        time.sleep(0.01)
+        found: list[tuple[Key, Message]] = []
+        while self.lines and time.monotonic() > self.began + self.lines[0][0]:
+            line = self.lines.pop(0)[1]
+            if isinstance(line, bool):
+                self.present = line
+            else:
+                found.append((self.key, line))
+        return found
+
+    def has(self, key: Key) -> bool:
+        return self.present
+
+    def kill(self, key: Key) -> None:
+        self.killed = True
+
+
+class One(Desk):
+    def begin(self, k: int) -> Start:
+        return Start(None)
+
+
+def ended(lines: list[tuple[float, Message | bool]], timeout: float) -> tuple[Any, bool]:
+    place = Script(lines)
+    (result,) = dispatch(lambda: place, None, 1, One(), timeout=timeout).results
+    return result, place.killed
+
+
+def test_time_without_a_worker_does_not_count():
+    """The worker dies at once; the next one begins after three timeouts, and is done at once."""
+    lines: list[tuple[float, Message | bool]] = [(0, Began("a")), (0, Prepared()), (0, False)]
+    again: list[tuple[float, Message | bool]] = [(0.6, True), (0.6, Began("b")), (0.6, Prepared()), (0.6, Ended(7))]
+    assert ended(lines + again, timeout=0.2) == (7, False)
+
+
+def test_time_that_a_worker_takes_to_get_ready_does_not_count():
+    assert ended([(0, Began("a")), (0.6, Prepared()), (0.6, Ended(7))], timeout=0.2) == (7, False)
+
+
+def test_a_job_that_hangs_is_ended():
+    result, killed = ended([(0, Began("a")), (0, Prepared())], timeout=0.2)
+    assert isinstance(result, Failure)
+    assert (result.sentence, killed) == ("it ran for more than 0.2 s, the timeout", True)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_dask_knows_when_a_worker_is_gone(dask_cluster: Any, tmp_path: Path):
+    from tacit.experiments.places.dask_cluster import Dask
+
+    place, key = Dask(dask_cluster.scheduler_address, 1, pickle.dumps(Carried.packed(()))), (0, 0)
+    deadline = time.monotonic() + 240
+
+    def begun() -> int:
+        while True:
+            for _, message in place.receive(0.1):
+                if isinstance(message, Began):
+                    return int(message.where.rpartition(":")[2])
+            assert time.monotonic() < deadline
+
+    try:
+        place.start(key, jobs.endless, (0, tmp_path))
+        first = begun()
+        assert place.has(key)
+        kill(first, signal.SIGKILL)
+        while place.has(key):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert begun() != first
+        assert place.has(key)
+    finally:
+        place.stop()
+        place.close()
