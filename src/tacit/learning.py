@@ -291,7 +291,7 @@ def _output(game: Game, learner: Learner, options: Options) -> Output:
         return ThinnedOutput(game=game, learner=learner, **made, thin=thin)
     output = outputs.REGISTRY.make(learner.output, game=game, learner=learner, **made)
     if isinstance(output.record, Record) and not options.stops:
-        record.require(game, options.most)
+        output.record = record.record(game, options.most)  # pages are taken as they are written
     return output
 
 

@@ -110,7 +110,7 @@ def test_own_mixtures_survive_storage(tmp_path: Path):
 def test_agents_that_see_the_same_play_the_certified_policy():
     """The separate mixture of a shared state is the certified policy, part by part."""
     run = tacit.learn(tacit.make("good-state"), "adaptive-v-cce", episodes=80)
-    policy = run.policy
+    policy = run.candidates["average"].policy
     visited = np.repeat(policy.visited[:, :, None], 2, axis=2)
     apart = tacit.SeparatePolicy.of(
         visited, policy.stored, actions=policy.actions, states=[policy.states] * 2, rule=policy.rule, start=policy.start

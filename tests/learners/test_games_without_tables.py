@@ -112,7 +112,7 @@ def test_what_needs_tables_says_so():
     with pytest.raises(tacit.TacitError, match="pg-exact follows exact gradients, which need tables"):
         tacit.learn(Pennies(), "pg-exact", episodes=10)
     with pytest.raises(tacit.TacitError, match="TabularGame"):
-        tacit.evaluate(Pennies(), tacit.MarkovPolicy([np.full((1, 2, 2), 0.5)] * 2))  # type: ignore[arg-type]
+        tacit.best_response(Pennies(), tacit.MarkovPolicy([np.full((1, 2, 2), 0.5)] * 2), agent=0)  # type: ignore[arg-type]
 
 
 def test_events_and_checkpoints_are_as_for_tables():

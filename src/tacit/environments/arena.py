@@ -21,8 +21,8 @@ from tacit.environments.adapters import Environment, name_of
 from tacit.environments.numbering import Numbering
 from tacit.environments.observations import OVER, Observations
 from tacit.environments.players import Deviation, Draws, batch_players, single_players
+from tacit.games.exact import is_exact
 from tacit.games.protocol import Game, check_play, check_sizes
-from tacit.games.tabular import TabularGame
 
 
 class Played(NamedTuple):
@@ -94,7 +94,7 @@ class GameArena:
 
     def __init__(self, game: Game) -> None:
         check_sizes(game)
-        if not isinstance(game, TabularGame):
+        if not is_exact(game):
             check_play(game)
         self.game, self.agents, self.horizon, self.actions = game, game.agents, game.horizon, game.actions
         self.reward_range: tuple[float, float] | None = game.reward_range

@@ -58,9 +58,9 @@ def evaluate(game: Any, policy: Any, *, gap: str | None = None, episodes: int | 
 
 def _exact(game: Any) -> bool:
     """Return whether a game is evaluated exactly, or is none at all, which the exact way says best."""
-    from tacit.games.tabular import TabularGame
+    from tacit.games.exact import is_exact as exact
 
-    return isinstance(game, TabularGame) or not (is_game(game) or _plays(game))
+    return exact(game) or not (is_game(game) or _plays(game))
 
 
 def _plays(game: Any) -> bool:

@@ -129,11 +129,16 @@ class Dispatcher:
                         while self._again:
                             self._end(self._again.pop().key[0], None)
                         self._place.stop()
-                    self._fill()
-                    for key, message in self._place.receive(_TICK if self._unfinished() else 0.0):
-                        self._take(key, message)
-                    self._expire()
-                    self._collect()
+                    try:
+                        self._fill()
+                        for key, message in self._place.receive(_TICK if self._unfinished() else 0.0):
+                            self._take(key, message)
+                        self._expire()
+                        self._collect()
+                    except KeyboardInterrupt:  # a watcher's, or a second Ctrl-C
+                        if self._stopping:
+                            raise
+                        interrupts.pending = True
             finally:
                 self._place.close()
         return Batch(self._results, self._stopping)
