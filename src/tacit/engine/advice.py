@@ -63,5 +63,5 @@ def advise(
     if now > GROWS * then:
         found.append(Advice("grows", f"the gap grows: {moved}; {instead}"))
     elif not found and now > (1 - STALLS) * then:
-        found.append(Advice("stalls", f"the gap hardly falls any more: {moved}; {instead}"))
+        found.append(Advice("stalls", f"the gap hardly moves: {moved}; {instead}"))
     return tuple(found)

@@ -72,7 +72,8 @@ class Candidate:
 
     def __repr__(self) -> str:
         held = "not kept" if self._policy is None else repr(self._policy)
-        return f"Candidate({held}, {self.gaps.kind} gap {self.gap:.4g})"
+        sign = {"none": "not known", "exact": f"= {self.gap:.4g}", "estimate": f"≈ {self.gap:.4g}"}
+        return f"Candidate({held}, {self.gaps.kind} gap {sign.get(self.gaps.source, f'≤ {self.gap:.4g}')})"
 
     @cached_property
     def _judged(self) -> tuple[Gaps, FloatArray | None]:

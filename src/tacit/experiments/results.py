@@ -109,7 +109,7 @@ def _told(gaps: Sequence[GapOutcome]) -> dict[str, Any]:
 
 
 def _others(with_it: int, seeds: int) -> str:
-    return "" if seeds == 1 else " (so in every seed)" if with_it == seeds else f" (so in {with_it} of {seeds} seeds)"
+    return "" if seeds == 1 else " (this or the like in every seed)" if with_it == seeds else f" (this or the like in {with_it} of {seeds} seeds)"
 
 
 @dataclass(frozen=True)
