@@ -24,24 +24,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from cluster_jobs import nap, toil
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_all, run_experiment
 from tacit.experiments.carried import Carried
 
 ENGINES = ("processes", "dask", "ray")
-
-
-def nap(seconds: float, item: int, watch: Any) -> tuple[float, float]:
-    began = time.time()
-    time.sleep(seconds)
-    return began, time.time()
-
-
-def toil(seconds: float, item: int, watch: Any) -> tuple[float, float]:
-    """Compute for about so long: a fixed amount of work, so that it takes longer where a core is shared."""
-    began, total = time.time(), 0
-    for n in range(int(seconds * 2e7)):
-        total += n
-    return began, time.time()
 
 
 def plain(job: Any, count: int, workers: int) -> list[tuple[float, float]]:
