@@ -112,7 +112,7 @@ class Clock:
         return row
 
     def affords_row(self) -> bool:
-        """Return whether a row may be measured now: a tenth of the time goes into that, or where that is short, half."""
+        """Return whether a row may be measured now: that takes a tenth of the time, or half where that is short."""
         return self._seconds is None or 2 * self._measuring <= self._passed or 10 * self._measuring <= self._seconds
 
     def chunk(self) -> int:

@@ -109,7 +109,9 @@ def _told(gaps: Sequence[GapOutcome]) -> dict[str, Any]:
 
 
 def _others(with_it: int, seeds: int) -> str:
-    return "" if seeds == 1 else " (this or the like in every seed)" if with_it == seeds else f" (this or the like in {with_it} of {seeds} seeds)"
+    if seeds == 1:
+        return ""
+    return f" (this or the like in {'every seed' if with_it == seeds else f'{with_it} of {seeds} seeds'})"
 
 
 @dataclass(frozen=True)
