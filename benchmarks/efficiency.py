@@ -370,7 +370,8 @@ bonus=0.1`); its answer is the average over all episodes [Mao2022, Alg. 2]. `v-l
 (`bandit="tsallis-inf", step=2, loss="raw", bonus=0.1`), and the average as its answer. "Best of all others" is the
 better of the last two.
 
-{limits} A number after ">" is where a run ended at its limit without arriving: nothing is extrapolated, and the ratio
+{limits}
+A number after ">" is where a run ended at its limit without arriving: nothing is extrapolated, and the ratio
 is a lower bound ("> 300" means: at least 300 times as many episodes). "<" marks a game on which adaptive-v had not
 arrived in some seed and the other had. Where neither had arrived there is no ratio ("–"), and the game is not in the
 mean.
@@ -465,13 +466,22 @@ def main() -> None:
                 measured = measure(game, case, seed=seed, episodes=args.episodes, seconds=args.seconds)
                 store.put(label, name, seed, measured)
                 print(f"{label:28} {name:34} seed {seed}: {measured}", flush=True)
-    most = max(run[0] for run in store.held.values())
-    counts = {label: max(len(store.seeds(label, name)) for name in GAMES) for label in CASES}
-    told = ", ".join(f"{label}: {_seeds(n)}" for label, n in counts.items())
-    report(
-        store,
-        f"Seeds ({told}). A run ends at its limit of CPU time or episodes; the longest had {_short(most)} episodes.",
-    )
+    report(store, "\n".join(limits(store)))
+
+
+def limits(store: Store) -> Iterator[str]:
+    """Say how many seeds and games there are of each learner, and where runs that had not arrived ended."""
+    yield "A run ends at its limit of CPU time or of 10^7 episodes:\n"
+    for label in CASES:
+        held = {name: store.seeds(label, name) for name in GAMES}
+        runs = [run for each in held.values() for run in each]
+        if not runs:
+            continue
+        late = [run.episodes for run in runs if getattr(run, CASES[label].output)[-1] is None]
+        told = f"- {label}: {sum(map(bool, held.values()))} games, {_seeds(max(map(len, held.values())))}"
+        ends = f", which ended after {_short(min(late))} to {_short(max(late))} episodes" if late else ""
+        yield f"{told}; {len(late)} of {len(runs)} runs had not arrived at 3 %{ends}."
+    yield ""
 
 
 def _seeds(number: int) -> str:
