@@ -208,17 +208,17 @@ def test_what_is_given_away_is_not_copied():
 
 
 def test_a_run_gives_its_record_away(monkeypatch: pytest.MonkeyPatch):
-    from tacit.engine.outputs import certified as outputs
+    from tacit.engine import record
 
     records = []
-    true = outputs.growing_record
-    monkeypatch.setattr(outputs, "growing_record", lambda *args: records.append(true(*args)) or records[-1])
+    true = record.record
+    monkeypatch.setattr(record, "record", lambda *args: records.append(true(*args)) or records[-1])
     run = tacit.learn(tacit.make("good-state", horizon=2), "stage-v-cce", episodes=50)
     policy = run.candidates["average"].policy
     assert isinstance(policy, CertifiedPolicy)
-    assert np.shares_memory(policy.stored, records[0].stored)
-    assert np.shares_memory(policy.visited, records[0].visited)
-    assert not records[0].stored.flags.writeable
+    assert np.shares_memory(policy.stored, records[-1].stored)
+    assert np.shares_memory(policy.visited, records[-1].visited)
+    assert not records[-1].stored.flags.writeable
 
 
 def test_a_policy_that_is_read_is_read_only(tmp_path: Path):

@@ -16,16 +16,18 @@ from tacit.cli.main import main
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
-def test_sixty_kills_leave_no_trace(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+@pytest.mark.parametrize("kills", [15, pytest.param(60, marks=pytest.mark.slow)])
+def test_kills_leave_no_trace(kills: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     script = Path(__file__).with_name("kills.py")
     done = subprocess.run(
-        [sys.executable, str(script), str(tmp_path), "60", "5"], capture_output=True, text=True, timeout=1500
+        [sys.executable, str(script), str(tmp_path), str(kills), "5"], capture_output=True, text=True, timeout=1500
     )
     assert done.returncode == 0, done.stderr
     met = json.loads(done.stdout)
-    assert met["killed"] == 60
-    assert met["in the middle of writing"] > 0
-    assert met["with a checkpoint"] > 0
+    assert met["killed"] == kills
+    if kills == 60:  # fewer may miss one of them by chance
+        assert met["in the middle of writing"] > 0
+        assert met["with a checkpoint"] > 0
 
     (tmp_path / "whole.toml").write_text(EXPERIMENT)
     assert main(["run", str(tmp_path / "whole.toml"), "--out", str(tmp_path / "whole")]) == 0
