@@ -61,14 +61,7 @@ def add_budget(parser: argparse.ArgumentParser, *, seconds: int, seeds: int, who
         "--certify", choices=["auto", "yes"], default="auto", help="yes: games of more than 1024 joint actions too"
     )
     parser.add_argument("--workers", metavar="N", type=int, help="runs at once (1; with --episodes, the cores)")
-    parser.add_argument(
-        "--import",
-        metavar="FILE.py",
-        dest="scripts",
-        action="append",
-        default=[],
-        help="run this script first, to make games and learners of your own known; may be repeated",
-    )
+    options.add_import(parser)
     parser.add_argument("--json", action="store_true", help="print one JSON document on stdout")
 
 

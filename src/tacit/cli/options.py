@@ -39,6 +39,18 @@ def add_game(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_import(parser: argparse.ArgumentParser) -> None:
+    """Add `--import`."""
+    parser.add_argument(
+        "--import",
+        metavar="FILE.py",
+        dest="scripts",
+        action="append",
+        default=[],
+        help="run this script first, to make games, learners and bandits of your own known; may be repeated",
+    )
+
+
 def game_of(args: argparse.Namespace) -> Any:
     """Make the game that the command line names."""
     game = from_name_or_file(args.game, **settings("--game-set", args.game_set))

@@ -129,14 +129,7 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("--timeout", metavar="S", type=float, help="seconds after which a run is ended as failed")
     parser.add_argument("--shard", metavar="I/N", help="run the I-th of N parts, counted from 1: for job arrays")
-    parser.add_argument(
-        "--import",
-        metavar="FILE.py",
-        dest="scripts",
-        action="append",
-        default=[],
-        help="run this script first, to make games, learners and bandits of your own known; may be repeated",
-    )
+    options.add_import(parser)
     parser.add_argument(
         "--checkpoint-every", metavar="S", type=float, default=30.0, help="seconds between checkpoints (30)"
     )

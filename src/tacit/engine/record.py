@@ -88,6 +88,15 @@ def record(game: Game, episodes: int) -> Record:
     )
 
 
+@generics.jitable
+def write_down(learner, i, h, s, size, room, row, column):
+    """Write all but the last of agent i's probabilities into a row of a record, from a column on; return the next."""
+    generics.weigh(learner, i, h, s, room)
+    for a in range(size - 1):
+        row[column + a] = room[a]
+    return column + size - 1
+
+
 @generics.observe.implement(Record)
 def observe_record(observer, learner, game, seats, h, s):
     """Write down the state and all agents' distributions."""
@@ -97,10 +106,7 @@ def observe_record(observer, learner, game, seats, h, s):
     observer.visited[k, h] = s
     column = 0
     for i in range(len(seats)):
-        generics.weigh(learner, i, h, s, observer.room)
-        for a in range(game.actions[i] - 1):
-            observer.stored[k, h, column] = observer.room[a]
-            column += 1
+        column = write_down(learner, i, h, s, game.actions[i], observer.room, observer.stored[k, h], column)
 
 
 class Trace(NamedTuple):

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.engine.advice import Advice, advise
-from tacit.evaluation import evaluate
+from tacit.evaluation import evaluate, uniform_gap
 from tacit.games.exact import is_exact
 from tacit.games.protocol import Game
 from tacit.policies import CertifiedPolicy, MarkovPolicy, SampledPolicy
@@ -62,6 +62,14 @@ class Gaps:
         """The largest upper bound."""
         return float(self.upper.max())
 
+    @property
+    def size(self) -> str:
+        """The largest gap in writing, with a sign that says how sure it is: "= 0.1", "≤ 0.1" or "≈ 0.1"."""
+        if self.source == "none":
+            return "not known"
+        sign = {"exact": "=", "estimate": "≈"}.get(self.source, "≤")
+        return f"{sign} {self.gap:.4g}"
+
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
@@ -72,8 +80,7 @@ class Candidate:
 
     def __repr__(self) -> str:
         held = "not kept" if self._policy is None else repr(self._policy)
-        sign = {"none": "not known", "exact": f"= {self.gap:.4g}", "estimate": f"≈ {self.gap:.4g}"}
-        return f"Candidate({held}, {self.gaps.kind} gap {sign.get(self.gaps.source, f'≤ {self.gap:.4g}')})"
+        return f"Candidate({held}, {self.gaps.kind} gap {self.gaps.size})"
 
     @cached_property
     def _judged(self) -> tuple[Gaps, FloatArray | None]:
@@ -209,7 +216,7 @@ class Run:
     @cached_property
     def uniform_gap(self) -> float | None:
         """Exact nash gap of uniform play, where the game has tables: what learning begins with."""
-        return evaluate(self.game, MarkovPolicy.uniform(self.game)).gap if is_exact(self.game) else None
+        return uniform_gap(self.game) if is_exact(self.game) else None
 
     @property
     def share(self) -> float | None:
@@ -243,8 +250,7 @@ class Run:
             return ""
         if not gaps.informative:
             return f", {gaps.kind} gap: no information yet ({gaps.source})"
-        sign = {"exact": "=", "estimate": "≈"}.get(gaps.source, "≤")
-        told = f", {gaps.kind} gap {sign} {gaps.gap:.4g} ({gaps.source}"
+        told = f", {gaps.kind} gap {gaps.size} ({gaps.source}"
         if self.share is not None:
             told += f", {100 * self.share:.3g} % of uniform play's"
         return told + ")"

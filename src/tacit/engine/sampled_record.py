@@ -11,6 +11,7 @@ from tacit.core import generics, memory
 from tacit.core.errors import TacitError
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray, IntArray
+from tacit.engine.record import write_down
 from tacit.engine.validation import Arrays
 from tacit.evaluation.thinning import Schedule, is_kept, pass_by, schedule
 from tacit.games.protocol import Game
@@ -61,10 +62,7 @@ def observe_sampled(observer, learner, game, seats, h, s):
         observer.episode[c, j, m] = observer.clock[0] - 1
         column = 0
         for i in range(len(seats)):
-            generics.weigh(learner, i, h, s, observer.room)
-            for a in range(game.actions[i] - 1):
-                observer.stored[c, j, m, column] = observer.room[a]
-                column += 1
+            column = write_down(learner, i, h, s, game.actions[i], observer.room, observer.stored[c, j, m], column)
     ends, kept = pass_by(observer.times, c, keep)
     if ends:
         observer.until[c, j] = observer.clock[0] - 1

@@ -19,6 +19,7 @@ from tacit.core.types import FloatArray, IntArray
 from tacit.engine import loop
 from tacit.engine.agents import Agent, make_agent
 from tacit.engine.checkpoint import pack, unpack
+from tacit.engine.record import write_down
 from tacit.engine.validation import Arrays, check_alike, check_names
 from tacit.learners import Learner, World
 from tacit.learners.plain import PlainAgent
@@ -40,10 +41,7 @@ def act_on_record(learner, actions, h, states, u, b, chosen, room, stored, k):
     """Write the record, then act: one call for both."""
     column = 0
     for i in range(len(states)):
-        generics.weigh(learner, i, h, states[i], room)
-        for a in range(actions[i] - 1):
-            stored[k, h, column] = room[a]
-            column += 1
+        column = write_down(learner, i, h, states[i], actions[i], room, stored[k, h], column)
         chosen[i] = generics.act(learner, i, h, states[i], u[b, h, i])
 
 
@@ -68,10 +66,7 @@ def step_on_record(learner, h, states, chosen, rewards, nexts, returns, u, b, ac
     for i in range(len(chosen)):
         generics.learn(learner, i, h, states[i], chosen[i], rewards[i], nexts[i])
         returns[i] += rewards[i]
-        generics.weigh(learner, i, h + 1, nexts[i], room)
-        for a in range(actions[i] - 1):
-            stored[k, h + 1, column] = room[a]
-            column += 1
+        column = write_down(learner, i, h + 1, nexts[i], actions[i], room, stored[k, h + 1], column)
         chosen[i] = generics.act(learner, i, h + 1, nexts[i], u[b, h + 1, i])
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tacit.evaluation.deviations import BestResponse, Deviations, best_response, deviations
-from tacit.evaluation.gaps import Evaluation, evaluate, l2_gap
+from tacit.evaluation.gaps import Evaluation, evaluate, l2_gap, uniform_gap
 from tacit.evaluation.gradient import Gradient, policy_gradient
 from tacit.evaluation.iterates import evaluate_iterates
 from tacit.evaluation.mismatch import Mismatch, mismatch
@@ -41,4 +41,5 @@ __all__ = [
     "solve",
     "stationarity",
     "theory",
+    "uniform_gap",
 ]

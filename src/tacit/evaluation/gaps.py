@@ -87,6 +87,11 @@ def evaluate(
     return Evaluation(values, gaps, float(gaps.max()), kind, exact)
 
 
+def uniform_gap(game: ExactGame) -> float:
+    """Return the exact gap of uniform play, of whichever kind: for product policies they are the same."""
+    return evaluate(game, MarkovPolicy.uniform(game)).gap
+
+
 def l2_gap(game: ExactGame, policy: MarkovPolicy, *, tie: float = 1e-9) -> float:
     """Return the squared L² distance of each agent's policy to its best response, summed. [Mao2022, eqn:gap]
 

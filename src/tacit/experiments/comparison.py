@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from tacit.core.errors import TacitError, brief
+from tacit.evaluation import uniform_gap
 from tacit.experiments.executors import Failure
 from tacit.experiments.progress import Progress
-from tacit.experiments.trials import Budget, Entry, Trial, budget, certifiable, run_trials, seed_list, uniform_gap
+from tacit.experiments.trials import Budget, Entry, Trial, budget, certifiable, run_trials, seed_list
 from tacit.games.tabular import TabularGame
 from tacit.learners import REGISTRY
 from tacit.learners.teams import resolved

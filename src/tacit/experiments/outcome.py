@@ -120,7 +120,7 @@ def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float])
         reward=run.reward.tolist(),
         value=None if values is None else np.asarray(values).tolist(),
         chosen=run.chosen,
-        gap=GapOutcome.of(run.gaps),
+        gap=candidates[run.chosen],
         params=dict(run.params),
         notes=run.notes,
         seconds=run.seconds,

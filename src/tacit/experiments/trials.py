@@ -20,14 +20,12 @@ from tacit.engine import Advanced, Event, Finished, Run, Watcher
 from tacit.engine.curve import table
 from tacit.engine.outputs.markov import CERTIFY_JOINT_ACTIONS
 from tacit.environments.adapters import is_environment
-from tacit.evaluation import evaluate
 from tacit.experiments.executors import Failure, run_all
 from tacit.experiments.progress import Progress
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.tabular import TabularGame
 from tacit.learners.teams import resolved
 from tacit.learning import Options, check_limits, run_learner
-from tacit.policies import MarkovPolicy
 
 #: A run has arrived when its gap is at most this share of the gap of uniform play.
 SHARE = 0.1
@@ -134,11 +132,6 @@ def certifiable(game: Any, certify: bool | None) -> TabularGame:
             f"only on request, since that is slow: certify=True, or --certify yes"
         )
     return game
-
-
-def uniform_gap(game: TabularGame) -> float:
-    """Return the exact gap of uniform play, of whichever kind: for product policies they are the same."""
-    return evaluate(game, MarkovPolicy.uniform(game)).gap
 
 
 def run_trials(

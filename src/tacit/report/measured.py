@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from tacit.core.types import FloatArray
-from tacit.evaluation import evaluate, l2_gap, solve
+from tacit.evaluation import evaluate, l2_gap, solve, uniform_gap
 from tacit.experiments import Outcome
 from tacit.experiments.outcome import GapOutcome
 from tacit.experiments.statistics import Summary, summarize
@@ -41,7 +41,7 @@ class Task:
     @cached_property
     def random_gap(self) -> float:
         """The nash gap of uniform play."""
-        return evaluate(self.game, MarkovPolicy.uniform(self.game)).gap
+        return uniform_gap(self.game)
 
     @cached_property
     def random_l2_gap(self) -> float:
