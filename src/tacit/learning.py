@@ -178,8 +178,8 @@ def check_limits(episodes: int | None, gap: float | None, seconds: float | None)
         raise TacitError("episodes is missing; say how many, or when to stop: by gap, by seconds or by both")
     if gap is not None:
         check.real("gap", gap, least=0)
-    if seconds is not None and check.real("seconds", seconds, least=0) == 0:
-        raise TacitError("seconds is 0; it must be a positive number")
+    if seconds is not None:
+        check.positive("seconds", seconds)
 
 
 def run_learner(
