@@ -69,9 +69,10 @@ def positive(name: str, value: object, *, most: float = math.inf) -> float:
     Traceback (most recent call last):
     tacit.core.errors.TacitError: seconds is 0; it must be a positive number
     """
-    if real(name, value, most=most) <= 0:
-        raise TacitError(f"{name} is {brief(value)}; it must be a positive number")
-    return real(name, value)
+    number = real(name, value, most=most)
+    if number <= 0:
+        raise TacitError(f"{name} is {number:g}; it must be a positive number")
+    return number
 
 
 def interval(name: str, value: object) -> tuple[float, float]:
