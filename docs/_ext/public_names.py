@@ -32,13 +32,13 @@ PAGES = {
 
 #: What is no function and no class: it has no docstring of its own.
 DATA = {
-    "tacit.games.REGISTRY": "Games by name: `REGISTRY.add(name, factory)` makes one known, `tacit.make(name)` makes one.",
+    "tacit.games.REGISTRY": "Games by name; `REGISTRY.add(name, factory)` makes one known.",
     "tacit.bandits.REGISTRY": "Bandits by name.",
-    "tacit.learners.REGISTRY": "Learners by name; `REGISTRY.add(name, factory)` takes a Python class with `act` and `learn` too.",
+    "tacit.learners.REGISTRY": "Learners by name; it takes a Python class with `act` and `learn` too.",
     "tacit.learners.DEFAULT": "The name of the learner that learns where nothing else is asked for.",
     "tacit.engine.Event": "Any of `Started`, `Advanced`, `Measured`, `Noted`, `Finished`.",
     "tacit.engine.Watcher": "A function of an event.",
-    "tacit.kernels.jitable": "A decorator that marks a plain function that kernels may call; it is compiled where they are.",
+    "tacit.kernels.jitable": "A decorator that marks a plain function that kernels may call.",
     "tacit.report.COLORS": "Colours that people with colour blindness tell apart, by name.",
 }
 
@@ -77,7 +77,8 @@ def elsewhere(key: str, known: Any, module: str) -> bool:
         for other in others:
             if other == module:
                 return False
-            if getattr(importlib.import_module(other), key, None) is known:
+            found = importlib.import_module(other)
+            if key in getattr(found, "__all__", ()) and getattr(found, key) is known:
                 return True
     return False
 

@@ -245,6 +245,10 @@ def agent(
     seed, index : int
         The common seed and the agent's own number make its random stream.
 
+    Returns
+    -------
+    Agent
+
     Examples
     --------
     >>> import tacit

@@ -15,7 +15,16 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Started:
-    """A run begins, or resumes from a checkpoint with the rows it had."""
+    """A run begins, or resumes from a checkpoint with the rows it had.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> seen = []
+    >>> run = tacit.learn(tacit.make("stag-hunt"), "pg-exact", episodes=5, progress=seen.append)
+    >>> type(seen[0]).__name__
+    'Started'
+    """
 
     game: str
     learner: str
@@ -28,7 +37,18 @@ class Started:
 
 @dataclass(frozen=True)
 class Advanced:
-    """Episodes were played."""
+    """Episodes were played.
+
+    Attributes
+    ----------
+    done, total : int
+        Episodes that were played, and all that may be.
+
+    Examples
+    --------
+    >>> Advanced(10, 100).done
+    10
+    """
 
     done: int
     total: int
@@ -36,14 +56,36 @@ class Advanced:
 
 @dataclass(frozen=True)
 class Measured:
-    """A window of episodes ended with these rewards, values and gaps."""
+    """A window of episodes ended with these rewards, values and gaps.
+
+    Attributes
+    ----------
+    row : mapping
+        The new row of the curve: episode, reward, value, gap, …
+
+    Examples
+    --------
+    >>> Measured({"episode": 10, "gap": 0.5}).row["gap"]
+    0.5
+    """
 
     row: Row
 
 
 @dataclass(frozen=True)
 class Noted:
-    """Something that people should know."""
+    """Something that people should know.
+
+    Attributes
+    ----------
+    text : str
+        A sentence for people.
+
+    Examples
+    --------
+    >>> Noted("states are numbered as they are met").text
+    'states are numbered as they are met'
+    """
 
     text: str
 
@@ -64,7 +106,16 @@ class Compiling:
 
 @dataclass(frozen=True)
 class Finished:
-    """The run ended after `done` episodes, for the reason in `ended` (see `Run.ended`)."""
+    """The run ended after `done` episodes, for the reason in `ended` (see `Run.ended`).
+
+    Examples
+    --------
+    >>> import tacit
+    >>> seen = []
+    >>> run = tacit.learn(tacit.make("stag-hunt"), "pg-exact", episodes=5, progress=seen.append)
+    >>> type(seen[-1]).__name__
+    'Finished'
+    """
 
     done: int
     ended: str

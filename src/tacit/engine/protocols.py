@@ -43,6 +43,11 @@ class Engine(Protocol):
         What was found during the run, and which of it needs attention.
     failure : Exception or None
         What an environment did that ends the run; the episodes before it are whole.
+
+    Examples
+    --------
+    >>> Engine.__name__
+    'Engine'
     """
 
     game: Game
@@ -87,7 +92,22 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class Result:
-    """What a run answers with: the last iterate, the candidates, the one chosen, and an iterate drawn evenly."""
+    """What a run answers with: the last iterate, the candidates, the one chosen, and an iterate drawn evenly.
+
+    Attributes
+    ----------
+    last : MarkovPolicy
+    candidates : dict of Candidate
+    chosen : str
+    sampled : MarkovPolicy or None
+
+    Examples
+    --------
+    >>> import tacit
+    >>> policy = tacit.MarkovPolicy.deterministic([[[0]]], [2])
+    >>> Result(policy, {}, "last").sampled is None
+    True
+    """
 
     last: MarkovPolicy
     candidates: dict[str, Candidate]

@@ -37,6 +37,11 @@ class Gaps:
         agents' own estimates (1/K)·Σ(V̄_1 − V̲_1) with other parameters, which are no bounds; or nothing was asked for.
     most : float
         The horizon times the span of the rewards: no gap is larger.
+
+    Examples
+    --------
+    >>> Gaps("cce", np.array([0.1, 0.3]), "certificate", most=7.0).size
+    '≤ 0.3'
     """
 
     kind: str
@@ -73,7 +78,15 @@ class Gaps:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A policy that a run can answer with, and how good it is; what is not known yet is computed on first use."""
+    """A policy that a run can answer with, and how good it is; what is not known yet is computed on first use.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> run = tacit.learn(tacit.make("chicken"), episodes=200)
+    >>> sorted(run.candidates), run.candidates["last"].gaps.source
+    (['average', 'last', 'latest'], 'exact')
+    """
 
     _policy: CertifiedPolicy | SampledPolicy | MarkovPolicy | None
     _judge: Callable[[], tuple[Gaps, FloatArray | None]] = field(repr=False)

@@ -35,6 +35,12 @@ class Solution:
         Expected return of each agent from the initial distribution.
     V : array [N, H + 1, S]
         Expected return of each agent from step h on.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> tacit.solve(tacit.make("good-state", horizon=2), "optimum").V[0, 0].round(2).tolist()
+    [9.5, 4.5]
     """
 
     concept: str
@@ -54,6 +60,10 @@ def solve(game: TabularGame, concept: str = "optimum", *, weights: Sequence[floa
         each stage game; "nash" is for teams, two-player zero-sum games and single agents.
     weights : sequence of N numbers, optional
         What each agent's reward counts in that maximum, for "optimum", "cce" and "ce"; 1 for each if not given.
+
+    Returns
+    -------
+    Solution
 
     Examples
     --------

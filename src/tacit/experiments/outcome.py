@@ -75,6 +75,13 @@ class Outcome:
         Episodes that were played just now, rather than read from disk.
     span : (float, float)
         When learning just now began and ended.
+
+    Examples
+    --------
+    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec
+    >>> [one] = Experiment("small", 10, (GameSpec("chicken"),), (LearnerSpec("npg"),)).run().outcomes
+    >>> one.episodes, one.ended, one.gap.kind
+    (10, 'episodes', 'nash')
     """
 
     spec: RunSpec

@@ -46,6 +46,13 @@ class RunSpec:
         Digest of the scripts that were imported, "" for none.
     tacit : str
         The version.
+
+    Examples
+    --------
+    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec
+    >>> [one] = Experiment("small", 10, (GameSpec("chicken"),), (LearnerSpec("npg"),)).run().outcomes
+    >>> one.spec.seed, len(one.spec.hash) > 12
+    (0, True)
     """
 
     episodes: int
