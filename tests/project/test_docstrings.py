@@ -31,7 +31,8 @@ def parameters(known: Any) -> list[str]:
         return []
     if list(given) == ["state", "args"]:  # a kernel: any number of implementations stand behind it
         return []
-    return [name for name in given if not name.startswith("_")]
+    variable = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+    return [name for name, one in given.items() if not name.startswith("_") and one.kind not in variable]
 
 
 def test_every_public_name_is_on_a_page():

@@ -17,6 +17,18 @@ Row = Mapping[str, Any]
 class Started:
     """A run begins, or resumes from a checkpoint with the rows it had.
 
+    Attributes
+    ----------
+    game, learner : str
+        What people call them.
+    seed : int
+    episodes, done : int
+        To be played in all, and played by an earlier process.
+    rows : sequence of mappings
+        Rows of the curve so far.
+    horizon : int
+        Steps of an episode.
+
     Examples
     --------
     >>> import tacit
@@ -107,6 +119,13 @@ class Compiling:
 @dataclass(frozen=True)
 class Finished:
     """The run ended after `done` episodes, for the reason in `ended` (see `Run.ended`).
+
+    Attributes
+    ----------
+    done : int
+        Episodes that were played.
+    ended : str
+        What ended the run.
 
     Examples
     --------

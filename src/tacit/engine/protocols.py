@@ -46,8 +46,8 @@ class Engine(Protocol):
 
     Examples
     --------
-    >>> Engine.__name__
-    'Engine'
+    >>> hasattr(Engine, "advance")
+    True
     """
 
     game: Game
@@ -127,6 +127,11 @@ class Output(Protocol):
     certifies : bool
         Whether the gaps that it measures are exact, or bounds that the game's tables prove: only those end a run that
         is to stop at a gap.
+
+    Examples
+    --------
+    >>> [name for name in ("result", "look", "measure") if hasattr(Output, name)]
+    ['result', 'look', 'measure']
     """
 
     record: Any = Nothing()

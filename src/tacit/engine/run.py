@@ -129,6 +129,9 @@ class Run:
     Attributes
     ----------
     game : TabularGame, or EnvironmentGame where there are no tables
+    learner : str
+    episodes, seed : int
+        Episodes that were played, and the seed that everything random came from.
     last : MarkovPolicy
         The last iterate, a product policy.
     sampled : MarkovPolicy or None
@@ -161,6 +164,13 @@ class Run:
         What to try where the result is not good.
     error : Exception or None
         What an environment failed with, which ended the run early; `raise_error` raises it.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> run = tacit.learn(tacit.make("chicken"), episodes=200, points=4)
+    >>> run.ended, len(run.curve), run.gaps.kind
+    ('episodes', 4, 'cce')
     """
 
     game: Game

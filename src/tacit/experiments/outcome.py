@@ -46,8 +46,17 @@ class Outcome:
 
     Attributes
     ----------
+    spec : RunSpec
+        What was run.
     game : str
         The game in words.
+    horizon, agents : int
+    params : dict
+        The learner's parameters in force.
+    curve : structured array
+        As `Run.curve`.
+    interrupted : bool
+        Whether Ctrl-C ended it.
     episodes : int
         Episodes done; fewer than `spec.episodes` where it ended early.
     ended : str

@@ -37,6 +37,11 @@ class RunSpec:
 
     Attributes
     ----------
+    game : GameSpec
+    learner : LearnerSpec
+    episodes, seed, points : int
+    keep, certify : bool
+        As for `tacit.learn`.
     gap, seconds : float, optional
         When it stops. With `seconds` two runs of the same hash may differ: how far they come depends on the machine.
     tables : str
