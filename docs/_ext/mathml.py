@@ -7,7 +7,9 @@ from typing import Any
 from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx.application import Sphinx
-from sphinx.util.math import wrap_displaymath
+from sphinx.util import logging
+
+LOGGER = logging.getLogger(__name__)
 
 
 def inline(self: Any, node: nodes.math) -> None:
@@ -18,10 +20,11 @@ def inline(self: Any, node: nodes.math) -> None:
 
 def display(self: Any, node: nodes.math_block) -> None:
     """Write a displayed equation; narrow screens scroll it."""
-    text = node.astext().strip()
-    if "\\\\" in text and "\\begin" not in text:
-        text = wrap_displaymath(text, None, False)
-    self.body.append(f'<div class="math">{convert(text, display="block")}</div>')
+    text = node.astext().strip().replace("{aligned}", "{align*}")  # the name that the converter knows
+    drawn = convert(text, display="block")
+    if "\\\\" in text and "<mtable" not in drawn:
+        LOGGER.warning("lines of an equation are not drawn below each other: %s", text[:60], location=node)
+    self.body.append(f'<div class="math">{drawn}</div>')
     raise nodes.SkipNode
 
 
