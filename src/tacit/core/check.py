@@ -62,6 +62,19 @@ def real(name: str, value: object, *, least: float = -math.inf, most: float = ma
     return number
 
 
+def positive(name: str, value: object) -> float:
+    """Return `value` as a finite float above 0.
+
+    >>> positive("timeout", 0)
+    Traceback (most recent call last):
+    tacit.core.errors.TacitError: timeout is 0; it must be a positive number
+    """
+    number = real(name, value)
+    if number <= 0:
+        raise TacitError(f"{name} is {brief(value)}; it must be a positive number")
+    return number
+
+
 def interval(name: str, value: object) -> tuple[float, float]:
     """Return a pair (low, high) of finite numbers.
 
