@@ -51,6 +51,17 @@ def add_import(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_named(parser: argparse.ArgumentParser) -> None:
+    """Add `--game`, which allows code that results name."""
+    parser.add_argument(
+        "--game",
+        metavar="GAME",
+        action="append",
+        default=[],
+        help="allow the Python code of this game, which the results name; without it no code that they name is run",
+    )
+
+
 def game_of(args: argparse.Namespace) -> Any:
     """Make the game that the command line names."""
     game = from_name_or_file(args.game, **settings("--game-set", args.game_set))

@@ -100,6 +100,23 @@ def progress_on_stderr(title: str) -> Iterator[Shown]:
         yield Shown(show, say)
 
 
+@contextmanager
+def steps_on_stderr(title: str) -> Iterator[Callable[[str, int, int], None]]:
+    """Show what is being done, how many are done, and of how many."""
+    if not sys.stderr.isatty():
+        told = _plain(printable(title, _TITLE))
+        yield lambda what, done, total: told(printable(what), done, total)
+        return
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[told]}", markup=False),
+    )
+    with Progress(*columns, console=Console(file=sys.stderr, highlight=False), transient=True) as bar:
+        task = bar.add_task(printable(title, _TITLE), total=None, told="")
+        yield lambda what, done, total: bar.update(task, completed=done, total=total, told=printable(what, 200))
+
+
 def _plain(title: str) -> Callable[[str, int, int], None]:
     last = time.perf_counter()
 
