@@ -11,14 +11,15 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from tacit._version import __version__
-from tacit.cli import compare, evaluate, games, learners, options, plot, reproduce, run, solve, theory, tune
+from tacit.cli import compare, evaluate, games, learners, options, plot, reproduce, run, show, solve, theory, tune
 from tacit.core import check
 from tacit.core.errors import TacitError
 
-COMMANDS = (run, compare, tune, evaluate, plot, solve, theory, reproduce, games, learners)
+COMMANDS = (run, compare, tune, evaluate, plot, show, solve, theory, reproduce, games, learners)
 
 EPILOG = """examples:
   tacit games                                      the games that can be named
+  tacit show chicken                               payoffs, transitions, agents, horizon
   tacit run good-state stage-v-cce --episodes 50000 --seeds 20 --set bonus=0.1
                                                    learn a coarse correlated equilibrium, 20 runs
   tacit run experiment.toml --out results/first    games × learners × seeds, stored and resumable

@@ -100,6 +100,26 @@ def progress_on_stderr(title: str) -> Iterator[Shown]:
         yield Shown(show, say)
 
 
+@contextmanager
+def count_on_stderr(title: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show how many of some things are done, and about how long the rest will take."""
+    begun = time.perf_counter()
+
+    def left(done: int) -> str:
+        text = f"{done}/{total} runs"
+        seconds = time.perf_counter() - begun
+        return f"{text}, {_clock(seconds / done * (total - done))} left" if 0 < done < total else text
+
+    if not sys.stderr.isatty():
+        show = _plain(printable(title, _TITLE))
+        yield lambda done: show(left(done), done, max(total, 1))
+        return
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.fields[told]}"))
+    with Progress(*columns, console=Console(file=sys.stderr, highlight=False), transient=True) as bar:
+        task = bar.add_task(printable(title, _TITLE), total=total, told=left(0))
+        yield lambda done: bar.update(task, completed=done, told=left(done))
+
+
 def _plain(title: str) -> Callable[[str, int, int], None]:
     last = time.perf_counter()
 

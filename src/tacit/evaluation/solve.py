@@ -7,13 +7,14 @@ no deviation at a single (h, s) pays, hence none at several.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from tacit.core import check, memory
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned
+from tacit.core.table import Document, number
 from tacit.core.types import FloatArray
 from tacit.evaluation import stage_game
 from tacit.games.exact import with_tables
@@ -41,6 +42,14 @@ class Solution:
     policy: MarkovPolicy
     values: FloatArray
     V: FloatArray
+    game: TabularGame | None = field(default=None, repr=False)
+
+    def show(self, *, everything: bool = False, limit: int | None = 40) -> Document:
+        """Show the policy, as `MarkovPolicy.show` does, and what it is worth to each agent."""
+        shown = self.policy.show(self.game, everything=everything, limit=limit)
+        values = ", ".join(f"agent {i} {number(float(v))}" for i, v in enumerate(self.values[:20]))
+        more = f" and {len(self.values) - 20} more" if len(self.values) > 20 else ""
+        return replace(shown, title=f"{self.concept}: {shown.title}", parts=[*shown.parts, f"values: {values}{more}"])
 
 
 def solve(game: TabularGame, concept: str = "optimum", *, weights: Sequence[float] | None = None) -> Solution:
@@ -130,7 +139,8 @@ def _backward(game: TabularGame, V: FloatArray, fill: Callable[[int, int, FloatA
 
 
 def _solution(game: TabularGame, concept: str, policy: MarkovPolicy, V: FloatArray) -> Solution:
-    return Solution(concept, policy, V[:, 0] @ game.initial, V)
+    policy.game = game
+    return Solution(concept, policy, V[:, 0] @ game.initial, V, game)
 
 
 def _checked_weights(weights: Sequence[float] | None, agents: int) -> FloatArray:
