@@ -35,10 +35,9 @@ if TYPE_CHECKING:
     from tacit.engine import Agent, Run, agent
     from tacit.environments.measure import evaluate, exploit
     from tacit.environments.pettingzoo import to_pettingzoo
-    from tacit.evaluation import behaviour, best_response, deviation_table, l2_gap, smoothness
+    from tacit.evaluation import behaviour, best_response, deviation_table, equilibria, l2_gap, smoothness
     from tacit.evaluation.mismatch import mismatch
     from tacit.evaluation.potential import potential
-    from tacit.evaluation.solve import solve
     from tacit.evaluation.stationarity import stationarity
     from tacit.evaluation.theory import theory
     from tacit.experiments import compare, tune
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
     from tacit.learners import NPG, UCB, PGAdaptive, PGExact, PGStorm, QIndependent, StageV, VLearning
     from tacit.learning import learn
     from tacit.policies import CertifiedPolicy, MarkovPolicy, Part, SampledPolicy, SeparatePolicy, ThinnedPolicy
+    from tacit.solving import solve
 
 #: Where each public name lives; it is imported when it is first used, so that `import tacit` costs nothing.
 _HOMES = {
@@ -73,11 +73,11 @@ _HOMES = {
         "behaviour",
         "best_response",
         "deviation_table",
+        "equilibria",
         "l2_gap",
         "mismatch",
         "potential",
         "smoothness",
-        "solve",
         "stationarity",
         "theory",
     ],
@@ -96,6 +96,7 @@ _HOMES = {
     "tacit.games.openspiel": ["from_openspiel"],
     "tacit.learners": ["NPG", "UCB", "PGAdaptive", "PGExact", "PGStorm", "QIndependent", "StageV", "VLearning"],
     "tacit.learning": ["learn"],
+    "tacit.solving": ["solve"],
     "tacit.policies": ["CertifiedPolicy", "MarkovPolicy", "Part", "SampledPolicy", "SeparatePolicy", "ThinnedPolicy"],
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
@@ -152,6 +153,7 @@ __all__ = [
     "deviation_table",
     "engine",
     "environments",
+    "equilibria",
     "evaluate",
     "evaluation",
     "experiments",

@@ -152,7 +152,7 @@ def cell_text(cell: Cell) -> str:
         return ""
     if isinstance(cell, bool):
         return "yes" if cell else "no"
-    return number(cell) if _is_number(cell) else printable(cell)
+    return printable(cell) if isinstance(cell, str) else number(cell)
 
 
 def _is_number(cell: object) -> bool:

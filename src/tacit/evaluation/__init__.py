@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tacit.evaluation.behaviour import Behaviour, behaviour
 from tacit.evaluation.deviations import BestResponse, Deviations, best_response, deviations
+from tacit.evaluation.equilibria import Equilibria, equilibria
 from tacit.evaluation.gains import DeviationTable, deviation_table
 from tacit.evaluation.gaps import Evaluation, evaluate, l2_gap, uniform_gap
 from tacit.evaluation.gradient import Gradient, policy_gradient
@@ -21,6 +22,7 @@ __all__ = [
     "BestResponse",
     "DeviationTable",
     "Deviations",
+    "Equilibria",
     "Evaluation",
     "Gradient",
     "Mismatch",
@@ -34,6 +36,7 @@ __all__ = [
     "best_response",
     "deviation_table",
     "deviations",
+    "equilibria",
     "evaluate",
     "evaluate_iterates",
     "l2_gap",

@@ -20,6 +20,8 @@ from tacit.policies.markov import MarkovPolicy
 _MATRICES, _WIDTH = 4, 12
 #: Agents with a table of their own.
 _AGENTS = 8
+#: Agents up to which joint actions are listed; of more, what each plays.
+_LISTED = 5
 #: Probabilities below this are not listed.
 _LEAST = 5e-5
 
@@ -59,6 +61,8 @@ def show_policy(policy: Any, game: Any, everything: bool, limit: int | None) -> 
     steady = isinstance(policy, MarkovPolicy) and policy.steps == 1
     places = _places(found, everything or not is_exact(game), steady)
     shown, left = _tables(named, found, places, most)
+    if found.joint is not None and len(found.marginals) > _LISTED and most is not None:
+        parts.append(f"what each agent plays; limit=None, or --all, lists the joint draws of {len(found.marginals)}")
     parts += shown
     if left:
         parts.append(f"{left:,} more rows are not shown; {MORE}")
@@ -163,7 +167,7 @@ def _tables(game: Any, found: Behaviour, places: list[_Place], most: int | None)
         small = max(found.joint.shape[2:]) <= _WIDTH and (most is None or len(places) <= _MATRICES)
         if small and len(places) <= 4 * _MATRICES:
             return [_matrix(game, found.joint, place, plain) for place in places], 0
-    if found.joint is not None:
+    if found.joint is not None and (len(found.marginals) <= _LISTED or most is None):
         return _joint_rows(game, found.joint, places, most, plain)
     return _own_rows(game, found, places, most, plain)
 
