@@ -21,7 +21,7 @@ PAGES = {
     "learners": ["tacit.learners"],
     "bandits": ["tacit.bandits"],
     "policies": ["tacit.policies"],
-    "evaluation": ["tacit.evaluation"],
+    "evaluation": ["tacit.evaluation", "tacit.solving"],
     "environments": ["tacit.environments", "tacit.environments.measure", "tacit.environments.pettingzoo"],
     "experiments": ["tacit.experiments"],
     "report": ["tacit.report"],
