@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 import pytest
-from public_names import DATA, PAGES, public
+from reference_names import DATA, PAGES, public
 
 import tacit
 
