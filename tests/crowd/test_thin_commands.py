@@ -91,3 +91,8 @@ def test_wrong_numbers_are_told(thin: str, told: str, tmp_path: Path, capsys: py
 def test_learners_without_certified_policies_refuse_it(capsys: pytest.CaptureFixture[str]):
     assert main(["run", "congestion", "npg", "--game-set", "agents=3", "--episodes", "2", "--thin", "2"]) in (1, 2)
     assert "thin is for learners of certified policies" in capsys.readouterr().err
+
+
+def test_a_parameter_of_the_game_is_not_one_of_the_learner(capsys: pytest.CaptureFixture[str]):
+    assert main(["run", "spectrum", "--set", "agents=8"]) == 2
+    assert "the game spectrum has one: --game-set agents=8" in capsys.readouterr().err

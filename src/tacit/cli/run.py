@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -256,6 +257,7 @@ def _from_line(args: argparse.Namespace) -> Experiment:
     from tacit.learners import DEFAULT
 
     learner = args.learner or DEFAULT
+    _check_whose(args.game, learner, params)
     return Experiment(
         name=f"{args.game} {learner}",
         games=(GameSpec(args.game, game_params),),
@@ -269,6 +271,21 @@ def _from_line(args: argparse.Namespace) -> Experiment:
         scripts=tuple(args.scripts),
         **given,
     )
+
+
+def _check_whose(game: str, learner: str, params: Mapping[str, Any]) -> None:
+    """Raise where --set names a parameter that the learner does not have and the game has."""
+    from tacit import games
+    from tacit.learners import REGISTRY
+
+    if learner not in list(REGISTRY) or not games.is_registered(game):
+        return
+    for key, value in params.items():
+        if key not in REGISTRY.parameters(learner) and key in games.REGISTRY.parameters(game):
+            raise TacitError(
+                f"--set is for the learner, and {learner} has no parameter {key!r}; the game {game} has one: "
+                f"--game-set {key}={value}"
+            )
 
 
 def _print(results: Results, summaries: list[dict[str, Any]], place: str | None) -> None:
