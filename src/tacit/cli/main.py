@@ -22,6 +22,7 @@ from tacit.cli import (
     report,
     reproduce,
     run,
+    show,
     solve,
     theory,
     tune,
@@ -30,10 +31,11 @@ from tacit.cli import (
 from tacit.core import check
 from tacit.core.errors import TacitError
 
-COMMANDS = (run, compare, tune, evaluate, plot, report, view, play, solve, theory, reproduce, games, learners)
+COMMANDS = (run, compare, tune, evaluate, plot, report, view, play, show, solve, theory, reproduce, games, learners)
 
 EPILOG = """examples:
   tacit games                                      the games that can be named
+  tacit show chicken                               payoffs, transitions, agents, horizon
   tacit run good-state stage-v-cce --episodes 50000 --seeds 20 --set bonus=0.1
                                                    learn a coarse correlated equilibrium, 20 runs
   tacit run experiment.toml --out results/first    games × learners × seeds, stored and resumable

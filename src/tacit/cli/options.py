@@ -19,6 +19,7 @@ from rich.text import Text
 from tacit.core import check
 from tacit.core.display import printable, printable_json
 from tacit.core.errors import TacitError, brief
+from tacit.core.table import Document
 from tacit.games import from_name_or_file
 
 GAME_HELP = (
@@ -62,10 +63,10 @@ def add_named(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def game_of(args: argparse.Namespace) -> Any:
+def game_of(args: argparse.Namespace, *, tell_notes: bool = True) -> Any:
     """Make the game that the command line names."""
     game = from_name_or_file(args.game, **settings("--game-set", args.game_set))
-    for note in game.notes:
+    for note in game.notes if tell_notes else ():
         tell(note)
     return game
 
@@ -126,6 +127,15 @@ def finite(value: Any) -> Any:
 def tell(sentence: object) -> None:
     """Print one sentence on stderr."""
     print("tacit:", printable(sentence, _LONGEST), file=sys.stderr, flush=True)
+
+
+def print_document(document: Document) -> None:
+    """Print a document: drawn on a terminal, plain text elsewhere."""
+    out = console()
+    if out.is_terminal:
+        out.print(document)
+    else:
+        out.print(Text(str(document)), soft_wrap=True)
 
 
 def console() -> Console:
