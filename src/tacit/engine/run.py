@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -213,6 +213,41 @@ class Run:
             parts += [gains.title, *gains.parts]
             data["deviations"] = gains.data
         return Document(repr(self), parts, data)
+
+    def plot(
+        self,
+        *,
+        ax: Any = None,
+        columns: Sequence[str] | None = None,
+        agents: Sequence[int] | None = None,
+        scale: str = "log",
+        title: str | None = None,
+        size: tuple[float, float] | None = None,
+    ) -> Any:
+        """Draw the run's curve: reward and gap over episodes, or other columns of it.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, or as many as there are columns; optional
+            New ones of pyplot if not given.
+        columns : sequence of str, optional
+            Columns of `run.curve`, e.g. ["gap_average", "gap_last"]: an axis for each, which says what
+            kind of gap it is.
+        agents : sequence of int, optional
+            Draw a line for each of these agents.
+        scale : {"log", "linear"}
+            Of gaps; a logarithmic axis is linear just above zero, so that a gap of zero is on it.
+        title, size : optional
+            The title, and (width, height) in inches.
+
+        Returns
+        -------
+        axes
+            One for a single column, otherwise an array of them.
+        """
+        from tacit.engine.plotting import plot_run
+
+        return plot_run(self, ax=ax, columns=columns, agents=agents, scale=scale, title=title, size=size)
 
     def raise_error(self) -> None:
         """Raise what ended the run early, if an environment failed, with its own error chained to it."""

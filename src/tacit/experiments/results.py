@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from tacit.core.statistics import summarize
 from tacit.experiments.outcome import GapOutcome, Outcome
 from tacit.experiments.plan import RunSpec
-from tacit.experiments.statistics import summarize
 
 #: Where gaps come from, the surest first.
 SOURCES = ("exact", "certificate", "model-free", "estimate")
@@ -154,6 +154,33 @@ class Results:
     def groups(self) -> list[Group]:
         """The outcomes by game and learner."""
         return grouped(self.outcomes)
+
+    def plot(self, *, ax: Any = None, size: tuple[float, float] | None = None, **options: Any) -> Any:
+        """Draw reward and gap over episodes: a row for each game, a line for each learner, a band over its seeds.
+
+        Parameters
+        ----------
+        ax : array of matplotlib axes, optional
+            A row for each game, in it one for rewards and one for each kind of gap; new ones of pyplot if not given.
+        size : (float, float), optional
+            Width and height in inches.
+        columns : sequence of {"reward", "value", "gap", "l2_gap"}
+        agents : sequence of int
+            A line for each of these agents instead of agent 0, or the largest gap.
+        scale : {"log", "linear"}
+            Of gaps; a logarithmic axis is linear just above zero, so that a gap of zero is on it.
+        band : {"sd", "ci95", "quartiles", "none"}
+        candidate : {"best", "average", "latest", "last"}
+            Whose gap.
+        title : str
+
+        Returns
+        -------
+        array of axes [games, panels]
+        """
+        from tacit.experiments.plotting import plot_groups
+
+        return plot_groups(self.groups, ax=ax, size=size, **options)
 
 
 def grouped(outcomes: Sequence[Outcome]) -> list[Group]:
