@@ -20,7 +20,7 @@ PAGES = {
     "evaluation": ["tacit.evaluation", "tacit.solving"],
     "environments": ["tacit.environments", "tacit.environments.measure", "tacit.environments.pettingzoo"],
     "experiments": ["tacit.experiments"],
-    "report": ["tacit.report"],
+    "report": ["tacit.report", "tacit.view"],
     "kernels": ["tacit.kernels"],
     "testing": ["tacit.testing"],
     "errors": ["tacit.core.errors"],
