@@ -65,8 +65,8 @@ def check_limits(args: argparse.Namespace) -> None:
         check.integer("--episodes", args.episodes, least=1)
     if getattr(args, "gap", None) is not None:
         check.real("--gap", args.gap, least=0)
-    if args.seconds is not None and check.real("--seconds", args.seconds, least=0) == 0:
-        raise TacitError("--seconds is 0; it must be a positive number")
+    if args.seconds is not None:
+        check.positive("--seconds", args.seconds)
 
 
 def settings(option: str, pairs: Iterable[str]) -> dict[str, Any]:
