@@ -35,19 +35,19 @@ if TYPE_CHECKING:
     from tacit.engine import Agent, Run, agent
     from tacit.environments.measure import evaluate, exploit
     from tacit.environments.pettingzoo import to_pettingzoo
-    from tacit.evaluation import best_response, l2_gap, smoothness
+    from tacit.evaluation import behaviour, best_response, deviation_table, equilibria, l2_gap, smoothness
     from tacit.evaluation.mismatch import mismatch
     from tacit.evaluation.potential import potential
-    from tacit.evaluation.solve import solve
     from tacit.evaluation.stationarity import stationarity
     from tacit.evaluation.theory import theory
     from tacit.experiments import compare, tune
-    from tacit.games import CountGame, FunctionGame, TabularGame, count_vectors, load, make, tabulate
+    from tacit.games import CountGame, FunctionGame, TabularGame, count_vectors, load, make, matrix_game, tabulate
     from tacit.games.gymnasium import from_gymnasium
     from tacit.games.openspiel import from_openspiel
     from tacit.learners import NPG, UCB, PGAdaptive, PGExact, PGStorm, QIndependent, StageV, VLearning
     from tacit.learning import learn
     from tacit.policies import CertifiedPolicy, MarkovPolicy, Part, SampledPolicy, SeparatePolicy, ThinnedPolicy
+    from tacit.solving import solve
 
 #: Where each public name lives; it is imported when it is first used, so that `import tacit` costs nothing.
 _HOMES = {
@@ -70,21 +70,33 @@ _HOMES = {
     "tacit.environments.measure": ["evaluate", "exploit"],
     "tacit.environments.pettingzoo": ["to_pettingzoo"],
     "tacit.evaluation": [
+        "behaviour",
         "best_response",
+        "deviation_table",
+        "equilibria",
         "l2_gap",
         "mismatch",
         "potential",
         "smoothness",
-        "solve",
         "stationarity",
         "theory",
     ],
     "tacit.experiments": ["compare", "tune"],
-    "tacit.games": ["CountGame", "FunctionGame", "TabularGame", "count_vectors", "load", "make", "tabulate"],
+    "tacit.games": [
+        "CountGame",
+        "FunctionGame",
+        "TabularGame",
+        "count_vectors",
+        "load",
+        "make",
+        "matrix_game",
+        "tabulate",
+    ],
     "tacit.games.gymnasium": ["from_gymnasium"],
     "tacit.games.openspiel": ["from_openspiel"],
     "tacit.learners": ["NPG", "UCB", "PGAdaptive", "PGExact", "PGStorm", "QIndependent", "StageV", "VLearning"],
     "tacit.learning": ["learn"],
+    "tacit.solving": ["solve"],
     "tacit.policies": ["CertifiedPolicy", "MarkovPolicy", "Part", "SampledPolicy", "SeparatePolicy", "ThinnedPolicy"],
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
@@ -134,11 +146,14 @@ __all__ = [
     "__version__",
     "agent",
     "bandits",
+    "behaviour",
     "best_response",
     "compare",
     "count_vectors",
+    "deviation_table",
     "engine",
     "environments",
+    "equilibria",
     "evaluate",
     "evaluation",
     "experiments",
@@ -152,6 +167,7 @@ __all__ = [
     "learners",
     "load",
     "make",
+    "matrix_game",
     "mismatch",
     "policies",
     "potential",

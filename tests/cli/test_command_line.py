@@ -51,7 +51,7 @@ WRONG = {
     "too long a game": ["solve", "good-state", "--game-set", f"horizon={10**15}"],
     "too many agents": ["solve", "random-team", "--game-set", "agents=70", "--game-set", "actions=1"],
     "missing option value": ["solve", "good-state", "--game-set"],
-    "no nash": ["solve", "chicken", "nash"],
+    "no such rule": ["solve", "chicken", "nash", "--select", "best"],
     "no such file": ["solve", "missing.npz"],
     "no such file with a newline": ["solve", "miss\ning.npz"],
     "no such file with a null": ["solve", "miss\0ing.npz"],

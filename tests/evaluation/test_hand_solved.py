@@ -152,8 +152,3 @@ def test_teams_reach_their_optimum(name: str, best: float):
 def test_a_nash_gap_needs_a_product_policy():
     with pytest.raises(tacit.TacitError, match="product policy"):
         tacit.evaluate(tacit.make("chicken"), joint([[0, 0.5], [0.5, 0]]), gap="nash")
-
-
-def test_nash_of_a_general_sum_game_is_refused():
-    with pytest.raises(tacit.TacitError, match="zero-sum"):
-        tacit.solve(tacit.make("chicken"), "nash")

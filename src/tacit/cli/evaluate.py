@@ -6,16 +6,15 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from rich.table import Table
-
 from tacit.cli import options
-from tacit.core import archive
+from tacit.cli.progress import count_on_stderr
+from tacit.core import archive, check
+from tacit.core.display import printable
 from tacit.core.errors import TacitError
-from tacit.core.types import FloatArray
 
 if TYPE_CHECKING:
     from tacit.experiments import Outcome
+    from tacit.experiments.evaluating import Row
 
 
 def add(commands: Any) -> None:
@@ -32,57 +31,105 @@ def add(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("runs", metavar="RUN_DIR", help="a run's directory, or one of many runs (the --out of a run)")
-    parser.add_argument(
-        "--game",
-        metavar="GAME",
-        action="append",
-        default=[],
-        help="allow the Python code of this game, which the results name; without it no code that they name is run",
-    )
+    options.add_named(parser)
     parser.add_argument(
         "--episodes", metavar="K", type=int, default=2000, help="of environments: episodes to train and to play (2000)"
     )
+    parser.add_argument(
+        "--show",
+        action="store_true",
+        help="what each policy plays where, and who gains by playing what instead of what (of a single run, always)",
+    )
+    parser.add_argument("--workers", metavar="N", type=int, help="processes, where much is to be read (all cores)")
     parser.add_argument("--json", action="store_true", help="print one JSON document on stdout")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Evaluate every run and print the comparison."""
+    """Evaluate every run, and print what is found as it comes."""
     from tacit.experiments import store  # imports the compiler
+    from tacit.experiments.evaluating import Row, evaluate_all
     from tacit.experiments.plan import NO_TABLES
 
-    rows, left_out, played = [], set(), []
+    if args.workers is not None:
+        check.integer("--workers", args.workers, least=1)
+    exact: list[Path] = []
+    left_out, played = set(), []
     for place in store.directories(archive.path(args.runs)):
         stored = store.load(place)
-        if stored.spec.tables.startswith(NO_TABLES):
-            name = stored.spec.game.name
-            if name in args.game:
-                played.append(_played(place, stored, args.episodes))
-            else:
-                told = f"{name} has no tables, so its policies cannot be evaluated exactly"
-                left_out.add(f"{told}; --game {name} runs its code, and plays them")
+        if not stored.spec.tables.startswith(NO_TABLES):
+            exact.append(place)
+            continue
+        name = stored.spec.game.name
+        if name in args.game:
+            played.append(_played(place, stored, args.episodes))
         else:
-            rows.append(_row(place, stored, args.game))
-    if not rows and not played:
+            told = f"{name} has no tables, so its policies cannot be evaluated exactly"
+            left_out.add(f"{told}; --game {name} runs its code, and plays them")
+    if not exact and not played:
         raise TacitError("; ".join(sorted(left_out)))
     for told in sorted(left_out):
         options.tell(told)
+    show = args.show or len(exact) == 1
+    rows: dict[int, Row] = {}
+    printed = _Printed(exact, quiet=args.json)
+    if not args.json:
+        for one in played:
+            options.console().print(f"{one['run']}: {one['told']}", soft_wrap=True)
+    failures: list[str] = []
+    with count_on_stderr("evaluating", len(exact)) as count:
+
+        def done(k: int, found: Any) -> None:
+            if isinstance(found, Row):
+                rows[k] = found
+                printed.row(found)
+            else:
+                failures.append(found.sentence)
+            count(len(rows) + len(failures))
+
+        batch = evaluate_all(exact, named=args.game, show=show, workers=args.workers, done=done)
+    if failures and len(failures) == len(exact):
+        raise TacitError(failures[0])
+    for told in failures:
+        options.tell(told)
     if args.json:
-        options.print_json({"runs": rows, "played": played})
-        return 0
-    for one in played:
-        options.console().print(f"{one['run']}: {one['told']}", soft_wrap=True)
-    if not rows:
-        return 0
-    table = Table("run", "gap", "agent", "value stored", "anew", "gap stored", "anew", box=None, pad_edge=False)
-    for row in rows:
+        options.print_json({"runs": [rows[k].data for k in sorted(rows)], "played": played})
+    if batch.interrupted:
+        options.tell(f"interrupted; {len(rows)} of {len(exact)} runs were evaluated")
+        return 130
+    return 1 if failures else 0
+
+
+class _Printed:
+    """Prints a row of each agent of each run as it comes, under one head; a column is as wide as it has to be."""
+
+    def __init__(self, runs: list[Path], *, quiet: bool) -> None:
+        self._quiet, self._begun = quiet, False
+        self._width = max((len(printable(run)) for run in runs), default=3)
+
+    def row(self, found: Row) -> None:
+        """Print one run."""
+        if self._quiet:
+            return
+        out, row = options.console(), found.data
+        if not self._begun or found.shown:
+            head = ("gap", "agent", "value stored", "anew", "gap stored", "anew")
+            out.print(f"{'run':{self._width}}  {self._line(head)}", soft_wrap=True)
+            self._begun = True
         for i, (value, gap) in enumerate(zip(row["value"], row["gap"]["per_agent"], strict=True)):
             stored = row["stored"]
             was = ["—" if stored[key] is None else f"{stored[key][i]:.9g}" for key in ("value", "gap")]
-            head = (row["run"], row["gap"]["kind"]) if i == 0 else ("", "")
-            table.add_row(*head, str(i), was[0], f"{value:.9g}", was[1], f"{gap:.9g}")
-    options.console().print(table)
-    return 0
+            run, kind = (row["run"], row["gap"]["kind"]) if i == 0 else ("", "")
+            cells = (kind, str(i), was[0], f"{value:.9g}", was[1], f"{gap:.9g}")
+            out.print(f"{printable(run):{self._width}}  {self._line(cells)}", soft_wrap=True)
+        for shown in found.shown:
+            out.print()
+            options.print_document(shown)
+
+    @staticmethod
+    def _line(cells: tuple[str, ...]) -> str:
+        widths = (5, 6, 13, 13, 13, 13)
+        return "".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
 def _played(place: Path, stored: Outcome, episodes: int) -> dict[str, Any]:
@@ -115,35 +162,3 @@ def _played(place: Path, stored: Outcome, episodes: int) -> dict[str, Any]:
         },
         "told": str(found),
     }
-
-
-def _row(place: Path, stored: Outcome, named: list[str]) -> dict[str, Any]:
-    from tacit.evaluation import evaluate
-    from tacit.experiments import store
-    from tacit.experiments.plan import game_of
-
-    gap = stored.gap
-    bounds = None if gap is None else gap.upper
-    game = game_of(stored.spec, named=named)
-    if (stored.agents, stored.horizon) != (game.agents, game.horizon):
-        raise TacitError(f"{place / store.SUMMARY} is altered: it has other agents or another horizon than the game")
-    found = evaluate(game, store.load_policy(place), gap=None if gap is None else gap.kind)
-    return {
-        "run": str(place),
-        "game": stored.spec.game.name,
-        "learner": stored.spec.learner.name,
-        "seed": stored.spec.seed,
-        "episodes": stored.episodes,
-        "value": found.values.tolist(),
-        "gap": {"kind": found.kind, "exact": found.exact, "max": found.gap, "per_agent": found.gaps.tolist()},
-        "stored": {
-            "value": stored.value,
-            "gap": bounds,
-            "source": None if gap is None else gap.source,
-        },
-        "largest_difference": max(_distance(found.values, stored.value), _distance(found.gaps, bounds)),
-    }
-
-
-def _distance(anew: FloatArray, stored: list[float] | None) -> float:
-    return 0.0 if stored is None else float(np.max(np.abs(anew - np.asarray(stored))))

@@ -11,14 +11,31 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from tacit._version import __version__
-from tacit.cli import compare, evaluate, games, learners, options, plot, reproduce, run, solve, theory, tune
+from tacit.cli import (
+    compare,
+    evaluate,
+    games,
+    learners,
+    options,
+    play,
+    plot,
+    report,
+    reproduce,
+    run,
+    show,
+    solve,
+    theory,
+    tune,
+    view,
+)
 from tacit.core import check
 from tacit.core.errors import TacitError
 
-COMMANDS = (run, compare, tune, evaluate, plot, solve, theory, reproduce, games, learners)
+COMMANDS = (run, compare, tune, evaluate, plot, report, view, play, show, solve, theory, reproduce, games, learners)
 
 EPILOG = """examples:
   tacit games                                      the games that can be named
+  tacit show chicken                               payoffs, transitions, agents, horizon
   tacit run good-state stage-v-cce --episodes 50000 --seeds 20 --set bonus=0.1
                                                    learn a coarse correlated equilibrium, 20 runs
   tacit run experiment.toml --out results/first    games × learners × seeds, stored and resumable
@@ -26,6 +43,9 @@ EPILOG = """examples:
   tacit tune good-state v-learning -o tuned.toml   better parameters for one learner
   tacit evaluate results/first                     the stored policies' values and gaps, computed anew
   tacit plot results/first                         reward and gap curves
+  tacit report results/first                       all of it as one page that opens offline
+  tacit view results/first                         a live page, while runs go on and after
+  tacit play chicken                               take an agent's place against a learned policy
   tacit solve good-state --game-set horizon=20     best total reward
   tacit solve chicken ce --json                    welfare-maximising correlated equilibrium
   tacit reproduce --quick                          the paper's tasks, solved exactly

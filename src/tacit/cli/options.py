@@ -19,6 +19,7 @@ from rich.text import Text
 from tacit.core import check
 from tacit.core.display import printable, printable_json
 from tacit.core.errors import TacitError, brief
+from tacit.core.table import Document
 from tacit.games import from_name_or_file
 
 GAME_HELP = (
@@ -51,10 +52,21 @@ def add_import(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def game_of(args: argparse.Namespace) -> Any:
+def add_named(parser: argparse.ArgumentParser) -> None:
+    """Add `--game`, which allows code that results name."""
+    parser.add_argument(
+        "--game",
+        metavar="GAME",
+        action="append",
+        default=[],
+        help="allow the Python code of this game, which the results name; without it no code that they name is run",
+    )
+
+
+def game_of(args: argparse.Namespace, *, tell_notes: bool = True) -> Any:
     """Make the game that the command line names."""
     game = from_name_or_file(args.game, **settings("--game-set", args.game_set))
-    for note in game.notes:
+    for note in game.notes if tell_notes else ():
         tell(note)
     return game
 
@@ -65,8 +77,8 @@ def check_limits(args: argparse.Namespace) -> None:
         check.integer("--episodes", args.episodes, least=1)
     if getattr(args, "gap", None) is not None:
         check.real("--gap", args.gap, least=0)
-    if args.seconds is not None and check.real("--seconds", args.seconds, least=0) == 0:
-        raise TacitError("--seconds is 0; it must be a positive number")
+    if args.seconds is not None:
+        check.positive("--seconds", args.seconds)
 
 
 def settings(option: str, pairs: Iterable[str]) -> dict[str, Any]:
@@ -115,6 +127,15 @@ def finite(value: Any) -> Any:
 def tell(sentence: object) -> None:
     """Print one sentence on stderr."""
     print("tacit:", printable(sentence, _LONGEST), file=sys.stderr, flush=True)
+
+
+def print_document(document: Document) -> None:
+    """Print a document: drawn on a terminal, plain text elsewhere."""
+    out = console()
+    if out.is_terminal:
+        out.print(document)
+    else:
+        out.print(Text(str(document)), soft_wrap=True)
 
 
 def console() -> Console:

@@ -153,7 +153,7 @@ def run(args: argparse.Namespace) -> int:
     if args.workers is not None:
         check.integer("--workers", args.workers, least=1)
     if args.timeout is not None:
-        check.real("--timeout", args.timeout, least=0)
+        check.positive("--timeout", args.timeout)
 
     from tacit.experiments import scripts  # imports the compiler
     from tacit.experiments.runner import run_experiment

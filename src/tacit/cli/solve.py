@@ -1,40 +1,81 @@
-"""`tacit solve`: exact reference solutions."""
+"""`tacit solve`: reference solutions, exact where that is possible."""
 
 from __future__ import annotations
 
 import argparse
 from typing import Any
 
+import numpy as np
+
 from tacit.cli import options
 from tacit.core import check
-from tacit.evaluation import evaluate, solve
+from tacit.core.errors import TacitError
+from tacit.evaluation import deviation_table, equilibria, evaluate
+from tacit.evaluation.equilibria import enumerable
+from tacit.evaluation.objectives import OBJECTIVES, RULES
 from tacit.evaluation.solve import CONCEPTS
+from tacit.solving import METHODS, solve
+
+EPILOG = """examples:
+  tacit solve good-state                           best total reward
+  tacit solve chicken ce                           the correlated equilibrium of largest total reward
+  tacit solve chicken ce --objective entropy       the most even one
+  tacit solve chicken nash                         all equilibria of a small two-player game
+  tacit solve random-general-sum nash --select egalitarian
+                                                   one of each stage game, step by step backwards
+  tacit solve congestion cce --rounds 300          where a linear program is too large, learned with full information;
+                                                   its exact gap says how close it is"""
 
 
 def add(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "solve",
-        help="solve a game exactly: its optimum, a cce, a ce or a nash equilibrium",
-        description="Solve a game exactly by backward induction, and check the solution's equilibrium gap.",
+        help="solve a game: its optimum, a cce, a ce or its nash equilibria",
+        description="Solve a game by backward induction, show the policy, and check its equilibrium gap. What cannot "
+        "be solved exactly is learned with full information, and its exact gap is told.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     options.add_game(parser)
     parser.add_argument(
-        "concept", metavar="CONCEPT", nargs="?", default="optimum", help=f"one of: {', '.join(CONCEPTS)}"
+        "concept", metavar="CONCEPT", nargs="?", default="optimum", help=f"one of: {', '.join(CONCEPTS)} (optimum)"
+    )
+    parser.add_argument(
+        "--objective", metavar="O", help=f"which cce or ce of each stage: {', '.join(OBJECTIVES)} (welfare)"
+    )
+    parser.add_argument(
+        "--select", metavar="RULE", help=f"which nash equilibrium of each stage: {', '.join(RULES)} (welfare)"
+    )
+    parser.add_argument(
+        "--method", metavar="M", default="auto", help="auto, exact, or learn: with full information (auto)"
+    )
+    parser.add_argument(
+        "--rounds", metavar="T", type=int, default=200, help="rounds of each stage, where it is learned (200)"
     )
     parser.add_argument("--out", metavar="FILE", help="write the policy to this .npz file")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.add_argument("--all", action="store_true", help="show every row of the policy, of unreached places too")
+    parser.add_argument("--json", action="store_true", help="print one JSON document, with the policy")
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     """Solve, check and print."""
     concept = check.choice("concept", args.concept, CONCEPTS)
+    check.choice("method", args.method, METHODS)
+    if args.objective is not None and concept not in ("cce", "ce"):
+        raise TacitError(f"--objective chooses among cce and ce, not for {concept}; nash takes --select")
+    if args.select is not None and concept != "nash":
+        raise TacitError(f"--select chooses among nash equilibria, not for {concept}; cce and ce are by --objective")
     game = options.game_of(args)
-    solution = solve(game, concept)
-    gap = evaluate(game, solution.policy, gap="nash" if concept == "optimum" else concept)
+    chosen = {"objective": args.objective or "welfare", "select": args.select or "welfare"}
+    solution = solve(game, concept, method=args.method, rounds=args.rounds, progress=options.tell, **chosen)
+    every = equilibria(game) if concept == "nash" and enumerable(game) else None
+    gap = solution.gap or evaluate(game, solution.policy, gap="nash" if concept == "optimum" else concept)
     if args.out:
         solution.policy.save(args.out)
+    shown = solution.policy.show(everything=args.all, limit=None if args.all else 40)
+    apart = deviation_table(game, solution.policy, gap=gap.kind)
     if args.json:
         options.print_json(
             {
@@ -43,14 +84,31 @@ def run(args: argparse.Namespace) -> int:
                 "horizon": game.horizon,
                 "agents": game.agents,
                 "value": solution.values.tolist(),
-                "gap": {"kind": gap.kind, "max": gap.gap, "per_agent": gap.gaps.tolist()},
+                "gap": {"kind": gap.kind, "max": gap.gap, "per_agent": gap.gaps.tolist(), "exact": gap.exact},
+                "method": solution.method,
+                "approximate": solution.gap is not None,
+                "policy": shown.data,
+                "deviations": apart.data(limit=None if args.all else 40),
+                **({} if every is None else every.data()),
             }
         )
         return 0
     out = options.console()
     out.print(repr(game), soft_wrap=True)
-    for i, value in enumerate(solution.values):
+    if every is not None:
+        options.print_document(every.show(limit=None if args.all else 20))
+    else:
+        options.print_document(shown)
+    out.print()
+    if len(apart.terms) and apart.gaps.max() > 1e-8 * max(1.0, float(np.abs(solution.V).max())):
+        options.print_document(apart.show(limit=None if args.all else 12))
+        out.print()
+    for i, value in enumerate(solution.values[:20]):
         out.print(f"agent {i}: value {value:.6f}, {gap.kind} gap {gap.gaps[i]:.3g}")
+    if game.agents > 20:
+        out.print(f"{game.agents - 20} more agents are not shown; --json has all")
+    sure = "exact" if gap.exact else "exact upper bound"
+    out.print(f"method: {solution.method}", soft_wrap=True)
     total = solution.values.sum()
-    out.print(f"{concept}: total value {total:.6f}, {gap.kind} gap {gap.gap:.3g} (exact, the largest of all agents)")
+    out.print(f"{concept}: total value {total:.6f}, {gap.kind} gap {gap.gap:.3g} ({sure}, the largest of all agents)")
     return 0

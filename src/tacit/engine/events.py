@@ -56,6 +56,13 @@ class Scouted:
 
 
 @dataclass(frozen=True)
+class Compiling:
+    """Machine code is not on disk yet: the compiler is at work for some seconds, and nothing moves meanwhile."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Finished:
     """The run ended after `done` episodes, for the reason in `ended` (see `Run.ended`)."""
 
@@ -63,7 +70,7 @@ class Finished:
     ended: str
 
 
-Event = Started | Scouted | Advanced | Measured | Noted | Finished
+Event = Compiling | Started | Scouted | Advanced | Measured | Noted | Finished
 
 #: Called with every event; raising KeyboardInterrupt ends the run as Ctrl-C does, with what was done.
 Watcher = Callable[[Event], None]

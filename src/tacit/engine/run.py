@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core.errors import TacitError
+from tacit.core.table import Document
 from tacit.core.types import FloatArray
 from tacit.engine.advice import Advice, advise
-from tacit.evaluation import evaluate, uniform_gap
+from tacit.evaluation import deviation_table, evaluate, uniform_gap
 from tacit.games.exact import is_exact
 from tacit.games.protocol import Game
 from tacit.policies import CertifiedPolicy, MarkovPolicy, SampledPolicy
@@ -167,6 +168,28 @@ class Run:
     warnings: tuple[str, ...] = ()
     instead: str = "try more episodes"
     error: Exception | None = None
+
+    def __post_init__(self) -> None:
+        for policy in (self.last, self.sampled, *(one._policy for one in self.candidates.values())):
+            if policy is not None:
+                policy.game = self.game  # for people: names, and what is reached
+
+    def show(self, *, everything: bool = False, limit: int | None = 40) -> Document:
+        """Show the run's policy and where its gap comes from, exactly; of an environment, the policy alone.
+
+        >>> import tacit
+        >>> run = tacit.learn(tacit.make("prisoners-dilemma"), "npg", episodes=50, eta=0.5)
+        >>> print(str(run.show()).splitlines()[0])
+        Run('npg', 50 episodes, seed 0, nash gap = ... (exact, ... % of uniform play's))
+        """
+        shown = self.policy.show(everything=everything, limit=limit)
+        parts: list[Any] = [shown.title, *shown.parts]
+        data = {"run": repr(self), "policy": shown.data}
+        if is_exact(self.game):
+            gains = deviation_table(self.game, self.policy, gap=self.gaps.kind).show()
+            parts += [gains.title, *gains.parts]
+            data["deviations"] = gains.data
+        return Document(repr(self), parts, data)
 
     def raise_error(self) -> None:
         """Raise what ended the run early, if an environment failed, with its own error chained to it."""

@@ -6,6 +6,7 @@ from typing import Any, NoReturn
 
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
+from tacit.core.table import Document
 from tacit.environments.adapters import Environment, name_of
 from tacit.environments.bounds import Bounds
 from tacit.environments.observations import Observations
@@ -63,6 +64,12 @@ class EnvironmentGame:
         if found is None:
             raise TacitError(f"agent {i} never met the observation {brief(observation)} while it learned")
         return found
+
+    def show(self, **options: Any) -> Document:
+        """Show the sizes; an environment is known only by playing it."""
+        from tacit.games.showing import show_sizes
+
+        return show_sizes(self, "an environment: it is known only by playing it, so rewards are not listed")
 
     def __repr__(self) -> str:
         low, high = self.reward_range

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from tacit.evaluation.behaviour import Behaviour, behaviour
 from tacit.evaluation.deviations import BestResponse, Deviations, best_response, deviations
+from tacit.evaluation.equilibria import Equilibria, equilibria
+from tacit.evaluation.gains import DeviationTable, deviation_table
 from tacit.evaluation.gaps import Evaluation, evaluate, l2_gap, uniform_gap
 from tacit.evaluation.gradient import Gradient, policy_gradient
 from tacit.evaluation.iterates import evaluate_iterates
@@ -15,8 +18,11 @@ from tacit.evaluation.theory import Theory, theory
 from tacit.evaluation.values import PolicyValues, occupancy, policy_values
 
 __all__ = [
+    "Behaviour",
     "BestResponse",
+    "DeviationTable",
     "Deviations",
+    "Equilibria",
     "Evaluation",
     "Gradient",
     "Mismatch",
@@ -26,8 +32,11 @@ __all__ = [
     "Solution",
     "Stationarity",
     "Theory",
+    "behaviour",
     "best_response",
+    "deviation_table",
     "deviations",
+    "equilibria",
     "evaluate",
     "evaluate_iterates",
     "l2_gap",

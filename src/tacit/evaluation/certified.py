@@ -37,6 +37,7 @@ class History(NamedTuple):
     V: FloatArray  # [J, N]
     best: FloatArray  # [J, N]
     q: list[FloatArray]  # for each agent [J, B, A_i]
+    told: list[FloatArray]  # for each agent [J, A_i], how often it is told each action; empty unless it is asked for
 
     def at(self, k: IntArray) -> IntArray:
         """Return the entries in force when the episodes k begin."""
@@ -49,10 +50,7 @@ def certified_bound(game: ExactGame, policy: Recorded, kind: str) -> tuple[Float
     if kind not in ("cce", "ce"):
         check.choice("gap", kind, ["nash", "cce", "ce"])
         raise TacitError("a nash gap needs a product policy, and a certified one is correlated; use gap='cce' or 'ce'")
-    even = deviations(game, MarkovPolicy.uniform(game), "nash")
-    after: list[History] = []
-    for h in reversed(range(game.horizon)):
-        after = [_history(game, policy, kind, h, s, after, even.V[:, h, s], even.best) for s in range(game.states)]
+    after = histories(game, policy, kind)[0]
     episodes = np.array([policy.episodes]) if policy.start == "latest" else np.arange(policy.episodes)
     values, gaps = np.zeros(game.agents), np.zeros(game.agents)
     for s in np.flatnonzero(game.initial):
@@ -66,6 +64,18 @@ def certified_bound(game: ExactGame, policy: Recorded, kind: str) -> tuple[Float
     return values, gaps
 
 
+def histories(game: ExactGame, policy: Recorded, kind: str, *, apart: bool = False) -> list[list[History]]:
+    """Return what was in force at each step and state, [H][S]; of later steps only where it is taken `apart`."""
+    even = deviations(game, MarkovPolicy.uniform(game), "nash")
+    after: list[History] = []
+    kept: list[list[History]] = []
+    for h in reversed(range(game.horizon)):
+        value, best = even.V[:, h], even.best
+        after = [_history(game, policy, kind, h, s, after, value[:, s], best, apart) for s in range(game.states)]
+        kept = [after, *kept] if apart else [after]
+    return kept
+
+
 def _history(
     game: ExactGame,
     policy: Recorded,
@@ -75,35 +85,48 @@ def _history(
     after: list[History],
     even_value: FloatArray,
     even_best: FloatArray,
+    apart: bool,
 ) -> History:
     """Compute what was in force at (h, s), from the same for the next step."""
     k = policy.visits(h, s)
-    value, q = np.zeros((len(k), game.agents)), [np.zeros((len(k), _told(kind, a), a)) for a in game.actions]
+    each = kind == "ce" or apart  # whether deviations are kept for each action that the agent is told
+    value, q = np.zeros((len(k), game.agents)), [np.zeros((len(k), a if each else 1, a)) for a in game.actions]
+    chance = [np.zeros((len(k), a if apart else 0)) for a in game.actions]
     block = _BLOCK
     if isinstance(game, CountGame):
         block = max(1, min(_BLOCK, _NUMBERS // (game.agents * game.actions[0] * (game.states + 2))))
     for begin in range(0, len(k), block):
         part = slice(begin, begin + block)
         if isinstance(game, CountGame):
-            _add_crowd(game, policy, kind, h, s, k[part], after, value[part], [own[part] for own in q])
+            mu_all = _add_crowd(game, policy, each, h, s, k[part], after, value[part], [own[part] for own in q])
+            if apart:
+                for i in range(game.agents):
+                    chance[i][part] = mu_all[:, i]
             continue
         mu = [policy.distributions(i, k[part], h) for i in range(game.agents)]
         stay, leave = _payoffs(game, h, s, k[part], after)
         for i in range(game.agents):
             value[part, i] = (own_payoffs(stay[i], mu, i) * mu[i]).sum(axis=1)
             gain = own_payoffs(leave[i], mu, i)[:, None, :]
-            q[i][part] = mu[i][:, :, None] * gain if kind == "ce" else gain
-    since, means = _averages(policy, k, h, s)
+            q[i][part] = mu[i][:, :, None] * gain if each else gain
+            if apart:
+                chance[i][part] = mu[i]
+    since, means = averages(policy, k, h, s)
     V = np.concatenate([even_value[None], means(value)])
     if isinstance(game, CountGame):
         rows = table(MarkovPolicy.uniform(game).at(0))[s : s + 1]
-        gain, told = expected(seats(game, h, [s], rows), even_best[:, h + 1])[0], _told(kind, game.actions[0])
+        gain, told = expected(seats(game, h, [s], rows), even_best[:, h + 1])[0], game.actions[0] if each else 1
         first = [np.repeat(own[None, None] / told, told, axis=1) for own in gain]
     else:
-        first = [_even_q(game, kind, h, s, i, even_best)[None] for i in range(game.agents)]
+        first = [_even_q(game, each, h, s, i, even_best)[None] for i in range(game.agents)]
     averaged = [np.concatenate([first[i], means(q[i])]) for i in range(game.agents)]
-    best = np.stack([own.max(axis=2).sum(axis=1) for own in averaged], axis=1)
-    return History(since, V, best, averaged)
+    if kind == "ce":
+        best = np.stack([own.max(axis=2).sum(axis=1) for own in averaged], axis=1)
+    else:
+        best = np.stack([own.sum(axis=1).max(axis=1) for own in averaged], axis=1)
+    told_first = [np.full((1, a if apart else 0), 1 / a) for a in game.actions]
+    spoken = [np.concatenate([one, means(own)]) for one, own in zip(told_first, chance, strict=True)]
+    return History(since, V, best, averaged, spoken)
 
 
 def _payoffs(
@@ -130,15 +153,18 @@ def _payoffs(
 def _add_crowd(
     game: CountGame,
     policy: Recorded,
-    kind: str,
+    each: bool,
     h: int,
     s: int,
     k: IntArray,
     after: list[History],
     value: FloatArray,
     q: list[FloatArray],
-) -> None:
-    """Write the values [n, N] and the deviations' values, for each agent [n, B, A], of the visits in episodes k."""
+) -> FloatArray:
+    """Return the distributions [n, N, A] of the visits in episodes k.
+
+    The values [n, N] and the deviations' values, for each agent [n, B, A], are written.
+    """
     mu = policy.tables(k, h)  # [n, N, A]
     seat = seats(game, h, np.full(len(k), s), mu)
     stay, leave = seat.reward, seat.reward
@@ -150,29 +176,47 @@ def _add_crowd(
         leave = leave + np.einsum("knat,ktn->kna", seat.next, best)
     value[:] = (mu * stay).sum(axis=2)
     for i, own in enumerate(q):
-        own[:] = mu[:, i, :, None] * leave[:, i, None, :] if kind == "ce" else leave[:, i, None, :]
+        own[:] = mu[:, i, :, None] * leave[:, i, None, :] if each else leave[:, i, None, :]
+    return mu
 
 
-def _averages(policy: Recorded, k: IntArray, h: int, s: int) -> tuple[IntArray, _Means]:
+def averages(policy: Recorded, k: IntArray, h: int, s: int) -> tuple[IntArray, Means]:
     """Return from when each average of the visits of (h, s) in episodes k is in force, and how to average."""
     if isinstance(policy, SampledPolicy):
         ends, until = policy.stage_ends(h, s)
-        return np.concatenate([[0], until + 1]), _Means(ends, policy.horizon)
+        return np.concatenate([[0], until + 1]), Means(ends, policy.horizon)
     if policy.rule == "rate":
-        return np.concatenate([[0], k + 1]), _Means(None, policy.horizon)
+        return np.concatenate([[0], k + 1]), Means(None, policy.horizon)
     lengths = stage_lengths(policy.horizon, max(len(k), 1))
     ends = np.cumsum(lengths)
     ends = ends[ends <= len(k)]
-    return np.concatenate([[0], k[ends - 1] + 1]), _Means(ends, policy.horizon)
+    return np.concatenate([[0], k[ends - 1] + 1]), Means(ends, policy.horizon)
 
 
-class _Means(NamedTuple):
+class Means(NamedTuple):
     """Averages over stages that end before the visits `ends`, or with the rate α_t."""
 
     ends: IntArray | None
     horizon: int
 
+    def spread(self, share: FloatArray, visits: int) -> FloatArray:
+        """Return what each of the visits counts where the averages count `share`."""
+        weight = np.zeros(visits)
+        if self.ends is not None:
+            if len(self.ends):
+                lengths = np.diff(self.ends, prepend=0)
+                weight[: self.ends[-1]] = np.repeat(share / lengths, lengths)
+            return weight
+        ahead = 0.0
+        for t in reversed(range(visits)):
+            alpha = (self.horizon + 1) / (self.horizon + t + 1)
+            ahead += share[t]
+            weight[t] = alpha * ahead
+            ahead *= 1 - alpha
+        return weight
+
     def __call__(self, x: FloatArray) -> FloatArray:
+        """Return the averages of what the visits have."""
         if self.ends is not None:
             if not len(self.ends):
                 return x[:0]
@@ -187,14 +231,10 @@ class _Means(NamedTuple):
         return mean
 
 
-def _even_q(game: TabularGame, kind: str, h: int, s: int, i: int, best: FloatArray) -> FloatArray:
+def _even_q(game: TabularGame, each: bool, h: int, s: int, i: int, best: FloatArray) -> FloatArray:
     """Return the deviations' values [B, A_i] at (h, s) where all play evenly."""
     payoff = game.step_rewards(h)[i] + game.expect(h, best[i, h + 1][None])[0]
     rows = [np.full((1, a), 1 / a) for a in game.actions]
     gain = own_payoffs(payoff[s][None], rows, i)
-    told = _told(kind, game.actions[i])
+    told = game.actions[i] if each else 1
     return np.repeat(gain / told, told, axis=0)
-
-
-def _told(kind: str, actions: int) -> int:
-    return actions if kind == "ce" else 1

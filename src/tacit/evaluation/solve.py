@@ -7,43 +7,68 @@ no deviation at a single (h, s) pays, hence none at several.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from tacit.core import check, memory
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned
+from tacit.core.table import Document, number
 from tacit.core.types import FloatArray
-from tacit.evaluation import stage_game
-from tacit.games.exact import with_tables
+from tacit.evaluation import bimatrix, stage_game
+from tacit.evaluation.gaps import Evaluation
+from tacit.evaluation.objectives import OBJECTIVES, RULES, checked, ranked
+from tacit.games.exact import ExactGame, with_tables
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy
+from tacit.policies.sampled import SampledPolicy
 
 CONCEPTS = ("optimum", "cce", "ce", "nash")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Solution:
     """An exact solution of a game.
 
     Attributes
     ----------
     concept : {"optimum", "cce", "ce", "nash"}
-    policy : MarkovPolicy
+    policy : MarkovPolicy, or SampledPolicy where it was learned
     values : array [N]
         Expected return of each agent from the initial distribution.
     V : array [N, H + 1, S]
         Expected return of each agent from step h on.
+    method : str
+        How it was found, in words.
+    gap : Evaluation or None
+        The exact gap of a solution that was learned, which is approximate; None where it is exact.
     """
 
     concept: str
-    policy: MarkovPolicy
+    policy: MarkovPolicy | SampledPolicy
     values: FloatArray
     V: FloatArray
+    method: str = "backward induction"
+    game: ExactGame | None = field(default=None, repr=False)
+    gap: Evaluation | None = None
+
+    def show(self, *, everything: bool = False, limit: int | None = 40) -> Document:
+        """Show the policy, as `MarkovPolicy.show` does, and what it is worth to each agent."""
+        shown = self.policy.show(self.game, everything=everything, limit=limit)
+        values = ", ".join(f"agent {i} {number(float(v))}" for i, v in enumerate(self.values[:20]))
+        more = f" and {len(self.values) - 20} more" if len(self.values) > 20 else ""
+        return replace(shown, title=f"{self.concept}: {shown.title}", parts=[*shown.parts, f"values: {values}{more}"])
 
 
-def solve(game: TabularGame, concept: str = "optimum", *, weights: Sequence[float] | None = None) -> Solution:
+def solve(
+    game: ExactGame,
+    concept: str = "optimum",
+    *,
+    weights: Sequence[float] | None = None,
+    objective: str = "welfare",
+    select: str = "welfare",
+) -> Solution:
     """Solve a game exactly.
 
     Parameters
@@ -51,9 +76,14 @@ def solve(game: TabularGame, concept: str = "optimum", *, weights: Sequence[floa
     game : TabularGame
     concept : {"optimum", "cce", "ce", "nash"}
         "optimum" maximises the total reward; "cce" and "ce" maximise it among the (coarse) correlated equilibria of
-        each stage game; "nash" is for teams, two-player zero-sum games and single agents.
+        each stage game; "nash" is for teams, two-player games of few actions, single agents, and games in which every
+        stage has an equilibrium in pure actions.
     weights : sequence of N numbers, optional
         What each agent's reward counts in that maximum, for "optimum", "cce" and "ce"; 1 for each if not given.
+    objective : {"welfare", "egalitarian", "entropy", "agent:K"}
+        Which cce or ce of each stage game, as in `tacit.evaluation.objectives`.
+    select : {"welfare", "egalitarian", "first", "agent:K"}
+        Which nash equilibrium of each stage game, where there are several.
 
     Examples
     --------
@@ -64,13 +94,17 @@ def solve(game: TabularGame, concept: str = "optimum", *, weights: Sequence[floa
     game = with_tables(game)
     check.choice("concept", concept, CONCEPTS)
     w = _checked_weights(weights, game.agents)
+    objective = checked("objective", objective, OBJECTIVES, game.agents)
+    select = checked("select", select, RULES, game.agents)
     if concept == "nash":
         if weights is not None:
             raise TacitError("weights choose among equilibria, which 'nash' does not; leave them out or solve for 'ce'")
-        return _nash(game)
+        return _nash(game, select)
     if concept == "optimum":
         return _optimum(game, w, concept)
-    return _correlated(game, concept, w)
+    if objective != "welfare" and weights is not None:
+        raise TacitError(f"weights are of the objective 'welfare', and this one is {objective!r}; give one of them")
+    return _correlated(game, concept, w, objective)
 
 
 def _optimum(game: TabularGame, weights: FloatArray, concept: str) -> Solution:
@@ -86,29 +120,27 @@ def _optimum(game: TabularGame, weights: FloatArray, concept: str) -> Solution:
     return _solution(game, concept, MarkovPolicy.deterministic(tables, game.actions), V)
 
 
-def _correlated(game: TabularGame, concept: str, weights: FloatArray) -> Solution:
+def _correlated(game: TabularGame, concept: str, weights: FloatArray, objective: str) -> Solution:
     grid = (game.horizon, game.states)
     probs = memory.zeros((*grid, *game.actions), "the correlated policy")
     V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the equilibrium")
 
     def fill(h: int, s: int, payoffs: FloatArray) -> FloatArray:
-        probs[h, s] = stage_game.correlated(payoffs, concept, weights)
+        probs[h, s] = stage_game.correlated(payoffs, concept, weights, objective)
         return np.tensordot(payoffs, probs[h, s], axes=game.agents)
 
     _backward(game, V, fill)
-    return _solution(game, concept, MarkovPolicy(Owned(probs)), V)
+    found = _solution(game, concept, MarkovPolicy(Owned(probs)), V)
+    return replace(found, method=f"linear programs, step by step backwards; objective: {objective}")
 
 
-def _nash(game: TabularGame) -> Solution:
-    if (game.rewards == game.rewards[:1]).all():
-        return _optimum(game, np.ones(game.agents), "nash")
+def _nash(game: TabularGame, select: str) -> Solution:
+    if (game.rewards == game.rewards[:1]).all() and select == "welfare":
+        return replace(_optimum(game, np.ones(game.agents), "nash"), method="the optimum of a team")
     total = game.rewards.sum(axis=0)
     span = game.reward_range[1] - game.reward_range[0]
     if game.agents != 2 or np.ptp(total.reshape(len(total), -1), axis=1).max() > 1e-12 * span:
-        raise TacitError(
-            "an exact nash is computed for two-player zero-sum games and teams, and this game is neither; "
-            "solve it for 'ce' or 'cce'"
-        )
+        return _stage_by_stage(game, select)
     probs = [memory.zeros((game.horizon, game.states, a), "the equilibrium") for a in game.actions]
     V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the equilibrium")
 
@@ -118,7 +150,51 @@ def _nash(game: TabularGame) -> Solution:
         return payoffs @ y @ x
 
     _backward(game, V, fill)
-    return _solution(game, "nash", MarkovPolicy([Owned(own) for own in probs]), V)
+    found = _solution(game, "nash", MarkovPolicy([Owned(own) for own in probs]), V)
+    return replace(found, method="linear programs of a zero-sum game, step by step backwards")
+
+
+class NoExactNash(TacitError):
+    """No exact Nash equilibrium is computed for a game: some stage has none in pure actions, and is too large."""
+
+
+def _stage_by_stage(game: TabularGame, select: str) -> Solution:
+    """Select a Nash equilibrium of each stage game: of all where it is small and of two players, else of pure ones."""
+    probs = [memory.zeros((game.horizon, game.states, a), "the equilibrium") for a in game.actions]
+    V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the equilibrium")
+    small = bimatrix.fits(game.actions)
+
+    def fill(h: int, s: int, payoffs: FloatArray) -> FloatArray:
+        if small:
+            found = bimatrix.extreme_equilibria(payoffs)
+            mixed = [found.rows, found.columns]
+        else:
+            pure = bimatrix.pure_equilibria(payoffs)
+            if not pure:
+                raise NoExactNash(
+                    f"the stage game at step {h} in state {s} has no equilibrium in pure actions, and mixed ones are "
+                    f"computed for two-player games of at most about 9×9 actions"
+                )
+            mixed = [np.eye(a)[[joint[i] for joint in pure]] for i, a in enumerate(game.actions)]
+        if len(mixed[0]) == 1:
+            k = 0
+        else:
+            k = ranked(np.stack([_worth(payoffs, [own[e] for own in mixed]) for e in range(len(mixed[0]))]), select)
+        for i, own in enumerate(mixed):
+            probs[i][h, s] = own[k]
+        return _worth(payoffs, [own[k] for own in mixed])
+
+    _backward(game, V, fill)
+    found = _solution(game, "nash", MarkovPolicy([Owned(own) for own in probs]), V)
+    kind = "all equilibria" if small else "the pure equilibria"
+    return replace(found, method=f"{kind} of each stage game, step by step backwards; selected by: {select}")
+
+
+def _worth(payoffs: FloatArray, rows: Sequence[FloatArray]) -> FloatArray:
+    """Return what independent distributions bring each agent, of payoffs [N, A_1, …, A_N]."""
+    for own in reversed(rows):
+        payoffs = payoffs @ own
+    return payoffs
 
 
 def _backward(game: TabularGame, V: FloatArray, fill: Callable[[int, int, FloatArray], FloatArray]) -> None:
@@ -130,7 +206,8 @@ def _backward(game: TabularGame, V: FloatArray, fill: Callable[[int, int, FloatA
 
 
 def _solution(game: TabularGame, concept: str, policy: MarkovPolicy, V: FloatArray) -> Solution:
-    return Solution(concept, policy, V[:, 0] @ game.initial, V)
+    policy.game = game
+    return Solution(concept, policy, V[:, 0] @ game.initial, V, game=game)
 
 
 def _checked_weights(weights: Sequence[float] | None, agents: int) -> FloatArray:

@@ -11,17 +11,20 @@ from scipy.optimize import linprog
 
 from tacit.core.types import FloatArray
 from tacit.evaluation.contraction import seat_first
+from tacit.evaluation.objectives import optimal
 
 _OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
-def correlated(payoffs: FloatArray, concept: str, weights: FloatArray) -> FloatArray:
-    """Return the cce or ce [A_1, …, A_N] that maximises Σ_i weights[i]·payoff_i."""
+def correlated(payoffs: FloatArray, concept: str, weights: FloatArray, objective: str = "welfare") -> FloatArray:
+    """Return the cce or ce [A_1, …, A_N] that maximises Σ_i weights[i]·payoff_i, or is best by another objective."""
     shape = payoffs.shape[1:]
     scaled = np.stack([_unit(payoff) for payoff in payoffs])
     gains = np.concatenate([_gains(scaled[i], i, concept) for i in range(len(payoffs))])
-    objective = np.tensordot(weights, payoffs, axes=1).ravel()
-    x = _solve(-_unit(objective), gains, np.zeros(len(gains)), np.ones((1, objective.size)))
+    if objective != "welfare":
+        return optimal(gains, payoffs.reshape(len(payoffs), -1), objective).reshape(shape)
+    total = np.tensordot(weights, payoffs, axes=1).ravel()
+    x = _solve(-_unit(total), gains, np.zeros(len(gains)), np.ones((1, total.size)))
     return x.reshape(shape)
 
 

@@ -12,6 +12,7 @@ from concurrent.futures import Executor
 from functools import partial
 from typing import Any, TypeVar
 
+from tacit.core import check
 from tacit.engine import Event, Watcher
 from tacit.experiments import places
 from tacit.experiments.dispatch import Batch, Desk, Failure, Start, dispatch
@@ -56,6 +57,8 @@ def run_all(
     [2, 4, 6]
     """
     places.checked(on, workers)
+    if timeout is not None:
+        check.positive("timeout", timeout)
     opened = partial(places.place, on, workers=workers, setup=setup)
     return dispatch(opened, job, len(items), _Plain(items, watch), timeout=timeout)
 

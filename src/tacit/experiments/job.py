@@ -40,7 +40,7 @@ class Delivery:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The worker does not have the game's file: send its tables."""
+    """The worker does not have the game's file, or does not know its name: send its tables."""
 
 
 def work(root: Path | None, every: float, order: Order, watch: Watcher | None) -> Delivery | Wanted:
@@ -53,7 +53,7 @@ def work(root: Path | None, every: float, order: Order, watch: Watcher | None) -
     try:
         _have(spec, order.tables)
     except TacitError:
-        if order.tables is not None or not games.is_file(spec.game.name):
+        if order.tables is not None or not (games.is_file(spec.game.name) or _unknown(spec.game.name)):
             raise
         return Wanted()
     checkpoint = None
@@ -169,6 +169,11 @@ def _have(spec: RunSpec, tables: bytes | None) -> None:
     if not is_exact(sent) or sent.digest != spec.tables:
         raise TacitError(f"the game {spec.game.name} is not what it was when the run was made")
     _remembered(key, sent)
+
+
+def _unknown(name: str) -> bool:
+    """Say whether a game was registered by the script that was started, which workers elsewhere do not import."""
+    return games.is_registered(name) and name not in games.REGISTRY
 
 
 def _remembered(key: str, game: ExactGame | NamedEnvironment) -> ExactGame | NamedEnvironment:

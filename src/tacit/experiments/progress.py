@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tacit.engine import Advanced, Event, Finished, Measured, Noted, Started
-from tacit.engine.events import Scouted
+from tacit.engine.events import Compiling, Scouted
 from tacit.experiments.plan import RunSpec
 
 
@@ -102,7 +102,7 @@ class ProgressWatch:
             self._count(key, event.done)
         elif isinstance(event, Finished) and event.ended != "interrupted":
             self._complete(key)
-        elif isinstance(event, Noted | Scouted) and self._note is not None:
+        elif isinstance(event, Noted | Scouted | Compiling) and self._note is not None:
             self._note(event.text)
         self._show()
 

@@ -26,6 +26,7 @@ from tacit.games.protocol import check_range
 from tacit.games.tabular import TabularGame, check_axes, checked_names, count
 
 if TYPE_CHECKING:
+    from tacit.core.table import Document
     from tacit.games.count_tables import CountTables
 
 Rewards = npt.ArrayLike | Callable[..., Any]
@@ -288,6 +289,26 @@ class CountGame(Sealed):
             action_names=self.action_names,
             notes=self.notes,
         )
+
+    def show(self, *, state: int | str | None = None, step: int | None = None, limit: int | None = 6) -> Document:
+        """Show what actions pay by how many chose them, and what leads where; as `TabularGame.show`.
+
+        >>> CountGame(lambda h, s, a, n: 10 / n, lambda h, s, x: [1.0], [1.0], 1, agents=2, actions=2, load=True,
+        ...           scores=(0, 1), action_names=["left", "right"]).show()
+        a game: 2 agents, 1 state, 2×2 actions, horizon 1, rewards in [5, 10]
+        agents are anonymous: only how many chose what matters; this is step 0
+        <BLANKLINE>
+        reward of an action by how many chose it, oneself included
+        how many  left  right
+               1    10     10
+               2     5      5
+        """
+        from tacit.games.showing_counts import show_counts  # it builds on this file
+
+        return show_counts(self, state=state, step=step, limit=limit)
+
+    def _repr_html_(self) -> str:
+        return self.show()._repr_html_()
 
     def __repr__(self) -> str:
         title = f"{self.name!r}: " if self.name else ""

@@ -12,6 +12,7 @@ import numpy as np
 from tacit.core import check, limits
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import locked
+from tacit.core.table import Document
 from tacit.games.fingerprint import fingerprint
 from tacit.games.function_classes import struct
 from tacit.games.function_states import check_inverse, over_numbers
@@ -162,6 +163,12 @@ class FunctionGame:
                 raise TacitError(f"{told} returned {brief(found)}; a reward is a number")
             if what != "reward" and not isinstance(found, int | np.integer):
                 raise TacitError(f"{told} returned {brief(found)}; a state is a whole number to {self.states - 1}")
+
+    def show(self, **options: Any) -> Document:
+        """Show the sizes; rewards and transitions are functions, which are not listed."""
+        from tacit.games.showing import show_sizes
+
+        return show_sizes(self, "rewards and transitions are functions, so they are not listed")
 
     def __repr__(self) -> str:
         title = f"{self.name!r}: " if self.name else ""

@@ -22,6 +22,7 @@ from tacit.games.protocol import check_range
 from tacit.games.successors import Successors
 
 if TYPE_CHECKING:
+    from tacit.core.table import Document
     from tacit.games.tables import GameTables
 
 #: Above this share of positive probabilities a matrix product beats the lists of successors
@@ -218,6 +219,41 @@ class TabularGame(Sealed):
             array = np.ascontiguousarray(part)
             summed.update(f"{name} {array.dtype.str} {array.shape};".encode() + array.tobytes())
         return summed.hexdigest()
+
+    def show(self, *, state: int | str | None = None, step: int | None = None, limit: int | None = 6) -> Document:
+        """Show payoffs by state with the names of actions, and what leads where.
+
+        Parameters
+        ----------
+        state : int or str, optional
+            Show this state alone, by its number or name.
+        step : int, optional
+            Which step, where rewards or transitions differ from step to step; the first if not given.
+        limit : int or None
+            States to show at most; None shows everything, of large tables too.
+
+        Returns
+        -------
+        Document
+            Plain text for `print`, HTML for notebooks, `.data` for programs.
+
+        Examples
+        --------
+        >>> import tacit
+        >>> tacit.make("chicken").show()
+        chicken: 2 agents, 1 state, 2×2 actions, horizon 1, rewards in [0, 7]
+        <BLANKLINE>
+        payoffs: agent 0 picks the row, agent 1 the column; agent 0, agent 1
+               yield  dare
+        yield  6, 6   2, 7
+        dare   7, 2   0, 0
+        """
+        from tacit.games.showing import show_tables  # it builds on this file
+
+        return show_tables(self, state=state, step=step, limit=limit)
+
+    def _repr_html_(self) -> str:
+        return self.show()._repr_html_()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the game as `.npz`, `.dpomdp` (teams) or `.nfg` (one state) atomically; see `tacit.load`."""

@@ -41,7 +41,6 @@ import numpy as np
 
 from tacit.bandits.rows import drawn, shared
 from tacit.core import check, generics
-from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners.spec import Learner, Start, World, checked_start, starting_point
 from tacit.learners.tunable import Range, Span
@@ -75,8 +74,7 @@ class PGAdaptive(Learner):
     start: Start = "uniform"
 
     def __post_init__(self) -> None:
-        if check.real("eta", self.eta, least=0, most=1e100) == 0:
-            raise TacitError("eta is 0; it must be a positive number")
+        check.positive("eta", self.eta, most=1e100)
         check.real("leniency", self.leniency, least=0, most=1)
         check.real("exploration", self.exploration, least=0, most=1)
         checked_start(self.start)

@@ -88,8 +88,7 @@ class PGStorm(Learner):
             check.real("momentum", self.momentum, least=0, most=1)
         check.real("exploration", self.exploration, least=0, most=1)
         check.flag("own_ratio", self.own_ratio)
-        if check.real("b", self.b, least=0) == 0:
-            raise TacitError("b is 0; it must be a positive number")
+        check.positive("b", self.b)
         checked_start(self.start)
 
     def params(self, world: World) -> Mapping[str, Any]:

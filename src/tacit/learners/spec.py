@@ -223,14 +223,7 @@ def checked_step(step: float | str) -> float | None:
     if isinstance(step, str):
         check.choice("step", step, ["theory"])
         return None
-    return _positive("step", step)
-
-
-def _positive(name: str, value: float) -> float:
-    number = check.real(name, value, least=0)
-    if number == 0:
-        raise TacitError(f"{name} is 0; it must be a positive number")
-    return number
+    return check.positive("step", step)
 
 
 def checked_common(confidence: float, iota: float | None) -> None:
@@ -239,7 +232,7 @@ def checked_common(confidence: float, iota: float | None) -> None:
     if p == 0:
         raise TacitError("confidence is 0; it is the probability p of failing, and must be positive, e.g. 0.01")
     if iota is not None:
-        _positive("iota", iota)
+        check.positive("iota", iota)
 
 
 def checked_start(start: Start) -> None:

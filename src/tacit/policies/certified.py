@@ -30,11 +30,12 @@ import numpy.typing as npt
 
 from tacit.core import archive, check, sampling, streams
 from tacit.core.errors import TacitError, brief, one_line
-from tacit.core.ownership import Owned, Sealed, frozen
+from tacit.core.ownership import Owned, frozen
 from tacit.core.types import FloatArray, IntArray
 from tacit.policies import document
 from tacit.policies.fitting import check_game, counts, times
 from tacit.policies.part import Part, drawn
+from tacit.policies.showable import Showable
 from tacit.policies.stages import stage_lengths
 
 if TYPE_CHECKING:
@@ -48,7 +49,7 @@ RULES, STARTS = ("stage", "rate"), ("average", "latest")
 MOST = 2**31 - 1
 
 
-class CertifiedPolicy(Sealed):
+class CertifiedPolicy(Showable):
     """The output policy π̄ of V-learning.
 
     Parameters

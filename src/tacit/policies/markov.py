@@ -12,11 +12,12 @@ import numpy.typing as npt
 
 from tacit.core import archive, check, memory
 from tacit.core.errors import TacitError, brief, one_line
-from tacit.core.ownership import Owned, Sealed, refuse_masked
+from tacit.core.ownership import Owned, refuse_masked
 from tacit.core.types import FloatArray
 from tacit.policies import document
 from tacit.policies.fitting import check_game, is_game, times
 from tacit.policies.part import MarkovPart
+from tacit.policies.showable import Showable
 
 if TYPE_CHECKING:
     from tacit.games.protocol import Game
@@ -29,7 +30,7 @@ _PLAY = {
 }
 
 
-class MarkovPolicy(Sealed):
+class MarkovPolicy(Showable):
     """A product policy (agents draw independently) or a correlated one (one joint draw).
 
     Parameters

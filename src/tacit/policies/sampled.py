@@ -18,12 +18,13 @@ import numpy.typing as npt
 
 from tacit.core import archive, check
 from tacit.core.errors import TacitError, brief, one_line
-from tacit.core.ownership import Owned, Sealed, frozen
+from tacit.core.ownership import Owned, frozen
 from tacit.core.types import FloatArray, IntArray
 from tacit.policies import document
 from tacit.policies.certified import MOST, STARTS, check_stored, columns, restored
 from tacit.policies.fitting import times
 from tacit.policies.part import Part
+from tacit.policies.showable import Showable
 
 if TYPE_CHECKING:
     from tacit.games.protocol import Game
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 KEYS = ("cell", "stage", "episode", "until", "stored", "actions", "states", "horizon", "episodes", "start")
 
 
-class SampledPolicy(Sealed):
+class SampledPolicy(Showable):
     """M visits of each stage of a run of learning.
 
     Parameters

@@ -16,13 +16,14 @@ import numpy.typing as npt
 
 from tacit.core import archive, check
 from tacit.core.errors import TacitError, one_line
-from tacit.core.ownership import Owned, Sealed
+from tacit.core.ownership import Owned
 from tacit.policies.certified import CertifiedPart, CertifiedPolicy, columns
+from tacit.policies.showable import Showable
 
 KEYS = ("visited", "stored", "actions", "states", "rule", "start")
 
 
-class SeparatePolicy(Sealed):
+class SeparatePolicy(Showable):
     """A certified policy of one agent for each agent.
 
     Parameters

@@ -22,11 +22,12 @@ import numpy.typing as npt
 
 from tacit.core import archive, check, memory, streams
 from tacit.core.errors import TacitError, brief, one_line
-from tacit.core.ownership import Owned, Sealed, frozen, refuse_masked
+from tacit.core.ownership import Owned, frozen, refuse_masked
 from tacit.core.types import IntArray
 from tacit.policies import document, thinned_document
 from tacit.policies.certified import MOST, CertifiedPolicy, check_stored, columns
 from tacit.policies.part import Part, drawn
+from tacit.policies.showable import Showable
 
 #: What a `.npz` holds; the first four are arrays, in the order of the parameters.
 KEYS = ("row", "following", "stored", "first", "actions", "states", "horizon")
@@ -35,7 +36,7 @@ KEYS = ("row", "following", "stored", "first", "actions", "states", "horizon")
 _FLOATS = 12
 
 
-class ThinnedPolicy(Sealed):
+class ThinnedPolicy(Showable):
     """M fixed runs of a certified policy.
 
     Parameters

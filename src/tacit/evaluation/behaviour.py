@@ -1,0 +1,235 @@
+"""What a policy does at each step and state: how likely it gets there, and what is played there on average.
+
+For a Markov policy that is the policy itself. A certified policy also depends on a hidden index, which all agents draw
+from the common seed; here it is averaged out, exactly, by following the distribution of (state, index) forwards.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from tacit.core import memory
+from tacit.core.errors import TacitError, brief
+from tacit.core.types import FloatArray, IntArray
+from tacit.evaluation.certified import averages
+from tacit.evaluation.seats import seats
+from tacit.evaluation.values import occupancy
+from tacit.games.count import CountGame
+from tacit.games.exact import ExactGame, check_exact
+from tacit.games.tabular import TabularGame
+from tacit.policies import Policy
+from tacit.policies.certified import CertifiedPolicy
+from tacit.policies.markov import MarkovPolicy
+from tacit.policies.sampled import SampledPolicy
+from tacit.policies.thinned import ThinnedPolicy
+
+#: Joint actions up to which joint distributions are kept, and numbers that are worked on at once.
+_JOINT, _NUMBERS = 4096, 2_000_000
+
+Recorded = CertifiedPolicy | SampledPolicy
+
+
+@dataclass(frozen=True, eq=False)
+class Behaviour:
+    """What a policy does where.
+
+    Attributes
+    ----------
+    reach : array [H, S]
+        Probability of being in s at step h.
+    marginals : tuple of arrays [H, S, A_i]
+        What each agent plays there on average; even where the place is never reached.
+    joint : array [H, S, A_1, …, A_N] or None
+        What all play there on average; None where agents draw independently, or where it would be too large.
+    averaged : bool
+        Whether play depends on more than step and state: then this is what a watcher sees who knows no more.
+    """
+
+    reach: FloatArray
+    marginals: tuple[FloatArray, ...]
+    joint: FloatArray | None
+    averaged: bool
+
+
+def behaviour(game: ExactGame, policy: Policy) -> Behaviour:
+    """Compute what a policy does at each step and state, exactly.
+
+    >>> import tacit
+    >>> game = tacit.make("good-state", horizon=3)
+    >>> behaviour(game, tacit.solve(game, "optimum").policy).reach.round(3)
+    array([[1. , 0. ],
+           [0.9, 0.1],
+           [0.9, 0.1]])
+    """
+    check_exact(game)
+    if isinstance(policy, MarkovPolicy):
+        reach = occupancy(game, policy)
+        tables = tuple(_every(policy.marginal(i), game.horizon) for i in range(game.agents))
+        return Behaviour(reach, tables, None if policy.product else _every(policy.probs[0], game.horizon), False)
+    if isinstance(policy, CertifiedPolicy | SampledPolicy):
+        policy.check_fits(game)
+        return _mixed(game, policy, followed(game, policy))
+    if isinstance(policy, ThinnedPolicy):
+        if (policy.states, policy.actions, policy.horizon) != (game.states, game.actions, game.horizon):
+            raise TacitError(f"the policy does not fit the game: {policy!r} for {game!r}")
+        return _mixed(game, policy, _walked(game, policy))
+    raise TacitError(f"policy is {brief(policy)}; agents that see different things have no distribution by state")
+
+
+def _every(table: FloatArray, horizon: int) -> FloatArray:
+    return np.broadcast_to(table, (horizon, *table.shape[1:]))
+
+
+class Place(NamedTuple):
+    """What is played at one (step, state): visits with weights, whose distributions are mixed, and even play."""
+
+    h: int
+    s: int
+    share: FloatArray  # [J] weight of each entry in force; the first is even play
+    k: IntArray  # [n] episodes of visits, or places of rows
+    weight: FloatArray  # [n] what each of them counts
+
+
+def _mixed(game: ExactGame, policy: Recorded | ThinnedPolicy, places: Iterator[Place]) -> Behaviour:
+    """Add up what is played."""
+    grid = (game.horizon, game.states)
+    size = math.prod(game.actions)
+    joint = memory.zeros((*grid, size), "what is played") if size <= _JOINT else None
+    marginals = [np.full((*grid, a), 1 / a) for a in game.actions]
+    reach = np.zeros(grid)
+    for h, s, share, k, weight in places:
+        total = share[0] + weight.sum()
+        reach[h, s] = total
+        sums = [np.full(a, share[0] / a) for a in game.actions]
+        together = np.full(size, share[0] / size) if joint is not None else None
+        for part in _blocks(len(k), size if joint is not None else sum(game.actions)):
+            mu = _distributions(policy, k[part], h)
+            for own, row in zip(sums, mu, strict=True):
+                own += weight[part] @ row
+            if together is not None:
+                together += weight[part] @ products(mu)
+        if total > 0:
+            for i, own in enumerate(sums):
+                marginals[i][h, s] = own / total
+            if joint is not None:
+                joint[h, s] = together / total
+    if joint is not None:
+        joint[reach == 0] = 1 / size
+    whole = None if joint is None or game.agents == 1 else joint.reshape(*grid, *game.actions)
+    return Behaviour(reach, tuple(marginals), whole, True)
+
+
+def followed(game: ExactGame, policy: Recorded) -> Iterator[Place]:
+    """Follow the hidden index of a certified policy from the first step to the last."""
+    episodes = np.array([policy.episodes]) if policy.start == "latest" else np.arange(policy.episodes)
+    at = [(episodes, np.full(len(episodes), chance / len(episodes))) for chance in game.initial]
+    lost = np.zeros(game.states)
+    for h in range(game.horizon):
+        onward: list[list[tuple[IntArray, FloatArray]]] = [[] for _ in range(game.states)]
+        left = np.zeros(game.states)
+        for s, (index, weight) in enumerate(at):
+            if weight.sum() + lost[s] <= 0:
+                continue
+            k = policy.visits(h, s)
+            since, means = averages(policy, k, h, s)
+            share = np.bincount(np.searchsorted(since, index, side="right") - 1, weight, minlength=len(since))
+            share[0] += lost[s]
+            spread = means.spread(share[1:], len(k))
+            held = np.flatnonzero(spread)
+            place = Place(h, s, share, k[held], spread[held])
+            yield place
+            if h + 1 < game.horizon:
+                left += share[0] * _even_next(game, h, s)
+                for part in _blocks(len(held), game.joint_actions + game.states if _tables(game) else 1):
+                    visits, counts = place.k[part], place.weight[part]
+                    moved = counts[:, None] * _next(game, h, s, _distributions(policy, visits, h))
+                    for s_next in np.flatnonzero(moved.any(axis=0)):
+                        some = moved[:, s_next] > 0
+                        onward[s_next].append((visits[some], moved[some, s_next]))
+        at = [_joined(pieces) for pieces in onward]
+        lost = left
+
+
+def _walked(game: ExactGame, policy: ThinnedPolicy) -> Iterator[Place]:
+    """Follow the nodes of a thinned policy; node 0 is even play to the end."""
+    node = np.bincount(policy.first, minlength=policy.nodes) / len(policy.first)
+    at = game.initial[:, None] * node  # [S, nodes]
+    for h in range(game.horizon):
+        following = np.zeros_like(at)
+        for s in np.flatnonzero(at.any(axis=1)):
+            held = np.flatnonzero(at[s])
+            found = [policy.find(int(n), int(s)) for n in held]
+            known = np.array([place >= 0 for place in found])
+            rows = np.array([place for place in found if place >= 0], dtype=np.int64)
+            weight = at[s, held[known]]
+            even = float(at[s, held[~known]].sum())
+            yield Place(h, int(s), np.array([even]), rows, weight)
+            if h + 1 < game.horizon:
+                following[:, 0] += even * _even_next(game, h, int(s))
+                if len(rows):
+                    moved = weight[:, None] * _next(game, h, int(s), _distributions(policy, rows, h))
+                    np.add.at(following.T, policy.following[rows], moved)
+        at = following
+
+
+def _distributions(policy: Recorded | ThinnedPolicy, k: IntArray, h: int) -> list[FloatArray]:
+    """Return for each agent the distributions [n, A_i] of visits or rows."""
+    if isinstance(policy, ThinnedPolicy):
+        from tacit.policies.certified import columns, restored
+
+        return [restored(policy.stored[k][:, own]) for own in columns(policy.actions)]
+    return [policy.distributions(i, k, h) for i in range(policy.agents)]
+
+
+def products(mu: list[FloatArray]) -> FloatArray:
+    """Return the joint distributions [n, J] of independent ones [n, A_i]."""
+    joint = mu[0]
+    for own in mu[1:]:
+        joint = (joint[:, :, None] * own[:, None, :]).reshape(len(joint), -1)
+    return joint
+
+
+def _next(game: ExactGame, h: int, s: int, mu: list[FloatArray]) -> FloatArray:
+    """Return where independent distributions [n, A_i] lead from s, [n, S]."""
+    if isinstance(game, CountGame):
+        table = np.stack(mu, axis=1)  # [n, N, A]
+        following = seats(game, h, np.full(len(table), s), table).next
+        moved: FloatArray = np.einsum("na,nat->nt", mu[0], following[:, 0])
+        return moved
+    matrix = transitions_of(game, h, s)
+    return products(mu) @ matrix
+
+
+def transitions_of(game: TabularGame, h: int, s: int) -> FloatArray:
+    """Return the transitions [J, S] of one step and state."""
+    first, state, prob = game.successors
+    row = ((h if game.transition_steps > 1 else 0) * game.states + s) * game.joint_actions
+    cut = slice(first[row], first[row + game.joint_actions])
+    matrix = np.zeros((game.joint_actions, game.states))
+    joint = np.repeat(np.arange(game.joint_actions), np.diff(first[row : row + game.joint_actions + 1]))
+    np.add.at(matrix, (joint, state[cut]), prob[cut])
+    return matrix
+
+
+def _even_next(game: ExactGame, h: int, s: int) -> FloatArray:
+    return _next(game, h, s, [np.full((1, a), 1 / a) for a in game.actions])[0]
+
+
+def _tables(game: ExactGame) -> bool:
+    return isinstance(game, TabularGame)
+
+
+def _blocks(total: int, width: int) -> list[slice]:
+    size = max(1, _NUMBERS // max(width, 1))
+    return [slice(begin, begin + size) for begin in range(0, total, size)]
+
+
+def _joined(pieces: list[tuple[IntArray, FloatArray]]) -> tuple[IntArray, FloatArray]:
+    if not pieces:
+        return np.zeros(0, dtype=np.int64), np.zeros(0)
+    return np.concatenate([k for k, _ in pieces]), np.concatenate([weight for _, weight in pieces])

@@ -1,0 +1,246 @@
+"""Who gains what by playing what instead of what, and where: a gap taken apart.
+
+For a policy π and agent i's best deviation, with values V† of deviating from a step on and Q†(a) of playing a and
+deviating afterwards, the gap is a sum over what π plays:
+
+    gap_i = Σ_h Σ_s d_h(s) Σ_b π_i(b | s) · (Q†(a*) − Q†(b)),
+
+d the probability of being in s at step h under π, a* what the deviation plays there. With a correlated policy the
+payoffs are those given that the agent was told b. Each term is what agent i gains by a* instead of b at (h, s), if it
+goes on to deviate. The terms of a nash or ce gap are never negative; those of a cce gap can be, because who ignores
+what it is told plays one action whatever it was told.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.core import check
+from tacit.core.table import Cell, Document, Table, number
+from tacit.core.types import FloatArray, IntArray
+from tacit.evaluation.behaviour import followed
+from tacit.evaluation.certified import Recorded, histories
+from tacit.evaluation.contraction import own_payoffs, swap_payoffs
+from tacit.evaluation.crowd import crowd_gains
+from tacit.evaluation.deviations import deviations
+from tacit.evaluation.gaps import evaluate
+from tacit.evaluation.values import occupancy
+from tacit.games.count import CountGame
+from tacit.games.exact import ExactGame, check_exact, with_tables
+from tacit.games.naming import action_names, state_name
+from tacit.games.tabular import TabularGame
+from tacit.policies.certified import CertifiedPolicy
+from tacit.policies.markov import MarkovPolicy
+from tacit.policies.sampled import SampledPolicy
+
+#: One term of a gap.
+TERM = np.dtype(
+    [
+        ("agent", np.int64),
+        ("step", np.int64),
+        ("state", np.int64),
+        ("instead_of", np.int64),
+        ("play", np.int64),
+        ("chance", np.float64),  # of being there, and of playing or being told `instead_of`
+        ("gain", np.float64),  # each time
+        ("share", np.float64),  # of the gap: chance times gain
+    ]
+)
+
+#: Terms below this share of the largest return are rounding, and left out.
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, eq=False)
+class DeviationTable:
+    """A gap taken apart.
+
+    Attributes
+    ----------
+    game : TabularGame or CountGame
+    kind : {"nash", "cce", "ce"}
+    exact : bool
+        Whether the gaps are exact; those of certified policies are exact upper bounds.
+    gaps : array [N]
+        As `tacit.evaluate` has them.
+    sums : array [N]
+        The sum of each agent's terms: the gap, or below zero where a cce gap is zero because who ignores what it is
+        told does worse.
+    terms : structured array
+        agent, step, state, instead_of, play, chance, gain, share: the largest share first. It opens in pandas.
+    """
+
+    game: ExactGame
+    kind: str
+    exact: bool
+    gaps: FloatArray
+    sums: FloatArray
+    terms: npt.NDArray[Any]
+
+    def show(self, *, limit: int | None = 12) -> Document:
+        """Show the largest terms; None shows all."""
+        most = len(self.terms) if limit is None else check.integer("limit", limit, least=1)
+        rows = [self._row(term) for term in self.terms[:most]]
+        told = f"{self.kind} gap {'=' if self.exact else '≤'} {number(float(self.gaps.max()))}"
+        told += " (exact)" if self.exact else " (exact upper bound)"
+        title = f"who gains by deviating: {told}, the largest of {self.game.agents} agents"
+        parts: list[str | Table] = []
+        if rows:
+            caption = "gain: each time; share: gain times chance. An agent's shares add up to its gap"
+            played = "when told" if self.kind != "nash" else "instead of"
+            columns = ["agent", "step", "state", played, "play", "chance", "gain", "share"]
+            parts.append(Table(caption, columns, rows, head=3))
+        else:
+            parts.append("nobody gains by deviating")
+        left = len(self.terms) - len(rows)
+        if left:
+            parts.append(f"{left:,} smaller terms are not shown; limit=None, or --all on the command line, shows all")
+        negative = [i for i in range(self.game.agents) if self.sums[i] < -1e-9 * self._scale()]
+        if negative:
+            named = ", ".join(f"agent {i} {number(float(-self.sums[i]))}" for i in negative[:6])
+            parts.append(f"to ignore what it is told costs: {named}; such agents stay, and their gap is 0")
+        return Document(title, parts, self.data(limit=limit))
+
+    def data(self, *, limit: int | None = None) -> dict[str, Any]:
+        """Return the table as JSON has it."""
+        terms = self.terms if limit is None else self.terms[:limit]
+        return {
+            "kind": self.kind,
+            "exact": self.exact,
+            "max": float(self.gaps.max()),
+            "per_agent": self.gaps.tolist(),
+            "sums": self.sums.tolist(),
+            "terms": [
+                {
+                    "agent": int(t["agent"]),
+                    "step": int(t["step"]),
+                    "state": state_name(self.game, int(t["state"])),
+                    "instead_of": action_names(self.game, int(t["agent"]))[t["instead_of"]],
+                    "play": action_names(self.game, int(t["agent"]))[t["play"]],
+                    **{key: float(t[key]) for key in ("chance", "gain", "share")},
+                }
+                for t in terms
+            ],
+            "terms_not_shown": len(self.terms) - len(terms),
+        }
+
+    def _row(self, t: Any) -> list[Cell]:
+        names = action_names(self.game, int(t["agent"]))
+        place: list[Cell] = [int(t["agent"]), int(t["step"]), state_name(self.game, int(t["state"]))]
+        return [*place, names[t["instead_of"]], names[t["play"]], *(float(t[k]) for k in ("chance", "gain", "share"))]
+
+    def _scale(self) -> float:
+        return self.game.horizon * max(abs(self.game.reward_range[0]), abs(self.game.reward_range[1]), 1e-300)
+
+    def __repr__(self) -> str:
+        return str(self.show())
+
+    def _repr_html_(self) -> str:
+        return self.show()._repr_html_()
+
+
+def deviation_table(game: ExactGame, policy: MarkovPolicy | Recorded, *, gap: str | None = None) -> DeviationTable:
+    """Take a policy's gap apart: which agent gains what by playing what instead of what, at which step and state.
+
+    Parameters
+    ----------
+    game : TabularGame or CountGame
+    policy : MarkovPolicy, CertifiedPolicy or SampledPolicy
+    gap : {"nash", "cce", "ce"}, optional
+        As for `tacit.evaluate`.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> game = tacit.make("prisoners-dilemma")
+    >>> tacit.deviation_table(game, tacit.MarkovPolicy.deterministic([[[0]], [[1]]], [2, 2]))
+    who gains by deviating: nash gap = 1 (exact), the largest of 2 agents
+    <BLANKLINE>
+    gain: each time; share: gain times chance. An agent's shares add up to its gap
+    agent  step  state  instead of  play    chance  gain  share
+        0     0  0      cooperate   defect       1     1      1
+    """
+    check_exact(game)
+    found = evaluate(game, policy, gap=gap)
+    if isinstance(policy, CertifiedPolicy | SampledPolicy):
+        pieces = _certified_terms(game, policy, found.kind)
+    elif isinstance(game, CountGame) and policy.product:
+        pieces = _crowd_terms(game, policy)
+    else:
+        pieces = _markov_terms(with_tables(game), policy, found.kind)
+    terms = np.concatenate([np.zeros(0, dtype=TERM), *pieces])
+    sums = np.zeros(game.agents)
+    np.add.at(sums, terms["agent"], terms["share"])
+    scale = game.horizon * max(abs(game.reward_range[0]), abs(game.reward_range[1]), 1e-300)
+    terms = terms[np.abs(terms["share"]) > _ROUNDING * scale]
+    order = np.lexsort((terms["state"], terms["step"], terms["agent"], -terms["share"]))
+    return DeviationTable(game, found.kind, found.exact, found.gaps, sums, terms[order])
+
+
+def _markov_terms(game: TabularGame, policy: MarkovPolicy, kind: str) -> list[npt.NDArray[Any]]:
+    best = deviations(game, policy, kind)
+    d = occupancy(game, policy)
+    pieces = []
+    for h in range(game.horizon):
+        rows = policy.at(h)
+        leave = game.step_rewards(h) + game.expect(h, best.best[:, h + 1])
+        for i in range(game.agents):
+            choice = best.choices[i][h]
+            if policy.product:
+                q = own_payoffs(leave[i], rows, i)  # [S, A]
+                gain = rows[i] * (np.take_along_axis(q, choice[:, None], axis=1) - q)
+                pieces.append(_terms(i, h, d[h][:, None] * rows[i], d[h][:, None] * gain, choice[:, None]))
+                continue
+            told = swap_payoffs(leave[i], rows[0], i)  # [S, b, a]
+            play = np.broadcast_to(choice if choice.ndim == 2 else choice[:, None], told.shape[:2])
+            gain = np.take_along_axis(told, play[..., None], axis=2)[..., 0] - np.diagonal(told, axis1=1, axis2=2)
+            chance = rows[0].sum(axis=tuple(1 + j for j in range(game.agents) if j != i))
+            pieces.append(_terms(i, h, d[h][:, None] * chance, d[h][:, None] * gain, play))
+    return pieces
+
+
+def _crowd_terms(game: CountGame, policy: MarkovPolicy) -> list[npt.NDArray[Any]]:
+    best = deviations(game, policy, "nash")
+    d = occupancy(game, policy)
+    pieces = []
+    for h, gains in enumerate(crowd_gains(game, policy, best.best)):  # [S, N, A]
+        for i, own in enumerate(policy.at(h)):
+            q, choice = gains[:, i], best.choices[i][h]
+            gain = own * (np.take_along_axis(q, choice[:, None], axis=1) - q)
+            pieces.append(_terms(i, h, d[h][:, None] * own, d[h][:, None] * gain, choice[:, None]))
+    return pieces
+
+
+def _certified_terms(game: ExactGame, policy: Recorded, kind: str) -> list[npt.NDArray[Any]]:
+    """Take the certificate's bound apart: its deviator knows the hidden index from the second step on."""
+    held = histories(game, policy, kind, apart=True)
+    pieces = []
+    for h, s, share, _, _ in followed(game, policy):
+        for i, q in enumerate(held[h][s].q):  # [J, b, a]: told b, play a
+            entries = np.tensordot(share, q, axes=1)[None] if h == 0 else share[:, None, None] * q
+            top = entries.argmax(axis=2) if kind == "ce" else entries.sum(axis=1).argmax(axis=1)[:, None]
+            play = np.broadcast_to(top, entries.shape[:2])
+            gain = np.take_along_axis(entries, play[..., None], axis=2)[..., 0] - np.diagonal(entries, axis1=1, axis2=2)
+            chance = held[h][s].told[i]  # [J, b]
+            weight = share[:, None] * chance if h else (share @ chance)[None]
+            for a in np.unique(play):
+                some = play == a
+                total, count = np.where(some, gain, 0).sum(axis=0), np.where(some, weight, 0).sum(axis=0)
+                pieces.append(_terms(i, h, count[None], total[None], np.full((1, len(total)), a), s))
+    return pieces
+
+
+def _terms(i: int, h: int, chance: FloatArray, share: FloatArray, play: IntArray, s: int = 0) -> npt.NDArray[Any]:
+    """Return the terms of one agent and step, [S, b], that are not nothing."""
+    state, told = np.nonzero(share)
+    terms = np.zeros(len(state), dtype=TERM)
+    terms["agent"], terms["step"], terms["state"], terms["instead_of"] = i, h, s + state, told
+    terms["play"] = np.broadcast_to(play, share.shape)[state, told]
+    terms["chance"], terms["share"] = chance[state, told], share[state, told]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        terms["gain"] = np.where(terms["chance"] > 0, terms["share"] / terms["chance"], 0.0)
+    return terms

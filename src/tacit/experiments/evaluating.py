@@ -1,0 +1,114 @@
+"""Stored policies evaluated anew, on all workers: rows come as they are done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacit.core.errors import TacitError
+from tacit.core.table import Document
+from tacit.core.types import FloatArray
+from tacit.engine import Watcher
+from tacit.evaluation import deviation_table, evaluate
+from tacit.experiments import places, store
+from tacit.experiments.dispatch import Batch, Desk, Failure, Start, dispatch
+from tacit.experiments.plan import game_of
+
+#: Bytes of policies above which worker processes are worth their start.
+_LARGE = 20_000_000
+
+
+@dataclass(frozen=True)
+class Request:
+    """A run to evaluate: its directory, the Python code that may be run, and whether to take its gap apart."""
+
+    place: Path
+    named: tuple[str, ...] = ()
+    show: bool = False
+
+
+class Row(NamedTuple):
+    """What was found of a run: data as `tacit evaluate --json` has it, and tables where they were asked for."""
+
+    data: dict[str, Any]
+    shown: tuple[Document, ...] = ()
+
+
+def evaluate_all(
+    runs: Sequence[Path],
+    *,
+    named: Collection[str] = (),
+    show: bool = False,
+    workers: int | None = None,
+    done: Callable[[int, Row | Failure], None] | None = None,
+) -> Batch[Row]:
+    """Evaluate stored runs; `done` is called with a run's place in the list and its row or failure, as they come.
+
+    Small runs are evaluated in this process, one after the other; where much is to be read, processes do it. What
+    Ctrl-C leaves undone is None.
+    """
+    size = sum((run / store.POLICY).stat().st_size for run in runs if (run / store.POLICY).is_file())
+    on = "processes" if size > _LARGE and len(runs) > 1 and workers != 1 else "threads:1"
+    places.checked(on, None if on == "threads:1" else workers)
+    opened = partial(places.place, on, workers=None if on == "threads:1" else workers, setup=None)
+    requests = [Request(run, tuple(named), show) for run in runs]
+    return dispatch(opened, evaluate_run, len(runs), _Desk(requests, done))
+
+
+class _Desk(Desk):
+    """Hands over runs, and passes on rows."""
+
+    def __init__(self, requests: Sequence[Request], done: Callable[[int, Row | Failure], None] | None) -> None:
+        self._requests, self._done = requests, done
+
+    def begin(self, k: int) -> Start:
+        """Hand over a run."""
+        return Start(self._requests[k])
+
+    def ended(self, k: int, result: Any) -> None:
+        """Pass on a row, or a failure."""
+        if self._done is not None and result is not None:
+            self._done(k, result)
+
+
+def evaluate_run(request: Request, watch: Watcher | None = None) -> Row:
+    """Evaluate one stored run."""
+    place = request.place
+    stored = store.load(place)
+    gap = stored.gap
+    bounds = None if gap is None else gap.upper
+    game = game_of(stored.spec, named=request.named)
+    if (stored.agents, stored.horizon) != (game.agents, game.horizon):
+        raise TacitError(f"{place / store.SUMMARY} is altered: it has other agents or another horizon than the game")
+    policy = store.load_policy(place)
+    found = evaluate(game, policy, gap=None if gap is None else gap.kind)
+    row = {
+        "run": str(place),
+        "game": stored.spec.game.name,
+        "learner": stored.spec.learner.name,
+        "seed": stored.spec.seed,
+        "episodes": stored.episodes,
+        "value": found.values.tolist(),
+        "gap": {"kind": found.kind, "exact": found.exact, "max": found.gap, "per_agent": found.gaps.tolist()},
+        "stored": {
+            "value": stored.value,
+            "gap": bounds,
+            "source": None if gap is None else gap.source,
+        },
+        "largest_difference": max(_distance(found.values, stored.value), _distance(found.gaps, bounds)),
+    }
+    if not request.show:
+        return Row(row)
+    apart = deviation_table(game, policy, gap=found.kind)
+    shown = policy.show(game)
+    row["policy"], row["deviations"] = shown.data, apart.data(limit=1000)
+    return Row(row, (shown, apart.show()))
+
+
+def _distance(anew: FloatArray, stored: list[float] | None) -> float:
+    return 0.0 if stored is None else float(np.max(np.abs(anew - np.asarray(stored))))

@@ -1,0 +1,253 @@
+"""A game in tables and words: payoffs by state with the names of actions, and what leads where."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tacit.core import check
+from tacit.core.errors import TacitError, brief
+from tacit.core.table import Document, Table, number
+from tacit.core.types import FloatArray
+from tacit.games.naming import action_names, joint_name, state_name
+from tacit.games.tabular import TabularGame, count, times
+
+#: How much of a game is shown unless more is asked for.
+STATES, JOINT_ACTIONS, WIDTH, GROUPS, NEXT = 6, 36, 12, 6, 6
+#: Of games of many agents, whose joint actions are long: how many are listed, and from how many agents on.
+FEW, MANY_AGENTS = 8, 5
+#: Joint actions up to which those that lead to the same are put together, unless everything is asked for.
+GROUPED = 100_000
+
+MORE = "game.show(limit=None), or --all on the command line, shows everything"
+
+
+def show_tables(game: TabularGame, *, state: int | str | None, step: int | None, limit: int | None) -> Document:
+    """Show a game with tables; see `TabularGame.show`."""
+    h = 0 if step is None else check.integer("step", step, least=0, most=game.horizon - 1)
+    states, left = _chosen(game, state, limit)
+    parts: list[str | Table] = [*opening(game), *_kind(game)]
+    payoffs, transitions = [], []
+    varying = [
+        what
+        for what, steps in (("rewards", game.rewards.shape[1]), ("transitions", game.transition_steps))
+        if steps > 1
+    ]
+    if varying:
+        parts.append(f"{' and '.join(varying)} differ from step to step; this is step {h} of 0 to {game.horizon - 1}")
+    moves: list[str] = []
+    for s in states:
+        table, told = _payoffs(game, h, s, limit)
+        parts += [table] if table is not None else []
+        parts += [told] if told else []
+        rewards = game.step_rewards(h)[:, s]
+        payoffs.append({"step": h, "state": state_name(game, s), "rewards": rewards.tolist()})
+        if game.horizon > 1 and game.states > 1 and (limit is None or game.joint_actions <= GROUPED):
+            groups = _groups(game, h, s)
+            transitions.append({"step": h, "state": state_name(game, s), "groups": [_plain(game, g) for g in groups]})
+            moves += _words(game, s, groups, limit)
+    parts += moves
+    if game.horizon > 1 and game.states == 1:
+        parts.append(f"there is one state; the game is played {game.horizon} times")
+    if left:
+        parts.append(f"{count(left, 'more state')} {'is' if left == 1 else 'are'} not shown; {MORE}")
+    data = {**summary(game), "payoffs": payoffs, "transitions": transitions, "states_not_shown": left}
+    return Document(heading(game), parts, data)
+
+
+def show_sizes(game: Any, sentence: str) -> Document:
+    """Show what can be said of a game whose rewards cannot be listed."""
+    return Document(heading(game), [*opening(game), sentence], summary(game))
+
+
+def heading(game: Any) -> str:
+    """Return a game in one line."""
+    low, high = game.reward_range
+    return (
+        f"{game.name or 'a game'}: {count(game.agents, 'agent')}, {count(game.states, 'state')}, "
+        f"{times(game.actions)} actions, horizon {game.horizon}, rewards in [{number(low)}, {number(high)}]"
+    )
+
+
+def opening(game: Any) -> list[str]:
+    """Return where a game starts, and its notes."""
+    initial = getattr(game, "initial", None)
+    told = []
+    if initial is not None and game.states > 1:
+        support = np.flatnonzero(initial)
+        named = [f"{state_name(game, int(s))} ({number(float(initial[s]))})" for s in support[:NEXT]]
+        more = f" and {len(support) - NEXT} more" if len(support) > NEXT else ""
+        told.append(
+            f"starts in {state_name(game, int(support[0]))}"
+            if len(support) == 1
+            else f"starts in {', '.join(named)}{more}"
+        )
+    return [*told, *game.notes]
+
+
+def summary(game: Any) -> dict[str, Any]:
+    """Return the sizes and names of a game as data."""
+    initial = getattr(game, "initial", None)
+    same = len({action_names(game, i) for i in range(min(game.agents, 1000))}) == 1 and game.agents > 16
+    return {
+        "game": game.name,
+        "agents": game.agents,
+        "states": [state_name(game, s) for s in range(game.states)],
+        "actions": [list(action_names(game, i)) for i in range(1 if same else game.agents)],
+        "actions_are_of": "every agent" if same else "each agent",
+        "horizon": game.horizon,
+        "reward_range": list(game.reward_range),
+        "initial": None if initial is None else np.asarray(initial).tolist(),
+        "notes": list(game.notes),
+    }
+
+
+def state_number(game: Any, state: int | str) -> int:
+    """Return the number of a state that is given by its number or name."""
+    if isinstance(state, str):
+        names = getattr(game, "state_names", None) or [str(s) for s in range(game.states)]
+        if state not in names:
+            raise TacitError(f"no state {brief(state)}; states are {', '.join(names[:20])}")
+        return list(names).index(state)
+    return check.integer("state", state, least=0, most=game.states - 1)
+
+
+def _chosen(game: TabularGame, state: int | str | None, limit: int | None) -> tuple[list[int], int]:
+    """Return which states to show, those that are met first before others, and how many are left out."""
+    if state is not None:
+        return [state_number(game, state)], 0
+    most = game.states if limit is None else min(game.states, check.integer("limit", limit, least=1))
+    if most == game.states:
+        return list(range(game.states)), 0
+    met = dict.fromkeys(np.flatnonzero(game.initial).tolist())
+    queue = list(met)
+    first, following, _ = game.successors
+    rows = game.joint_actions
+    while queue and len(met) < most:
+        s = queue.pop(0)
+        for s_next in np.unique(following[first[s * rows] : first[(s + 1) * rows]]).tolist():
+            if s_next not in met:
+                met[s_next] = None
+                queue.append(s_next)
+    met |= dict.fromkeys(range(game.states)) if len(met) < most else {}
+    return list(met)[:most], game.states - most
+
+
+def _kind(game: TabularGame) -> list[str]:
+    if game.agents == 1:
+        return []
+    if (game.rewards == game.rewards[:1]).all():
+        return ["a team: all agents get the same reward"]
+    if np.ptp(game.rewards.sum(axis=0)) <= 1e-12 * max(1.0, np.abs(game.rewards).max()):
+        return ["zero-sum: what one gains the other loses" if game.agents == 2 else "the rewards add up to a constant"]
+    return []
+
+
+def _payoffs(game: TabularGame, h: int, s: int, limit: int | None) -> tuple[Table | None, str]:
+    """Return the payoffs of a state as a table, or in a sentence where all are the same."""
+    rewards = game.step_rewards(h)[:, s]
+    where = f" in {state_name(game, s)}" if game.states > 1 else ""
+    team = bool((rewards == rewards[:1]).all())
+    if np.ptp(rewards.reshape(game.agents, -1), axis=1).max() == 0 and rewards[0].size > 1:
+        return None, f"payoffs{where}: every joint action pays {_cell(rewards.reshape(game.agents, -1)[:, 0], team)}"
+    if game.agents == 2 and (limit is None or max(game.actions) <= WIDTH):
+        return _bimatrix(game, rewards, where, team), ""
+    return _listed(game, rewards, where, team, limit)
+
+
+def _bimatrix(game: TabularGame, rewards: FloatArray, where: str, team: bool) -> Table:
+    rows = [
+        [name, *(_cell(rewards[:, a, b], team) for b in range(game.actions[1]))]
+        for a, name in enumerate(action_names(game, 0))
+    ]
+    cells = "what both get" if team else "agent 0, agent 1"
+    title = f"payoffs{where}: agent 0 picks the row, agent 1 the column; {cells}"
+    return Table(title, ["", *action_names(game, 1)], rows)
+
+
+def _listed(game: TabularGame, rewards: FloatArray, where: str, team: bool, limit: int | None) -> tuple[Table, str]:
+    """List joint actions, a row each."""
+    listed = FEW if game.agents >= MANY_AGENTS else JOINT_ACTIONS
+    most = game.joint_actions if limit is None else min(game.joint_actions, listed)
+    flat = rewards.reshape(game.agents, -1)
+    names = [action_names(game, i) for i in range(game.agents)]
+    rows = []
+    for joint in range(most):
+        chosen = np.unravel_index(joint, game.actions)
+        paid = [float(flat[0, joint])] if team else [float(x) for x in flat[:, joint]]
+        rows.append([*(names[i][int(a)] for i, a in enumerate(chosen)), *paid])
+    agents = [f"agent {i}" for i in range(game.agents)]
+    gets = ["reward"] if team else [f"{agent} gets" for agent in agents]
+    left = game.joint_actions - most
+    told = f"{left:,} more joint actions are not shown; {MORE}" if left else ""
+    return Table(f"payoffs{where}", [*agents, *gets], rows, head=game.agents), told
+
+
+def _cell(paid: Sequence[float] | FloatArray, team: bool) -> str:
+    return number(float(paid[0])) if team else ", ".join(number(float(x)) for x in paid)
+
+
+#: A distribution over next states and the joint actions that lead to it.
+Moves = tuple[list[tuple[int, float]], list[int]]
+
+
+def _groups(game: TabularGame, h: int, s: int) -> list[Moves]:
+    """Return the joint actions of a state by where they lead; what most of them do comes last."""
+    first, following, prob = game.successors
+    row = ((h if game.transition_steps > 1 else 0) * game.states + s) * game.joint_actions
+    found: dict[tuple[tuple[int, float], ...], list[int]] = {}
+    for joint in range(game.joint_actions):
+        cut = slice(first[row + joint], first[row + joint + 1])
+        pairs = sorted(zip(following[cut].tolist(), np.round(prob[cut], 12).tolist(), strict=True), key=_likely)
+        found.setdefault(tuple(pairs), []).append(joint)
+    return sorted(((list(key), held) for key, held in found.items()), key=lambda group: len(group[1]))
+
+
+def _likely(pair: tuple[int, float]) -> tuple[float, int]:
+    return -pair[1], pair[0]
+
+
+def _words(game: TabularGame, s: int, groups: list[Moves], limit: int | None) -> list[str]:
+    """Say what leads where from a state."""
+    name = state_name(game, s)
+    if len(groups) == 1:
+        return [f"from {name}, whatever is played: to {_next(game, groups[0][0], limit)}"]
+    most = len(groups) if limit is None else GROUPS
+    told = []
+    for where, held in groups[:-1][-most:]:
+        told.append(f"from {name}, {_some(game, held, limit)}: to {_next(game, where, limit)}")
+    if len(groups) - 1 > most:
+        told.append(f"from {name}: {len(groups) - 1 - most} more kinds of joint actions; {MORE}")
+    where, held = groups[-1]
+    joint = f"({joint_name(game, _joint(game, held[0]))})" if len(held) == 1 else "every other joint action"
+    return [*told, f"from {name}, {joint}: to {_next(game, where, limit)}"]
+
+
+def _some(game: TabularGame, held: list[int], limit: int | None) -> str:
+    """Name joint actions, or some of them."""
+    names = [f"({joint_name(game, _joint(game, k))})" for k in (held if limit is None else held[:4])]
+    if len(held) == len(names):
+        return " or ".join(names)
+    return f"{len(held):,} joint actions, such as {names[0]}"
+
+
+def _next(game: TabularGame, pairs: list[tuple[int, float]], limit: int | None) -> str:
+    shown = pairs if limit is None else pairs[:NEXT]
+    if len(pairs) == 1:
+        return state_name(game, pairs[0][0])
+    more = f" or {len(pairs) - len(shown)} more" if len(pairs) > len(shown) else ""
+    return " or ".join(f"{state_name(game, s)} ({number(p)})" for s, p in shown) + more
+
+
+def _joint(game: TabularGame, k: int) -> tuple[int, ...]:
+    return tuple(int(a) for a in np.unravel_index(k, game.actions))
+
+
+def _plain(game: TabularGame, group: Moves) -> dict[str, Any]:
+    pairs, held = group
+    return {
+        "joint_actions": [[action_names(game, i)[a] for i, a in enumerate(_joint(game, k))] for k in held],
+        "next": {state_name(game, s): p for s, p in pairs},
+    }

@@ -1,0 +1,58 @@
+"""What all policies share: they can be shown and drawn, with the names of the game that they were made for."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from tacit.core.ownership import Sealed
+
+if TYPE_CHECKING:
+    from tacit.core.table import Document
+
+
+class Showable(Sealed):
+    """A policy that remembers its game, for people: the game is not saved or pickled with it."""
+
+    game: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the game out."""
+        return {key: value for key, value in self.__dict__.items() if key != "game"}
+
+    def show(self, game: Any = None, *, everything: bool = False, limit: int | None = 40) -> Document:
+        """Show what is played at each step and state that is reached.
+
+        Parameters
+        ----------
+        game : optional
+            Whose names to use, and what is reached; policies that `tacit.solve` and `tacit.learn` return know theirs.
+        everything : bool
+            Show places that are never reached too.
+        limit : int or None
+            Rows to show at most; None shows all.
+
+        Examples
+        --------
+        >>> import tacit
+        >>> tacit.solve(tacit.make("chicken"), "ce").policy.show()
+        correlated policy: all agents follow one joint draw
+        <BLANKLINE>
+        probability: agent 0 picks the row, agent 1 the column
+               yield  dare
+        yield    0.5  0.25
+        dare    0.25     0
+        """
+        showing = importlib.import_module("tacit.evaluation.showing")  # of a layer above
+        shown: Document = showing.show_policy(self, self.game if game is None else game, everything, limit)
+        return shown
+
+    def _repr_html_(self) -> str:
+        from tacit.core.errors import TacitError
+
+        try:
+            return self.show()._repr_html_()
+        except TacitError:  # there is no game to show it with
+            import html
+
+            return f"<pre>{html.escape(repr(self))}</pre>"

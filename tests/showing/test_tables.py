@@ -1,0 +1,121 @@
+"""Tables: what they say of games and policies, and that text of users is shown as it is."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import tacit
+from tacit.cli.main import main
+from tacit.core.table import Document, Table
+
+HOSTILE = "<b>\x1b[31m[bold]"
+
+
+def test_every_registered_game_is_shown():
+    for name in tacit.games.REGISTRY:
+        game = tacit.make(name)
+        shown = game.show()
+        assert str(shown).startswith(f"{game.name}: ")
+        assert len(str(shown).splitlines()) < 150
+        json.dumps(shown.data)
+        assert "<table>" in shown._repr_html_() or "every joint action pays" in str(shown)
+
+
+def test_transitions_in_words():
+    text = str(tacit.make("good-state").show())
+    assert "from s0, (a0, b1): to s0 (0.9) or s1 (0.1)" in text
+    assert "from s0, every other joint action: to s1 (0.9) or s0 (0.1)" in text
+    assert "a team: all agents get the same reward" in text
+
+
+def test_a_large_game_says_how_to_see_more():
+    game = tacit.make("box-pushing")
+    assert "94 more states are not shown" in str(game.show())
+    assert "not shown" not in str(game.show(state="s1N4N", limit=None))
+    assert "19.8" in str(game.show(state="s1N4N"))
+    with pytest.raises(tacit.TacitError, match="no state"):
+        game.show(state="nowhere")
+
+
+def test_steps_that_differ():
+    rewards = np.arange(8.0).reshape(1, 2, 1, 4)
+    game = tacit.TabularGame(np.ones((1, 1, 4, 1)), rewards, [1.0], 2)
+    assert "this is step 1 of 0 to 1" in str(game.show(step=1))
+    assert game.show(step=1).data["payoffs"][0]["rewards"] == [[4, 5, 6, 7]]
+
+
+def test_hostile_names_are_shown_as_they_are():
+    game = tacit.matrix_game(np.eye(2)[None].repeat(2, 0), name=HOSTILE, action_names=[[HOSTILE, "b"], ["c", "d"]])
+    shown = game.show()
+    assert "\x1b" not in str(shown)
+    assert "<b>" not in shown._repr_html_()
+    assert "&lt;b&gt;" in shown._repr_html_()
+    console = Console(record=True, width=200, file=io.StringIO())
+    console.print(shown)
+    drawn = console.export_text()
+    assert "[bold]" in drawn
+    assert "\x1b" not in drawn
+
+
+def test_policies_know_their_names_but_do_not_carry_their_game():
+    import pickle
+
+    game = tacit.make("chicken")
+    policy = tacit.solve(game, "cce").policy
+    assert "dare" in str(policy.show())
+    again = pickle.loads(pickle.dumps(policy))
+    assert again.game is None
+    assert "policy.show(game)" in str(again.show())
+    assert "dare" in str(again.show(game))
+
+
+def test_only_what_is_reached_unless_asked():
+    game = tacit.make("good-state", horizon=3)
+    policy = tacit.solve(game).policy
+    places = policy.show().data["places"]
+    assert {(place["step"], place["state"]) for place in places} == {
+        (0, "s0"), (1, "s0"), (1, "s1"), (2, "s0"), (2, "s1")
+    }  # fmt: skip
+    assert len(policy.show(everything=True).data["places"]) == 6
+    assert "1 pair of step and state is never reached" in str(policy.show())
+
+
+def test_a_run_shows_its_policy_and_its_deviations():
+    run = tacit.learn(tacit.make("prisoners-dilemma"), "stage-v-cce", episodes=200, seed=0)
+    text = str(run.show())
+    assert "defect" in text
+    assert "who gains by deviating" in text
+
+
+def test_many_agents_that_play_the_same_are_one_table():
+    game = tacit.make("congestion", agents=50)
+    text = str(tacit.MarkovPolicy.uniform(game).show(game))
+    assert "agents 0 to 49" in text
+    assert len(text.splitlines()) < 20
+
+
+def test_plain_text_is_aligned():
+    table = Table("t", ["name", "number"], [["a", 1.5], ["bb", 10]])
+    assert str(table) == "t\nname  number\na        1.5\nbb        10"
+    assert str(Document("d", ["one", table])) == f"d\none\n\n{table}"
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (["show", "chicken"], "yield  6, 6   2, 7"),
+        (["show", "congestion", "--state", "damage 1"], "reward in damage 1"),
+        (["solve", "chicken", "ce"], "yield    0.5  0.25"),
+        (["solve", "prisoners-dilemma"], "cooperate   defect"),
+    ],
+)
+def test_commands(line: list[str], told: str, capsys: pytest.CaptureFixture[str]):
+    assert main(line) == 0
+    assert told in capsys.readouterr().out
+    assert main([*line, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["game"] == line[1]
