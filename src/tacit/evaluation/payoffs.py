@@ -220,8 +220,11 @@ def confront_tables(game, cert, seats, h, s):
     held, c = cert.payoffs, h * game.states + s
     kept = len(held.table) > 1
     table = held.table[plain(c if kept else 0)]
-    changes = held.changes[plain(h + 1)]
-    if not kept or held.made[plain(c)] != changes:
+    stale = True
+    if kept:
+        changes = held.changes[plain(h + 1)]
+        stale = held.made[plain(c)] != changes
         held.made[plain(c)] = changes
+    if stale:
         fill(seats, table, held, game, h, s, cert.V[plain(h + 1)], cert.best[plain(h + 1)])
     contract(seats, table, held, cert, game)
