@@ -141,8 +141,8 @@ def _episode(seat: Seat) -> bool:
 
 
 def _show_place(seat: Seat) -> None:
+    from tacit.games.naming import action_names, state_name
     from tacit.view import table_top
-    from tacit.view.details import action_name, state_name
 
     game, i = seat.game, seat.agent
     where = f"step {seat.h + 1} of {game.horizon}" if game.horizon > 1 else f"round {seat.episode}"
@@ -161,15 +161,15 @@ def _show_place(seat: Seat) -> None:
         for line in lines:
             _say("  " + "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
     else:
-        _say("  " + "   ".join(f"{a} {action_name(game, i, a)}" for a in range(game.actions[i])))
+        _say("  " + "   ".join(f"{a} {action_names(game, i)[a]}" for a in range(game.actions[i])))
 
 
 def _asked(seat: Seat) -> int | None:
     """Ask for an action until there is one; None where the person ends it."""
-    from tacit.view.details import action_name
+    from tacit.games.naming import action_names
 
     game, i = seat.game, seat.agent
-    names = [action_name(game, i, a) for a in range(game.actions[i])]
+    names = [action_names(game, i)[a] for a in range(game.actions[i])]
     while True:
         print("your action: ", end="", flush=True)
         line = sys.stdin.readline(1000)
@@ -188,13 +188,13 @@ def _asked(seat: Seat) -> int | None:
 
 
 def _tell_turn(seat: Seat, turn: Turn) -> None:
-    from tacit.view.details import action_name
+    from tacit.games.naming import action_names
 
     game, i = seat.game, seat.agent
-    others = [f"agent {k} {action_name(game, k, a)}" for k, a in enumerate(turn.actions) if k != i][:6]
-    text = f"  you play {action_name(game, i, turn.actions[i])}, {', '.join(others)}: you get {turn.reward:.6g}"
+    others = [f"agent {k} {action_names(game, k)[a]}" for k, a in enumerate(turn.actions) if k != i][:6]
+    text = f"  you play {action_names(game, i)[turn.actions[i]]}, {', '.join(others)}: you get {turn.reward:.6g}"
     if turn.regret is not None and turn.best is not None:
-        better = action_name(game, i, turn.best)
+        better = action_names(game, i)[turn.best]
         text += (
             "; as good as the best response"
             if turn.regret < 5e-10

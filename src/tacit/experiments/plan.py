@@ -37,6 +37,11 @@ class RunSpec:
 
     Attributes
     ----------
+    game : GameSpec
+    learner : LearnerSpec
+    episodes, seed, points : int
+    keep, certify : bool
+        As for `tacit.learn`.
     gap, seconds : float, optional
         When it stops. With `seconds` two runs of the same hash may differ: how far they come depends on the machine.
     thin : int, optional
@@ -48,6 +53,13 @@ class RunSpec:
         Digest of the scripts that were imported, "" for none.
     tacit : str
         The version.
+
+    Examples
+    --------
+    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec
+    >>> [one] = Experiment("small", 10, (GameSpec("chicken"),), (LearnerSpec("npg"),)).run().outcomes
+    >>> one.spec.seed, len(one.spec.hash) > 12
+    (0, True)
     """
 
     episodes: int

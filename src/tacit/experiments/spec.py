@@ -33,7 +33,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GameSpec:
-    """A game by its name, a game file, or a game of another library (`openspiel:…`), and its parameters."""
+    """A game by its name, a game file, or a game of another library (`openspiel:…`), and its parameters.
+
+    Parameters
+    ----------
+    name : str
+    params : mapping
+
+    Examples
+    --------
+    >>> GameSpec("good-state", {"horizon": 5}).params["horizon"]
+    5
+    """
 
     name: str
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -45,7 +56,19 @@ class GameSpec:
 
 @dataclass(frozen=True)
 class LearnerSpec:
-    """A learner by its name, its parameters, and what figures call it."""
+    """A learner by its name, its parameters, and what figures call it.
+
+    Parameters
+    ----------
+    name : str
+    params : mapping
+    label : str, optional
+
+    Examples
+    --------
+    >>> LearnerSpec("stage-v-cce", {"bonus": 0.1}, label="the paper's").label
+    "the paper's"
+    """
 
     name: str
     params: Mapping[str, Any] = field(default_factory=dict)

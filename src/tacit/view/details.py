@@ -16,11 +16,15 @@ from typing import Any
 import numpy as np
 
 from tacit.core.errors import TacitError, sentence
-from tacit.evaluation import evaluate
+from tacit.evaluation import Evaluation, behaviour, evaluate
+from tacit.evaluation.behaviour import Behaviour
+from tacit.evaluation.gains import deviation_table
+from tacit.evaluation.lower import lower_bounds
 from tacit.experiments import store
 from tacit.experiments.plan import NO_TABLES, game_of
 from tacit.games.exact import ExactGame
-from tacit.view import analysis, episodes, pictures
+from tacit.games.naming import action_names, state_name
+from tacit.view import episodes, pictures
 from tacit.view.documents import text
 from tacit.view.folder import StoredRun
 
@@ -58,8 +62,8 @@ def _details(run: StoredRun, named: Collection[str]) -> dict[str, Any]:
 def policy_document(game: ExactGame, policy: Any, *, kind: str | None = None) -> dict[str, Any]:
     """Return what there is to show of a policy of a game."""
     found = evaluate(game, policy, gap=kind)
-    lower = analysis.lower_bounds(game, policy, found)
-    does = analysis.behaviour(game, policy)
+    lower = found.gaps if found.exact else lower_bounds(game, policy, found.values)
+    does = behaviour(game, policy)
     steps = _spread(game.horizon, STEPS)
     shown = _states(does.reach, STATES)
     reached = int((does.reach.max(axis=0) > 0).sum())
@@ -74,27 +78,46 @@ def policy_document(game: ExactGame, policy: Any, *, kind: str | None = None) ->
             "exact": found.exact,
             "values": found.values[:AGENTS].tolist(),
             "upper": found.gaps[:AGENTS].tolist(),
-            "lower": None if lower is None else lower[:AGENTS].tolist(),
+            "lower": np.minimum(lower, found.gaps)[:AGENTS].tolist(),  # but for rounding
         },
         "steps": steps,
         "states": [text(state_name(game, s)) for s in shown],
         "left_out": reached - len(shown),
         "reach": [[round(float(does.reach[h, s]), 6) for h in steps] for s in shown],
         "maps": [_map(game, does, i, steps, shown) for i in range(min(game.agents, AGENTS))],
-        "deviations": analysis.deviation_rows(game, policy, found, DEVIATIONS),
+        "deviations": _deviations(game, policy, found),
         "episodes": _episodes(game, policy),
     }
 
 
-def _map(game: ExactGame, does: analysis.Behaviour, i: int, steps: list[int], shown: list[int]) -> dict[str, Any]:
+def _map(game: ExactGame, does: Behaviour, i: int, steps: list[int], shown: list[int]) -> dict[str, Any]:
     count = min(game.actions[i], ACTIONS)
     probs = does.marginals[i]
     cells = [
         [[round(float(p), 6) for p in probs[h, s, :count]] if does.reach[h, s] > 0 else None for h in steps]
         for s in shown
     ]
-    names = [text(action_name(game, i, a)) for a in range(count)]
+    names = [text(name) for name in action_names(game, i)[:count]]
     return {"agent": i, "actions": names, "left_out": game.actions[i] - count, "cells": cells}
+
+
+def _deviations(game: ExactGame, policy: Any, found: Evaluation) -> list[dict[str, Any]]:
+    """Return the largest terms of the gaps, with names."""
+    table = deviation_table(game, policy, gap=found.kind)
+    names = [action_names(game, i) for i in range(game.agents)]
+    return [
+        {
+            "agent": int(term["agent"]),
+            "step": int(term["step"]),
+            "state": text(state_name(game, int(term["state"]))),
+            "instead_of": text(names[term["agent"]][term["instead_of"]]),
+            "play": text(names[term["agent"]][term["play"]]),
+            "chance": float(term["chance"]),
+            "gain": float(term["gain"]),
+            "share": float(term["share"]),
+        }
+        for term in table.terms[:DEVIATIONS]
+    ]
 
 
 def _spread(count: int, most: int) -> list[int]:
@@ -116,6 +139,7 @@ def _episodes(game: ExactGame, policy: Any) -> list[dict[str, Any]]:
         return []
     played = episodes.play(game, policy, episodes=EPISODES)
     found = []
+    names = [action_names(game, i) for i in range(min(game.agents, AGENTS))]
     pictured: dict[int, str | None] = {}
     for e in range(EPISODES):
         steps = []
@@ -124,10 +148,7 @@ def _episodes(game: ExactGame, policy: Any) -> list[dict[str, Any]]:
             steps.append(
                 {
                     "state": text(state_name(game, s)),
-                    "actions": [
-                        text(action_name(game, i, int(played.actions[e, h, i])))
-                        for i in range(min(game.agents, AGENTS))
-                    ],
+                    "actions": [text(names[i][played.actions[e, h, i]]) for i in range(min(game.agents, AGENTS))],
                     "rewards": played.rewards[e, h, :AGENTS].tolist(),
                     "picture": picture(game, s, pictured),
                 }
@@ -147,15 +168,3 @@ def picture(game: ExactGame, s: int, known: dict[int, str | None]) -> str | None
     if s not in known:
         known[s] = pictures.data_url(draw(s))
     return known[s]
-
-
-def state_name(game: Any, s: int) -> str:
-    """Return what people call a state."""
-    names = getattr(game, "state_names", None)
-    return names[s] if names is not None else f"s{s}"
-
-
-def action_name(game: Any, i: int, a: int) -> str:
-    """Return what people call an action of agent i."""
-    names = getattr(game, "action_names", None)
-    return names[i][a] if names is not None else f"a{a}"

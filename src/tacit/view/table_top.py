@@ -6,7 +6,8 @@ from typing import Any
 
 from tacit.core.types import FloatArray
 from tacit.games.count import CountGame
-from tacit.view.details import action_name, picture, state_name
+from tacit.games.naming import action_names, state_name
+from tacit.view.details import picture
 from tacit.view.documents import text
 from tacit.view.seat import Seat, Turn
 
@@ -30,7 +31,7 @@ def document(seat: Seat) -> dict[str, Any]:
         "state": text(state_name(game, seat.state)),
         "states": game.states,
         "picture": picture(game, seat.state, pictured),
-        "actions": [text(action_name(game, i, a)) for a in range(game.actions[i])],
+        "actions": [text(action_names(game, i)[a]) for a in range(game.actions[i])],
         "payoffs": None if seat.over else payoffs(seat),
         "turns": [_turn(seat, turn) for turn in turns],
         "earned": seat.earned,
@@ -57,8 +58,8 @@ def payoffs(seat: Seat) -> dict[str, Any] | None:
         for a in range(game.actions[i])
     ]
     return {
-        "rows": [text(action_name(game, i, a)) for a in range(game.actions[i])],
-        "columns": [text(action_name(game, 1 - i, b)) for b in range(game.actions[1 - i])],
+        "rows": [text(action_names(game, i)[a]) for a in range(game.actions[i])],
+        "columns": [text(action_names(game, 1 - i)[b]) for b in range(game.actions[1 - i])],
         "cells": cells,
         "shared": all(mine == theirs for row in cells for mine, theirs in row),
     }
@@ -86,8 +87,8 @@ def _turn(seat: Seat, turn: Turn) -> dict[str, Any]:
     return {
         "step": turn.h,
         "state": text(state_name(game, turn.state)),
-        "actions": [text(action_name(game, i, a)) for i, a in enumerate(turn.actions)],
+        "actions": [text(action_names(game, i)[a]) for i, a in enumerate(turn.actions)],
         "reward": turn.reward,
         "regret": turn.regret,
-        "best": None if turn.best is None else text(action_name(game, seat.agent, turn.best)),
+        "best": None if turn.best is None else text(action_names(game, seat.agent)[turn.best]),
     }

@@ -12,10 +12,11 @@ tacit.Chart = class {
     this.spoken = tacit.el("div", { class: "unseen", "aria-live": "polite" });
     this.heading = tacit.el("h3", {}, title);
     this.reset = tacit.el("button", { type: "button", class: "quiet", hidden: true, onclick: () => this.unzoom() }, "reset zoom");
+    this.tools = tacit.el("div", { class: "tools" }, this.reset);
     this.nothing = tacit.el("p", { class: "nothing" }, "nothing was measured yet");
     this.controls = tacit.el("div", { class: "controls" });
     this.root = tacit.el("figure", { class: "chart" },
-      tacit.el("figcaption", {}, this.heading, this.reset), this.controls,
+      tacit.el("figcaption", {}, this.heading, this.tools), this.controls,
       tacit.el("div", { class: "plotbox" }, this.plotHost, this.tip), this.nothing, this.spoken);
     this.plotHost.addEventListener("keydown", (event) => this.key(event));
     this.plotHost.addEventListener("blur", () => this.leave());
@@ -123,12 +124,13 @@ tacit.Chart = class {
         points: many ? { show: false } : { size: 7 },
       },
       scales: {
-        x: { time: false, distr: this.log ? 3 : 1 },
+        x: { time: false, distr: this.log ? 3 : 1, range: (u, low, high) => (low === high ? [low * 0.9, high * 1.1] : [low, high]) },
         y: { distr: this.log ? 3 : 1, range: this.log ? (u, low, high) => this.logRange(low, high) : undefined },
       },
       axes: [
-        { ...axis, size: 46, label: "episode", labelSize: 18, values: (u, ticks) => ticks.map((t) => tacit.tick(t, this.log)) },
-        { ...axis, size: 60, label: this.label, labelSize: 20,
+        { ...axis, ...this.sparse(axis, "x"), size: 30, label: "episode", labelSize: 18, labelGap: 0,
+          values: (u, ticks) => ticks.map((t) => tacit.tick(t, this.log)) },
+        { ...axis, ...this.sparse(axis, "y"), size: 52, label: this.label, labelSize: 20,
           values: (u, ticks) => ticks.map((t) => (this.floor !== null && t === this.floor ? "0" : tacit.tick(t, this.log))) },
       ],
       hooks: {
@@ -141,6 +143,18 @@ tacit.Chart = class {
         }],
       },
     };
+  }
+
+  // On logarithmic axes lines and labels stand at powers of ten; within few of them at twice and five times too.
+  sparse(axis, key) {
+    if (!this.log) return {};
+    const filter = (u, ticks) => {
+      const { min, max } = u.scales[key];
+      const wide = max / min > 80;
+      const kept = ticks.map((t) => (tacit.round(t, wide ? [1] : [1, 2, 5]) ? t : null));
+      return kept.filter((t) => t !== null && t >= min && t <= max).length > 1 ? kept : ticks;
+    };
+    return { filter, grid: { ...axis.grid, filter }, ticks: { ...axis.ticks, filter } };
   }
 
   logRange(low, high) {
@@ -212,7 +226,7 @@ tacit.Chart = class {
       tacit.el("span", { class: "swatch", style: { background: tacit.colour(line.colour) } }),
       tacit.el("span", { class: "tip-name" }, line.label),
       tacit.el("span", { class: "tip-value" }, value, spread,
-        several ? ` (${line.n[k]})` : "", one.x !== x ? ` at ${tacit.thousands(String(one.x))}` : ""));
+        several ? `, n = ${line.n[k]}` : "", one.x !== x ? ` at ${tacit.thousands(String(one.x))}` : ""));
   }
 
   key(event) {
@@ -251,16 +265,20 @@ tacit.tick = function (t, log) {
   if (t === null || t === undefined) return "";
   if (t === 0) return "0";
   const size = Math.abs(t);
-  if (log) {
-    const power = Math.log10(size);
-    if (Math.abs(power - Math.round(power)) > 1e-9) return "";
-    if (power < -3 || power > 3) return `10${tacit.superscript(Math.round(power))}`;
-    return String(Number(t.toPrecision(3)));
+  if (log && (size < 1e-3 || size >= 1e6)) {
+    const power = Math.floor(Math.log10(size) + 1e-9), lead = Number((size / 10 ** power).toPrecision(2));
+    return `${lead === 1 ? "" : `${lead}·`}10${tacit.superscript(power)}`;
   }
   if (size >= 1e6) return `${Number((t / 1e6).toPrecision(4))}M`.replace("-", "−");
-  if (size >= 1e4) return `${Number((t / 1e3).toPrecision(4))}k`.replace("-", "−");
+  if (size >= 1e3) return `${Number((t / 1e3).toPrecision(4))}k`.replace("-", "−");
   if (size < 1e-3) return t.toExponential(0).replace("-", "−");
   return String(Number(t.toPrecision(6))).replace("-", "−");
+};
+
+// Whether a number is a power of ten times one of some leading digits.
+tacit.round = function (t, digits) {
+  const power = Math.floor(Math.log10(Math.abs(t)) + 1e-9), lead = Math.abs(t) / 10 ** power;
+  return digits.some((digit) => Math.abs(lead - digit) < 1e-6);
 };
 
 tacit.fade = function (colour, alpha) {

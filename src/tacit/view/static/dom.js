@@ -50,6 +50,10 @@ tacit.thousands = function (text) {
   return rest === undefined ? parted : `${parted}.${rest}`;
 };
 
+// The head of a table of numbers; a head that begins with "!" stands above words.
+tacit.heads = (names) => tacit.el("thead", {}, tacit.el("tr", {}, names.map((name) =>
+  tacit.el("th", { scope: "col", class: name.startsWith("!") ? "word" : null }, name.replace(/^!/, "")))));
+
 // A button that is on or off.
 tacit.toggle = function (label, pressed, change, attributes) {
   const button = tacit.el("button", { type: "button", class: "chip", "aria-pressed": String(pressed), ...attributes }, label);

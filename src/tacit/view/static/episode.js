@@ -39,16 +39,15 @@ tacit.episodes = function (found) {
       at.picture ? tacit.el("img", { src: at.picture, alt: `picture of ${at.state}` }) : null,
       tacit.el("div", { class: "now" },
         tacit.el("p", { class: "where" }, over ? "the end, in " : `step ${step}, in `, tacit.el("strong", {}, at.state)),
-        tacit.el("table", { class: "numbers" }, tacit.el("thead", {}, tacit.el("tr", {},
-          ["", "plays", "is paid", "so far"].map((head) => tacit.el("th", { scope: "col" }, head)))), tacit.el("tbody", {}, agents))));
+        tacit.el("table", { class: "numbers" }, tacit.heads(["", "!plays", "is paid", "so far"]), tacit.el("tbody", {}, agents))));
     told.textContent = over ? `the end, in ${at.state}` : `step ${step}, ${at.state}: ${at.actions.join(", ")}`;
     for (const row of table.querySelectorAll("tbody tr")) row.setAttribute("aria-current", String(Number(row.dataset.step) === step));
   };
   const build = () => {
     const one = all[which];
-    const heads = ["step", "state", ...one.returns.map((_, i) => `agent ${i}`), ...one.returns.map((_, i) => `reward ${i}`)];
+    const heads = ["step", "!state", ...one.returns.map((_, i) => `!agent ${i}`), ...one.returns.map((_, i) => `reward ${i}`)];
     tacit.fill(table, tacit.el("table", { class: "numbers" },
-      tacit.el("thead", {}, tacit.el("tr", {}, heads.map((head) => tacit.el("th", { scope: "col" }, head)))),
+      tacit.heads(heads),
       tacit.el("tbody", {}, one.steps.map((at, h) => tacit.el("tr", { "data-step": h, onclick: () => { stop(); go(h); } },
         tacit.el("td", {}, h), tacit.el("td", { class: "word" }, at.state),
         at.actions.map((name) => tacit.el("td", { class: "word" }, name)), at.rewards.map((r) => tacit.el("td", {}, tacit.number(r))))))));

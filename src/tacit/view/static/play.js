@@ -78,8 +78,8 @@
       ["your regret per episode", many ? cost(found.tally.regret) : "–"],
     ].map(([name, value]) => tacit.el("div", {}, tacit.el("dt", {}, name), tacit.el("dd", {}, value))));
     tacit.fill(past, found.turns.length ? tacit.el("table", { class: "numbers" },
-      tacit.el("thead", {}, tacit.el("tr", {}, ["step", "state", "you", ...Array.from({ length: Math.min(found.agents, 6) }, (_, i) => i).filter((i) => i !== found.agent).map((i) => `agent ${i}`), "you get", "best response", "regret"]
-        .map((head) => tacit.el("th", { scope: "col" }, head)))),
+      tacit.heads(["step", "!state", "!you", ...Array.from({ length: Math.min(found.agents, 6) }, (_, i) => i).filter((i) => i !== found.agent)
+        .map((i) => `!agent ${i}`), "you get", "!best response", "regret"]),
       tacit.el("tbody", {}, [...found.turns].reverse().map((turn) => tacit.el("tr", {}, tacit.el("td", {}, turn.step + 1), tacit.el("td", { class: "word" }, turn.state),
         tacit.el("td", { class: "word" }, turn.actions[found.agent]),
         turn.actions.slice(0, 6).map((name, i) => (i === found.agent ? null : tacit.el("td", { class: "word" }, name))),

@@ -3,11 +3,10 @@
 tacit.policy = function (found) {
   if (found.sentence) return tacit.el("p", { class: "nothing" }, found.sentence);
   return tacit.el("div", { class: "policy" },
-    tacit.el("p", { class: "lead" }, found.policy),
-    tacit.bounds(found.gaps),
-    tacit.heat(found),
-    tacit.deviations(found),
-    found.episodes.length ? tacit.episodes(found) : null);
+    tacit.el("p", { class: "code" }, found.policy),
+    tacit.el("div", { class: "halves" },
+      tacit.el("div", {}, tacit.bounds(found.gaps), tacit.heat(found)),
+      tacit.el("div", {}, found.episodes.length ? tacit.episodes(found) : null, tacit.deviations(found))));
 };
 
 tacit.kinds = {
@@ -39,7 +38,7 @@ tacit.bounds = function (gaps) {
 };
 
 tacit.heat = function (found) {
-  const body = tacit.el("div", { class: "scroll" });
+  const body = tacit.el("div", { class: "scroll tall" });
   const legend = tacit.el("div", { class: "legend", role: "group", "aria-label": "action" });
   const readout = tacit.el("p", { class: "readout", "aria-hidden": "true" }, "hover a cell to read it");
   let agent = 0, action = "likely";
@@ -75,7 +74,7 @@ tacit.heatTable = function (found, map, action, readout) {
         .map(([name, p]) => `${name} ${tacit.number(p, 3)}`).join(", ");
     const strength = 8 + 84 * probs[a];
     const made = tacit.el("td", { class: "heat", title: told, style: { "--hue": `var(--c${a % 7})`, "--strength": `${strength.toFixed(1)}%` },
-      "data-strong": probs[a] > 0.6 },
+      "data-strong": String(probs[a] > 0.5) },
       tacit.el("span", { class: shown ? "" : "unseen" }, `${shown ? "" : map.actions[a] + " "}${probs[a].toFixed(2).replace(/^0/, "")}`));
     made.addEventListener("mouseenter", () => { readout.textContent = told; });
     return made;
@@ -92,11 +91,11 @@ tacit.deviations = function (found) {
   const rows = found.deviations;
   const head = tacit.el("h4", {}, "Who gains by deviating, and where");
   if (!rows.length) return tacit.el("section", {}, head, tacit.el("p", { class: "note" }, "Nobody gains by deviating anywhere."));
-  const names = ["agent", "step", "state", found.kind === "nash" ? "instead of" : "when told", "play", "chance", "gain", "share"];
+  const names = ["agent", "step", "!state", found.kind === "nash" ? "!instead of" : "!when told", "!play", "chance", "gain", "share"];
   return tacit.el("section", {}, head,
     tacit.el("p", { class: "note" }, "Gain each time; share is gain times chance. An agent’s shares add up to its gap. The largest are shown."),
-    tacit.el("div", { class: "scroll" }, tacit.el("table", { class: "numbers" },
-      tacit.el("thead", {}, tacit.el("tr", {}, names.map((name) => tacit.el("th", { scope: "col" }, name)))),
+    tacit.el("div", { class: "scroll tall" }, tacit.el("table", { class: "numbers" },
+      tacit.heads(names),
       tacit.el("tbody", {}, rows.map((row) => tacit.el("tr", {},
         tacit.el("td", {}, row.agent), tacit.el("td", {}, row.step), tacit.el("td", { class: "word" }, row.state),
         tacit.el("td", { class: "word" }, row.instead_of), tacit.el("td", { class: "word" }, row.play),

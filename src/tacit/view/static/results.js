@@ -54,9 +54,9 @@ tacit.Results = class {
 
 tacit.columnName = function (column) {
   const agent = /^(.*)_(\d+)$/.exec(column);
-  if (agent) return `${tacit.columnName(agent[1])}, agent ${agent[2]}`;
+  if (agent) return /^(reward|gap)$/.test(agent[1]) ? `agent ${agent[2]}` : `${tacit.columnName(agent[1])}, agent ${agent[2]}`;
   return {
-    gap: "largest gap", gap_average: "of “average”", gap_latest: "of “latest”", gap_last: "of “last”", l2_gap: "L² gap",
+    gap: "largest", gap_average: "of “average”", gap_latest: "of “latest”", gap_last: "of “last”", l2_gap: "L² gap",
     average_value: "mean value of iterates", average_gap: "mean gap of iterates", average_l2_gap: "mean L² gap of iterates",
   }[column] || column;
 };
@@ -71,7 +71,7 @@ tacit.GameSection = class {
     this.mode = "sd";
     this.log = true;
     this.charts = { reward: new tacit.Chart("Reward while learning"), gap: new tacit.Chart("Gap to an equilibrium") };
-    this.charts.gap.controls.append(tacit.choice("axes", { log: "logarithmic", linear: "linear" }, "log",
+    this.charts.gap.tools.append(tacit.choice("axes", { log: "logarithmic", linear: "linear" }, "log",
       (value) => { this.log = value === "log"; this.draw(); }));
     this.pickers = {};
     for (const part of ["reward", "gap"]) {
@@ -145,7 +145,7 @@ tacit.GameSection = class {
       const chosen = this.chosen[part] || new Set();
       const columns = ((this.columns || {})[part] || []).filter((name) => chosen.has(name));
       const lines = groups.flatMap((group) => columns.flatMap((name, k) => this.lines(group, name, tacit.dashes[k % tacit.dashes.length], columns.length)));
-      this.charts[part].show(lines, { log: part === "gap" && this.log, label: part === "gap" ? "gap" : "per episode" });
+      this.charts[part].show(lines, { log: part === "gap" && this.log, label: part === "gap" ? "gap" : "reward per episode" });
     }
     const kinds = [...new Set(groups.map((group) => group.gap).filter(Boolean))];
     const band = { sd: "Bands: one standard deviation over seeds.", range: "Bands: smallest to largest seed.", mean: "", seeds: "Every seed is a line." }[this.mode];
@@ -201,9 +201,9 @@ tacit.GameSection = class {
         tacit.el("td", {}, largest.length > 1 ? tacit.number(Math.max(...largest)) : "–"),
         tacit.el("td", {}, shares.length ? `${tacit.number(100 * mean(shares), 3)} %` : "–"));
     });
-    const heads = ["learner", "episodes", "runs", "reward, agent 0", "value of each agent", "gap, mean", "worst seed", "of uniform play’s"];
+    const heads = ["learner", "episodes", "!runs", "reward, agent 0", "value of each agent", "gap, mean", "worst seed", "of uniform play’s"];
     tacit.fill(this.table, tacit.el("table", { class: "numbers" },
-      tacit.el("thead", {}, tacit.el("tr", {}, heads.map((head) => tacit.el("th", { scope: "col" }, head)))), tacit.el("tbody", {}, rows)));
+      tacit.heads(heads), tacit.el("tbody", {}, rows)));
   }
 
   settingsFor(game) {
@@ -219,7 +219,7 @@ tacit.GameSection = class {
           tacit.el("table", { class: "settings" }, tacit.el("tbody", {}, group.settings.map(([name, value]) =>
             tacit.el("tr", {}, tacit.el("th", { scope: "row" }, name), tacit.el("td", {}, value))))),
           tacit.el("div", { class: "scroll" }, tacit.el("table", { class: "numbers" },
-            tacit.el("thead", {}, tacit.el("tr", {}, ["seed", "episodes", "status", "reward", "gap", "policy", "seconds"].map((head) => tacit.el("th", { scope: "col" }, head)))),
+            tacit.heads(["seed", "episodes", "!status", "reward", "gap", "!policy", "seconds"]),
             tacit.el("tbody", {}, group.runs.slice(0, 200).map((run) => tacit.el("tr", {}, tacit.el("td", {}, run.seed),
               tacit.el("td", {}, tacit.thousands(String(run.done))),
               tacit.el("td", { class: "word" }, run.status === "finished" && run.ended !== "episodes" ? `ended by ${run.ended}` : run.status),
