@@ -11,11 +11,26 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from tacit._version import __version__
-from tacit.cli import compare, draw, evaluate, games, learners, options, plot, reproduce, run, show, solve, theory, tune
+from tacit.cli import (
+    compare,
+    draw,
+    evaluate,
+    export,
+    games,
+    learners,
+    options,
+    plot,
+    reproduce,
+    run,
+    show,
+    solve,
+    theory,
+    tune,
+)
 from tacit.core import check
 from tacit.core.errors import TacitError
 
-COMMANDS = (run, compare, tune, evaluate, plot, draw, show, solve, theory, reproduce, games, learners)
+COMMANDS = (run, compare, tune, evaluate, export, plot, draw, show, solve, theory, reproduce, games, learners)
 
 EPILOG = """examples:
   tacit games                                      the games that can be named
@@ -26,6 +41,7 @@ EPILOG = """examples:
   tacit compare good-state                         which learner? ranked by certified gap, in a minute
   tacit tune good-state v-learning -o tuned.toml   better parameters for one learner
   tacit evaluate results/first                     the stored policies' values and gaps, computed anew
+  tacit export results/first --csv                 one tidy table of all curves
   tacit plot results/first                         reward and gap curves
   tacit draw shapley simplex -o cycle.gif          how mixed actions move while agents learn
   tacit solve good-state --game-set horizon=20     best total reward
