@@ -137,7 +137,8 @@ def followed(game: ExactGame, policy: Recorded) -> Iterator[Place]:
                 continue
             k = policy.visits(h, s)
             since, means = averages(policy, k, h, s)
-            share = np.bincount(np.searchsorted(since, index, side="right") - 1, weight, minlength=len(since))
+            share = np.zeros(len(since))
+            np.add.at(share, np.searchsorted(since, index, side="right") - 1, weight)
             share[0] += lost[s]
             spread = means.spread(share[1:], len(k))
             held = np.flatnonzero(spread)
@@ -217,7 +218,8 @@ def transitions_of(game: TabularGame, h: int, s: int) -> FloatArray:
 
 
 def _even_next(game: ExactGame, h: int, s: int) -> FloatArray:
-    return _next(game, h, s, [np.full((1, a), 1 / a) for a in game.actions])[0]
+    even: FloatArray = _next(game, h, s, [np.full((1, a), 1 / a) for a in game.actions])[0]
+    return even
 
 
 def _tables(game: ExactGame) -> bool:
