@@ -19,7 +19,7 @@ from tacit.engine.drive import drive
 from tacit.engine.events import Compiling, Finished, Noted, Scouted, Started, Watcher, and_shown, shown, to_all
 from tacit.engine.exact import ExactEngine
 from tacit.engine.fused import FusedEngine
-from tacit.engine.outputs.thinned import ThinnedOutput
+from tacit.engine.outputs.thinned import MOST_THIN, ThinnedOutput
 from tacit.engine.protocols import Engine, Output
 from tacit.engine.record import Record
 from tacit.engine.run import Run
@@ -156,8 +156,7 @@ class Options:
         if self.certify is not None:
             check.flag("certify", self.certify)
         check.flag("keep", self.keep)
-        if self.thin is not None:
-            check.integer("thin", self.thin, least=1, most=10**6)
+        check_thin(self.thin)
 
     @property
     def most(self) -> int:
@@ -180,6 +179,12 @@ def check_limits(episodes: int | None, gap: float | None, seconds: float | None)
         check.real("gap", gap, least=0)
     if seconds is not None:
         check.positive("seconds", seconds)
+
+
+def check_thin(thin: int | None) -> None:
+    """Raise unless this is a number of visits that can be kept of each stage."""
+    if thin is not None:
+        check.integer("thin", thin, least=1, most=MOST_THIN)
 
 
 def run_learner(

@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 
 
 def supports_with_equilibria(A: np.ndarray, B: np.ndarray) -> set[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Return the pairs of supports mine, theirs for which some equilibrium plays within mine × theirs with all of mine and theirs best."""
+    """Return the pairs of supports within which some equilibrium plays, with all of both best replies."""
     m, n = A.shape
     found = set()
     for mine in _sets(m):

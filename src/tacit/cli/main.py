@@ -13,6 +13,7 @@ from typing import NoReturn
 from tacit._version import __version__
 from tacit.cli import (
     compare,
+    draw,
     evaluate,
     games,
     learners,
@@ -31,7 +32,23 @@ from tacit.cli import (
 from tacit.core import check
 from tacit.core.errors import TacitError
 
-COMMANDS = (run, compare, tune, evaluate, plot, report, view, play, show, solve, theory, reproduce, games, learners)
+COMMANDS = (
+    run,
+    compare,
+    tune,
+    evaluate,
+    plot,
+    draw,
+    report,
+    view,
+    play,
+    show,
+    solve,
+    theory,
+    reproduce,
+    games,
+    learners,
+)
 
 EPILOG = """examples:
   tacit games                                      the games that can be named
@@ -46,6 +63,7 @@ EPILOG = """examples:
   tacit report results/first                       all of it as one page that opens offline
   tacit view results/first                         a live page, while runs go on and after
   tacit play chicken                               take an agent's place against a learned policy
+  tacit draw shapley simplex -o cycle.gif          how mixed actions move while agents learn
   tacit solve good-state --game-set horizon=20     best total reward
   tacit solve chicken ce --json                    welfare-maximising correlated equilibrium
   tacit reproduce --quick                          the paper's tasks, solved exactly

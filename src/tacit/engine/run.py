@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -38,6 +38,11 @@ class Gaps:
         agents' own estimates (1/K)·Σ(V̄_1 − V̲_1) with other parameters, which are no bounds; or nothing was asked for.
     most : float
         The horizon times the span of the rewards: no gap is larger.
+
+    Examples
+    --------
+    >>> Gaps("cce", np.array([0.1, 0.3]), "certificate", most=7.0).size
+    '≤ 0.3'
     """
 
     kind: str
@@ -74,7 +79,15 @@ class Gaps:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A policy that a run can answer with, and how good it is; what is not known yet is computed on first use."""
+    """A policy that a run can answer with, and how good it is; what is not known yet is computed on first use.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> run = tacit.learn(tacit.make("chicken"), episodes=200)
+    >>> sorted(run.candidates), run.candidates["last"].gaps.source
+    (['average', 'last', 'latest'], 'exact')
+    """
 
     _policy: CertifiedPolicy | SampledPolicy | MarkovPolicy | None
     _judge: Callable[[], tuple[Gaps, FloatArray | None]] = field(repr=False)
@@ -117,6 +130,9 @@ class Run:
     Attributes
     ----------
     game : TabularGame, or EnvironmentGame where there are no tables
+    learner : str
+    episodes, seed : int
+        Episodes that were played, and the seed that everything random came from.
     last : MarkovPolicy
         The last iterate, a product policy.
     sampled : MarkovPolicy or None
@@ -149,6 +165,13 @@ class Run:
         What to try where the result is not good.
     error : Exception or None
         What an environment failed with, which ended the run early; `raise_error` raises it.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> run = tacit.learn(tacit.make("chicken"), episodes=200, points=4)
+    >>> run.ended, len(run.curve), run.gaps.kind
+    ('episodes', 4, 'cce')
     """
 
     game: Game
@@ -190,6 +213,41 @@ class Run:
             parts += [gains.title, *gains.parts]
             data["deviations"] = gains.data
         return Document(repr(self), parts, data)
+
+    def plot(
+        self,
+        *,
+        ax: Any = None,
+        columns: Sequence[str] | None = None,
+        agents: Sequence[int] | None = None,
+        scale: str = "log",
+        title: str | None = None,
+        size: tuple[float, float] | None = None,
+    ) -> Any:
+        """Draw the run's curve: reward and gap over episodes, or other columns of it.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, or as many as there are columns; optional
+            New ones of pyplot if not given.
+        columns : sequence of str, optional
+            Columns of `run.curve`, e.g. ["gap_average", "gap_last"]: an axis for each, which says what
+            kind of gap it is.
+        agents : sequence of int, optional
+            Draw a line for each of these agents.
+        scale : {"log", "linear"}
+            Of gaps; a logarithmic axis is linear just above zero, so that a gap of zero is on it.
+        title, size : optional
+            The title, and (width, height) in inches.
+
+        Returns
+        -------
+        axes
+            One for a single column, otherwise an array of them.
+        """
+        from tacit.engine.plotting import plot_run
+
+        return plot_run(self, ax=ax, columns=columns, agents=agents, scale=scale, title=title, size=size)
 
     def raise_error(self) -> None:
         """Raise what ended the run early, if an environment failed, with its own error chained to it."""

@@ -48,6 +48,13 @@ class Behaviour:
         What all play there on average; None where agents draw independently, or where it would be too large.
     averaged : bool
         Whether play depends on more than step and state: then this is what a watcher sees who knows no more.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> game = tacit.make("chicken")
+    >>> behaviour(game, tacit.solve(game, "ce").policy).joint[0, 0].round(2).tolist()
+    [[0.5, 0.25], [0.25, 0.0]]
     """
 
     reach: FloatArray
@@ -59,6 +66,17 @@ class Behaviour:
 def behaviour(game: ExactGame, policy: Policy) -> Behaviour:
     """Compute what a policy does at each step and state, exactly.
 
+    Parameters
+    ----------
+    game : TabularGame or CountGame
+    policy : a policy of it
+
+    Returns
+    -------
+    Behaviour
+
+    Examples
+    --------
     >>> import tacit
     >>> game = tacit.make("good-state", horizon=3)
     >>> behaviour(game, tacit.solve(game, "optimum").policy).reach.round(3)

@@ -107,7 +107,7 @@ def _most_even(gains: FloatArray) -> FloatArray:
     kept = np.abs(own).max(axis=1) > 1e-12
     own, reserve = own[kept], reserve[kept]
     if not len(own):
-        return np.where(played, 1.0, 0.0) / played.sum()
+        return _clean(np.where(played, 1.0, 0.0))
 
     def dual(multiplier: FloatArray) -> tuple[float, FloatArray]:
         weight = -multiplier @ own
@@ -143,4 +143,5 @@ def _lp(cost: FloatArray, rows: FloatArray, bound: FloatArray, total: FloatArray
 
 def _clean(x: FloatArray) -> FloatArray:
     x = np.maximum(x, 0.0)
-    return x / x.sum()
+    x /= x.sum()
+    return x

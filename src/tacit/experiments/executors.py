@@ -51,6 +51,10 @@ def run_all(
     timeout : float, optional
         Seconds that a job may run; then it is ended by force, where that is possible, and counts as failed.
 
+    Returns
+    -------
+    Answers
+
     Examples
     --------
     >>> run_all(lambda n, watch: 2 * n, [1, 2, 3]).results

@@ -80,6 +80,27 @@ def run_job(
     """Run a specification; with a directory, resume from its checkpoint and store the result.
 
     Returns None where another process holds the directory, and the outcome of before where the run is finished.
+
+    Parameters
+    ----------
+    spec : RunSpec
+    directory : path, optional
+    watch : callable, optional
+        Called with every event of the run.
+    every : float
+        Seconds between two checkpoints.
+
+    Returns
+    -------
+    Outcome or None
+        None where another process holds the directory; the outcome of before where the run is finished.
+
+    Examples
+    --------
+    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec
+    >>> [one] = Experiment("small", 10, (GameSpec("chicken"),), (LearnerSpec("npg"),)).run().outcomes
+    >>> run_job(one.spec).value == one.value
+    True
     """
     if directory is None:
         return _learned(spec, watch)[1]
@@ -131,7 +152,7 @@ def _learned(spec: RunSpec, watch: Watcher | None, checkpoint: Checkpoint | None
             watch(event)
 
     episodes = None if spec.open else spec.episodes
-    options = Options(episodes, spec.seed, spec.certify, spec.keep, spec.points, spec.gap, spec.seconds)
+    options = Options(episodes, spec.seed, spec.certify, spec.keep, spec.points, spec.gap, spec.seconds, spec.thin)
     given: dict[str, Any] = {"watch": timed, "checkpoint": checkpoint}
     with contextlib.ExitStack() as stack:
         game: Any = _game(spec)

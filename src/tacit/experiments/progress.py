@@ -18,6 +18,10 @@ class Progress:
 
     Attributes
     ----------
+    done, runs : int
+        Runs that are over, and all.
+    episodes : int
+        Episodes played in all runs.
     total : int or None
         Episodes of all runs; none where a gap or the clock ends some of them.
     failed : int
@@ -28,6 +32,15 @@ class Progress:
         Seconds until all is done, from the rates of each game with each learner; none before anything is known.
     unknown : int
         Pairs of a game and a learner whose rate is not known yet: with any, `left` is the least that it will take.
+    steps : int
+        Environment steps played so far.
+    reward : float or None
+        The last reward that was measured.
+
+    Examples
+    --------
+    >>> Progress(done=1, runs=4, episodes=100, total=400).failed
+    0
     """
 
     done: int

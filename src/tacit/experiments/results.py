@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from tacit.core.statistics import summarize
 from tacit.experiments.outcome import GapOutcome, Outcome
 from tacit.experiments.plan import RunSpec
-from tacit.experiments.statistics import summarize
 
 #: Where gaps come from, the surest first.
 SOURCES = ("exact", "certificate", "model-free", "estimate")
@@ -27,7 +27,20 @@ class FailedRun:
 
 @dataclass(frozen=True)
 class Group:
-    """Runs of one game with one learner over seeds, and what people call them."""
+    """Runs of one game with one learner over seeds, and what people call them.
+
+    Attributes
+    ----------
+    game, learner : str
+    outcomes : list of Outcome
+
+    Examples
+    --------
+    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec
+    >>> small = Experiment("small", 10, (GameSpec("chicken"),), (LearnerSpec("npg"),), seeds=2)
+    >>> [group.learner for group in small.run().groups]
+    ['npg']
+    """
 
     game: str
     learner: str
@@ -116,7 +129,22 @@ def _others(with_it: int, seeds: int) -> str:
 
 @dataclass(frozen=True)
 class Results:
-    """All runs of an experiment that ended, in the order of its games, learners and seeds, and those that failed."""
+    """All runs of an experiment that ended, in the order of its games, learners and seeds, and those that failed.
+
+    Attributes
+    ----------
+    outcomes : list of Outcome
+    failures : list of FailedRun
+    interrupted : bool
+
+    Examples
+    --------
+    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec
+    >>> small = Experiment("small", 10, (GameSpec("chicken"),), (LearnerSpec("npg"),), seeds=2)
+    >>> results = small.run()
+    >>> len(results.outcomes), results.failures
+    (2, [])
+    """
 
     outcomes: list[Outcome]
     failures: list[FailedRun]
@@ -126,6 +154,33 @@ class Results:
     def groups(self) -> list[Group]:
         """The outcomes by game and learner."""
         return grouped(self.outcomes)
+
+    def plot(self, *, ax: Any = None, size: tuple[float, float] | None = None, **options: Any) -> Any:
+        """Draw reward and gap over episodes: a row for each game, a line for each learner, a band over its seeds.
+
+        Parameters
+        ----------
+        ax : array of matplotlib axes, optional
+            A row for each game, in it one for rewards and one for each kind of gap; new ones of pyplot if not given.
+        size : (float, float), optional
+            Width and height in inches.
+        columns : sequence of {"reward", "value", "gap", "l2_gap"}
+        agents : sequence of int
+            A line for each of these agents instead of agent 0, or the largest gap.
+        scale : {"log", "linear"}
+            Of gaps; a logarithmic axis is linear just above zero, so that a gap of zero is on it.
+        band : {"sd", "ci95", "quartiles", "none"}
+        candidate : {"best", "average", "latest", "last"}
+            Whose gap.
+        title : str
+
+        Returns
+        -------
+        array of axes [games, panels]
+        """
+        from tacit.experiments.plotting import plot_groups
+
+        return plot_groups(self.groups, ax=ax, size=size, **options)
 
 
 def grouped(outcomes: Sequence[Outcome]) -> list[Group]:

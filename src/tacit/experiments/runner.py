@@ -67,6 +67,10 @@ def run_experiment(
         "i/n" runs the i-th of n shares, for job arrays without an engine: each share in a process of its own, all with
         the same `out`, or each with its own to be copied together.
 
+    Returns
+    -------
+    Results
+
     Examples
     --------
     >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec

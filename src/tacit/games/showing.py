@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
-from tacit.core.table import Document, Table, number
+from tacit.core.table import Cell, Document, Table, number
 from tacit.core.types import FloatArray
 from tacit.games.naming import action_names, joint_name, state_name
 from tacit.games.tabular import TabularGame, count, times
@@ -173,7 +173,7 @@ def _listed(game: TabularGame, rewards: FloatArray, where: str, team: bool, limi
     most = game.joint_actions if limit is None else min(game.joint_actions, listed)
     flat = rewards.reshape(game.agents, -1)
     names = [action_names(game, i) for i in range(game.agents)]
-    rows = []
+    rows: list[list[Cell]] = []
     for joint in range(most):
         chosen = np.unravel_index(joint, game.actions)
         paid = [float(flat[0, joint])] if team else [float(x) for x in flat[:, joint]]

@@ -27,7 +27,7 @@ def show_counts(game: CountGame, *, state: int | str | None, step: int | None, l
         check.integer("limit", limit, least=1)
     most = game.states if limit is None else min(game.states, STATES)
     states = list(range(most)) if state is None else [state_number(game, state)]
-    parts: list[str | Table] = opening(game)
+    parts: list[str | Table] = [*opening(game)]
     if not (game.weights == 1).all():
         parts.append("each agent's rewards are these times its own weights")
     parts.append(f"agents are anonymous: only how many chose what matters; this is step {h}")

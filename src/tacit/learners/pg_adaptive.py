@@ -64,6 +64,11 @@ class PGAdaptive(Learner):
         Least probability of an action at the first visit, in units of 1/A; it falls as 1/√t.
     start : "uniform", "random" or MarkovPolicy
         The policy of the first episode.
+
+    Examples
+    --------
+    >>> PGAdaptive().leniency
+    1.0
     """
 
     tunable: ClassVar[Mapping[str, Range]] = {"eta": Span(0.005, 0.5), "exploration": Span(1e-3, 1.0)}

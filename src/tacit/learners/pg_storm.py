@@ -60,6 +60,11 @@ class PGStorm(Learner):
         The free constant of the theorem's schedule.
     start : "uniform", "random" or MarkovPolicy
         The parameters θ of the first episode.
+
+    Examples
+    --------
+    >>> PGStorm(eta=1e-4, momentum=0.5).exploration
+    0.0
     """
 
     tunable: ClassVar[Mapping[str, Range]] = {

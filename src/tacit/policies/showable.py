@@ -47,6 +47,25 @@ class Showable(Sealed):
         shown: Document = showing.show_policy(self, self.game if game is None else game, everything, limit)
         return shown
 
+    def plot(self, game: Any = None, *, ax: Any = None, size: tuple[float, float] | None = None) -> Any:
+        """Draw what is played: a joint distribution, or a heat map by step and state for each agent.
+
+        Parameters
+        ----------
+        game : optional
+            As for `show`.
+        ax : axes, or one for each agent; optional
+            New ones of pyplot if not given.
+        size : (float, float), optional
+            Width and height in inches.
+
+        Returns
+        -------
+        array of axes
+        """
+        pictures = importlib.import_module("tacit.report.pictures")  # of a layer above
+        return pictures.plot_policy(self, game, ax=ax, size=size)
+
     def _repr_html_(self) -> str:
         from tacit.core.errors import TacitError
 

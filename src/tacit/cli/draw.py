@@ -1,0 +1,135 @@
+"""`tacit draw`: pictures of a game, of a policy and of learning, still or moving."""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from pathlib import Path
+from typing import Any
+
+from tacit.cli import options
+from tacit.cli.plot import ENDINGS, size_of
+from tacit.core import archive, check
+from tacit.core.errors import TacitError
+from tacit.games.exact import with_tables
+
+#: Pictures, with what they show.
+KINDS = {
+    "policy": "what is played, by step and state (or the joint distribution of a game played once)",
+    "play": "an episode step by step; with -o FILE.gif or FILE.html it moves",
+    "simplex": "how mixtures of three actions move while agents learn; .gif and .html move",
+    "field": "best responses and equilibria of a 2×2 game, and how learners move; .gif and .html move",
+    "polytope": "the correlated equilibria of a 2×2 game, with play of learners and a policy",
+    "learning": "what agents play at the first step while they learn: .gif or .html",
+}
+#: Who learns where nobody is named.
+_LEARNER = {"simplex": "fictitious-play", "field": "adaptive-v-cce", "polytope": "adaptive-v-cce"}
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    told = "\n".join(f"  {kind:<9} {what}" for kind, what in KINDS.items())
+    parser = commands.add_parser(
+        "draw",
+        help="draw a game's best responses or equilibria, a policy, play, or learning; GIF and HTML move",
+        description=f"Draw a picture of a game:\n{told}",
+        epilog="examples:\n  tacit draw shapley simplex -o cycle.gif        Shapley's cycle of fictitious play\n"
+        "  tacit draw chicken field adaptive-v-cce npg -o field.png\n"
+        "  tacit draw chicken polytope --concept ce -o ce.png\n"
+        "  tacit draw box-pushing play --game-set horizon=6 -o play.gif\n"
+        "  tacit draw good-state policy --policy results/first/…/policy.npz -o policy.svg",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    options.add_game(parser)
+    parser.add_argument("kind", metavar="PICTURE", help=f"one of: {', '.join(KINDS)}")
+    parser.add_argument(
+        "learners", metavar="LEARNER", nargs="*", help="who learns: names from `tacit learners`, or fictitious-play"
+    )
+    parser.add_argument("-o", "--out", metavar="FILE", help=".png, .svg or .pdf; .gif or .html move (PICTURE.png)")
+    parser.add_argument("--policy", metavar="FILE", help="draw this policy, a .npz or .json")
+    parser.add_argument(
+        "--concept", metavar="C", help="or the solution of `tacit solve`: optimum, cce, ce, nash (optimum)"
+    )
+    parser.add_argument("--episodes", metavar="K", type=int, default=2000, help="episodes of learning (2000)")
+    parser.add_argument("--seed", metavar="S", type=int, default=0, help="of learning and play (0)")
+    parser.add_argument("--frames", metavar="N", type=int, default=60, help="of a moving picture of learning (60)")
+    parser.add_argument("--fps", metavar="F", type=float, help="frames a second (12; 1 of play)")
+    parser.add_argument("--size", metavar="WxH", help="width and height in inches, e.g. 10x4")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Draw the picture and print where it is."""
+    kind = check.choice("picture", args.kind, KINDS)
+    moves = kind == "learning"
+    place = archive.path(args.out if args.out is not None else f"{kind}.{'gif' if moves else 'png'}")
+    moving = place.suffix in (".gif", ".html")
+    if moves and not moving:
+        raise TacitError(f"{place} does not move; give a .gif or an .html")
+    if moving and kind in ("policy", "polytope"):
+        raise TacitError(f"the {kind} does not move; give a .png, .svg or .pdf")
+    if not moving and place.suffix not in ENDINGS:
+        raise TacitError(f"{place} has no ending of a picture; give one of {', '.join((*ENDINGS, '.gif', '.html'))}")
+    size = size_of(args.size)
+    game = with_tables(options.game_of(args))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph")  # of a name, which the font does not have
+        _draw(args, kind, game, place, moving, size)
+    options.console().print(f"{'animation' if moving else 'figure'}: {place}", soft_wrap=True)
+    return 0
+
+
+def _draw(
+    args: argparse.Namespace, kind: str, game: Any, place: Path, moving: bool, size: tuple[float, float] | None
+) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")  # nothing is shown on a screen
+    from tacit.drawing.style import styled
+    from tacit.report import pictures, save_figure
+
+    if kind in ("policy", "play"):
+        policy = _policy(args, game)
+        if moving:
+            pictures.animate_play(game, policy, place, seed=args.seed, fps=args.fps or 1.0)
+            return
+        axes = (
+            pictures.plot_policy(policy, game, size=size)
+            if kind == "policy"
+            else pictures.plot_play(game, policy, seed=args.seed, size=size)
+        )
+    else:
+        learners = args.learners or [_LEARNER.get(kind, "adaptive-v-cce")]
+        paths = pictures.learned_paths(game, learners, episodes=args.episodes, seed=args.seed, points=400)
+        if moving:
+            pictures.animate_learning(paths, place, frames=args.frames, fps=args.fps or 12.0)
+            return
+        if kind == "simplex":
+            axes = pictures.plot_simplex(paths, size=size)
+        elif kind == "field":
+            axes = pictures.plot_field(game, paths, size=size)
+        else:
+            held = [_policy(args, game)] if args.policy or args.concept else []
+            axes = pictures.plot_polytope(game, paths, held, size=size)
+    figure = (axes if not hasattr(axes, "flat") else axes.flat[0]).figure
+    with styled():
+        save_figure(figure, place)
+    from matplotlib import pyplot
+
+    pyplot.close(figure)
+
+
+def _policy(args: argparse.Namespace, game: Any) -> Any:
+    """Return the policy that is to be drawn: of a file, learned, or the solution of the game."""
+    if args.policy is not None:
+        from tacit import policies
+
+        found: Any = policies.load(args.policy)
+        return found
+    if args.learners and args.kind in ("policy", "play"):
+        from tacit.learning import learn
+
+        return learn(game, args.learners[0], episodes=args.episodes, seed=args.seed).policy
+    from tacit.solving import solve
+
+    return solve(game, args.concept or "optimum").policy

@@ -1,0 +1,185 @@
+"""Curves of stored or finished runs: a row for each game, rewards, and an axis for each kind of gap."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.core import check
+from tacit.core.errors import TacitError, brief
+from tacit.drawing.curves import BANDS, Series, aligned, band_words, draw_series, gap_axis, legend
+from tacit.drawing.style import look, name, plain
+from tacit.drawing.words import gap_words
+from tacit.experiments.results import SOURCES, Group
+
+COLUMNS = ("reward", "value", "gap", "l2_gap")
+CANDIDATES = ("best", "average", "latest", "last")
+_WORDS = {"reward": "reward in an episode", "value": "value of the policy", "l2_gap": "L² gap"}
+
+
+def panels(groups: Sequence[Group], columns: Sequence[str], candidate: str) -> list[tuple[str, str]]:
+    """Return what axes a row has: (column, kind of gap or "")."""
+    found: list[tuple[str, str]] = []
+    for column in columns:
+        check.choice("column", column, COLUMNS)
+        if column != "gap":
+            found.append((column, ""))
+            continue
+        kinds = dict.fromkeys(_gap_kind(group, candidate) for group in groups)
+        found += [(column, kind) for kind in kinds if kind] or [(column, "")]
+    return found
+
+
+def draw_groups(
+    groups: Sequence[Group],
+    axes: npt.NDArray[Any],
+    *,
+    columns: Sequence[str] = ("reward", "gap"),
+    agents: Sequence[int] | None = None,
+    scale: str = "log",
+    band: str = "sd",
+    candidate: str = "best",
+    title: str | None = None,
+) -> dict[tuple[str, str], tuple[str, Any]]:
+    """Draw groups on axes [games, panels]; return the legend: for each learner and number of seeds a label and a line.
+
+    The same learner has the same colour everywhere. The gap is that of the best candidate at every time, or of one of
+    them; learners without candidates have only the one gap.
+    """
+    check.choice("band", band, BANDS)
+    check.choice("candidate", candidate, CANDIDATES)
+    games = list(dict.fromkeys(group.game for group in groups))
+    learners = list(dict.fromkeys(group.learner for group in groups))
+    shown = panels(groups, columns, candidate)
+    if axes.shape != (len(games), len(shown)):
+        raise TacitError(
+            f"axes has shape {axes.shape}; there must be a row for each of {len(games)} games and a column for each of "
+            f"{len(shown)} panels"
+        )
+    looks = {learner: look(k) for k, learner in enumerate(learners)}
+    entries: dict[tuple[str, str], tuple[str, Any]] = {}
+    for row, game in zip(axes, games, strict=True):
+        for ax, (column, kind) in zip(row, shown, strict=True):
+            held = [g for g in groups if g.game == game and (not kind or _gap_kind(g, candidate) == kind)]
+            for group in held:
+                for series in _series(group, column, candidate, agents, looks[group.learner], kind):
+                    line = draw_series(series, ax=ax, band=band)
+                    label = f"{name(group.learner)} ({_seeds(group)})"
+                    entries.setdefault((group.learner, _seeds(group)), (label, line))
+                if column == "gap":
+                    _mark_ends(group, ax, looks[group.learner]["color"])
+            _dress(ax, game, column, kind, held, candidate, scale, title)
+    return entries
+
+
+def _series(
+    group: Group, column: str, candidate: str, agents: Sequence[int] | None, style: dict[str, str], kind: str
+) -> list[Series]:
+    curves = [one.curve for one in group.outcomes]
+    known = [set(curve.dtype.names or ()) for curve in curves]
+    told = f"{group.learner}: {kind}" if kind else ""
+    if agents is None:
+        own = _column(group, column, candidate)
+        if not all(own in names for names in known):
+            return []
+        return [Series(told, *aligned(curves, own), style, positive="gap" in column)]
+    found = []
+    for k, i in enumerate(agents):
+        if not all(f"{column}_{i}" in names for names in known):
+            raise TacitError(f"agents has {brief(i)}; {group.learner} on {group.game} has no column {column}_{i}")
+        lines = {**style, "linestyle": ("-", "--", ":", "-.")[k % 4]}
+        label = f"{group.learner}, agent {i}" + (f": {kind}" if kind else "")
+        found.append(Series(label, *aligned(curves, f"{column}_{i}"), lines, positive=column == "gap"))
+    return found
+
+
+def _column(group: Group, column: str, candidate: str) -> str:
+    if column != "gap" or candidate == "best":
+        return column
+    held = all(f"gap_{candidate}" in (one.curve.dtype.names or ()) for one in group.outcomes)
+    return f"gap_{candidate}" if held else "gap"
+
+
+def _gap_kind(group: Group, candidate: str) -> str:
+    """Return what the gap of a group is called; where seeds differ, by the weakest source."""
+    gaps = [one.gap if candidate == "best" else one.candidates.get(candidate, one.gap) for one in group.outcomes]
+    known = [gap for gap in gaps if gap is not None]
+    if not known:
+        return ""
+    weakest = max(known, key=lambda gap: SOURCES.index(gap.source))
+    return gap_words(weakest.kind, weakest.source)
+
+
+def _mark_ends(group: Group, ax: Any, color: str) -> None:
+    """Mark the gap at which runs were to stop, and where each was certified to have it."""
+    target = group.outcomes[0].spec.gap
+    if target is not None and target > 0:
+        ax.axhline(target, color=color, linewidth=0.8, linestyle=":")
+    for one in group.outcomes:
+        if one.ended == "gap":
+            ax.plot(one.curve["episode"][-1], one.curve["gap"][-1], "o", color=color, markersize=4)
+
+
+def _seeds(group: Group) -> str:
+    return "1 seed" if len(group.outcomes) == 1 else f"{len(group.outcomes)} seeds"
+
+
+def _dress(
+    ax: Any, game: str, column: str, kind: str, held: Sequence[Group], candidate: str, scale: str, title: str | None
+) -> None:
+    from matplotlib.ticker import EngFormatter
+
+    ax.set_xlabel("episode")
+    if column == "gap":
+        whose = "" if candidate == "best" else f', candidate "{candidate}"'
+        stopped = ", ● stopped" if any(one.ended == "gap" for group in held for one in group.outcomes) else ""
+        ax.set_ylabel(f"gap: {kind}" if kind else "gap")
+        ax.set_title(title if title is not None else f"{name(game)}: largest gap of all agents{whose}{stopped}")
+        gap_axis(ax, scale=scale)
+    else:
+        ax.set_ylabel(_WORDS[column])
+        ax.set_title(title if title is not None else f"{name(game)}: {_WORDS[column]}")
+        if column == "l2_gap":
+            gap_axis(ax, scale=scale)
+        else:
+            ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+    if ax.lines and len(ax.get_legend_handles_labels()[1]) <= 10:
+        legend(ax)
+    plain(ax.title)
+
+
+def size_of(groups: Sequence[Group], panel_count: int) -> tuple[float, float]:
+    """Return the width and height of a figure that holds them."""
+    games = len(dict.fromkeys(group.game for group in groups))
+    learners = len(dict.fromkeys(group.learner for group in groups))
+    return (max(5.0, 5.0 * panel_count), 0.8 + 3.2 * games + 0.25 * learners)
+
+
+def plot_groups(
+    groups: Sequence[Group], *, ax: Any = None, size: tuple[float, float] | None = None, **options: Any
+) -> npt.NDArray[Any]:
+    """Draw groups on new axes of pyplot, or on those given, and return them as an array [games, panels]."""
+    from tacit.drawing.style import new_axes, styled
+
+    if not groups:
+        raise TacitError("there are no runs to draw")
+    columns, candidate = options.get("columns", ("reward", "gap")), options.get("candidate", "best")
+    shown = panels(groups, columns, candidate)
+    games = len(dict.fromkeys(group.game for group in groups))
+    with styled():
+        if ax is None:
+            axes = new_axes(games, len(shown), size=size or size_of(groups, len(shown)))
+        else:
+            axes = np.asarray(ax, dtype=object).reshape(games, -1)
+        entries = draw_groups(groups, axes, **options)
+        first = axes.flat[0]
+        if first.get_legend() is None and entries:
+            labels = [label for label, _ in entries.values()]
+            told = band_words(options.get("band", "sd"))
+            lines = [line for _, line in entries.values()]
+            drawn = first.legend(lines, labels, fontsize=8, frameon=False, title=told, title_fontsize=8)
+            plain(*drawn.get_texts())
+    return axes

@@ -1,0 +1,138 @@
+"""Plots: what is drawn where, that gaps of zero are seen, and that files are what their endings say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from PIL import Image
+from scipy.optimize import linprog
+
+import tacit
+from tacit.cli.main import main
+from tacit.drawing.curves import Series, draw_series, gap_axis
+from tacit.drawing.two_by_two import ce_vertices
+from tacit.engine.trajectory import trajectory
+from tacit.experiments import Experiment, GameSpec, LearnerSpec
+from tacit.report import pictures
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    from matplotlib import pyplot
+
+    pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def results():
+    learners = (LearnerSpec("stage-v-cce"), LearnerSpec("pg-exact", {"eta": 0.5}))
+    return Experiment("x", 60, (GameSpec("prisoners-dilemma"),), learners, seeds=2).run()
+
+
+def axes_of(count: int):
+    return Figure().subplots(1, count, squeeze=False)[0]
+
+
+def test_one_axis_holds_one_kind_of_gap(results):
+    axes = results.plot()
+    assert [ax.get_ylabel() for ax in axes[0]] == ["reward in an episode", "gap: cce bound", "gap: exact nash"]
+    assert [text.get_text() for text in axes[0, 1].get_legend().get_texts()] == ["stage-v-cce: cce bound"]
+    assert [text.get_text() for text in axes[0, 2].get_legend().get_texts()] == ["pg-exact: exact nash"]
+
+
+def test_axes_are_taken_and_returned(results):
+    given = axes_of(3)
+    drawn = results.plot(ax=given, title="mine", scale="linear", band="none")
+    assert drawn[0, 1] is given[1]
+    assert given[1].get_title() == "mine"
+    assert given[1].get_yscale() == "linear"
+    by_agent = results.plot(columns=["reward"], agents=[0, 1])
+    assert len(by_agent[0, 0].lines) == 4
+    with pytest.raises(tacit.TacitError, match="no column reward_7"):
+        results.plot(columns=["reward"], agents=[7])
+
+
+def test_zero_is_on_a_logarithmic_axis():
+    (ax,) = axes_of(1)
+    draw_series(Series("a", np.arange(1, 6), np.array([[1, 0.1, 0.01, 0, 0.0]]), positive=True), ax=ax)
+    gap_axis(ax)
+    assert ax.get_yscale() == "symlog"
+    low, high = ax.get_ylim()
+    at_zero, at_top = ax.transData.transform([(1, 0.0), (1, 1.0)])[:, 1]
+    inside = ax.get_window_extent()
+    assert low < 0 < 1 < high
+    assert inside.y0 <= at_zero < at_top <= inside.y1
+
+
+def test_a_run_draws_itself():
+    run = tacit.learn(tacit.make("chicken"), "stage-v-cce", episodes=60, seed=0)
+    assert [ax.get_ylabel() for ax in run.plot()] == ["reward", f"gap: {run.gaps.kind} bound"] or run.chosen == "last"
+    given = axes_of(1)[0]
+    assert run.plot(ax=given, columns=["gap_last"]) is given
+    assert "exact" in given.get_ylabel()
+    with pytest.raises(tacit.TacitError, match="no column"):
+        run.plot(columns=["nothing"])
+
+
+def test_ce_vertices_against_linear_programs():
+    """The polytope's extent in random directions is that of a linear program over correlated equilibria."""
+    for seed in range(3):
+        payoffs = np.random.default_rng(seed).random((2, 2, 2))
+        corners = ce_vertices(payoffs)
+        game = tacit.matrix_game(payoffs)
+        for corner in corners:
+            policy = tacit.MarkovPolicy((corner / corner.sum()).reshape(1, 1, 2, 2))
+            assert tacit.evaluate(game, policy, gap="ce").gap < 1e-8
+        for k in range(5):
+            direction = np.random.default_rng([seed, k]).normal(size=4)
+            rows = []
+            for i, told in ((0, 0), (0, 1), (1, 0), (1, 1)):
+                gain = np.zeros((2, 2))
+                for other in range(2):
+                    at, to = ((told, other), (1 - told, other)) if i == 0 else ((other, told), (other, 1 - told))
+                    gain[at] = payoffs[i][to] - payoffs[i][at]
+                rows.append(gain.ravel())
+            best = -linprog(-direction, rows, np.zeros(4), np.ones((1, 4)), [1.0]).fun
+            assert (corners @ direction).max() == pytest.approx(best, abs=1e-7)
+
+
+def test_trajectories_are_those_of_the_loop():
+    """Agents on their own play as the compiled loop does, so the end of a trajectory is the run's last iterate."""
+    game = tacit.make("chicken")
+    path = trajectory(game, "stage-v-cce", episodes=50, points=5, seed=3, iota=1.0)
+    assert path.probs[0].shape == (6, 1, 1, 2)
+    np.testing.assert_allclose(path.probs[0].sum(axis=-1), 1)
+    assert path.counts.sum() == pytest.approx(1)
+    cycle = trajectory(tacit.make("shapley"), "fictitious-play", episodes=2000, points=100)
+    late = cycle.probs[0][50:, 0, 0]
+    assert np.ptp(late, axis=0).min() > 0.2  # it does not settle
+
+
+def test_pictures_take_axes():
+    game = tacit.make("chicken")
+    path = trajectory(game, "fictitious-play", episodes=30, points=10)
+    given = axes_of(1)[0]
+    assert pictures.plot_field(game, [path], ax=given) is given
+    policy = tacit.solve(game, "ce").policy
+    assert policy.plot(ax=given)[0] is given
+    with pytest.raises(tacit.TacitError, match="two actions each"):
+        pictures.plot_polytope(tacit.make("shapley"))
+
+
+def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    moving = tmp_path / "play.gif"
+    assert main(["draw", "box-pushing", "play", "--game-set", "horizon=2", "-o", str(moving)]) == 0
+    assert Image.open(moving).n_frames == 2
+    page = tmp_path / "cycle.html"
+    assert main(["draw", "shapley", "simplex", "-o", str(page), "--frames", "2", "--episodes", "50"]) == 0
+    assert "<img" in page.read_text()
+    still = tmp_path / "field.png"
+    assert main(["draw", "chicken", "polytope", "fictitious-play", "--episodes", "20", "-o", str(still)]) == 0
+    assert Image.open(still).width > 100
+    assert str(still) in capsys.readouterr().out
+    assert main(["draw", "shapley", "field", "-o", str(still)]) == 2
+    assert "two actions each" in capsys.readouterr().err
