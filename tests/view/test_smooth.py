@@ -88,12 +88,8 @@ def test_a_hundred_long_runs_stay_smooth(watched: Any, many: Path, capsys: pytes
         thread.join(30)
     with capsys.disabled():
         size, late = len(page._document) / 1e6, np.quantile(seeds, 0.95)
-        print(
-            f"\nfirst lines after {first:.1f} s, all read after {read:.1f} s, {size:.1f} MB sent; a frame while hovering:"
-        )
-        print(
-            f"mean and band {np.median(mean):.0f} ms, every seed {np.median(seeds):.0f} ms (95 %: {late:.0f});", end=" "
-        )
+        print(f"\nfirst lines after {first:.1f} s, all after {read:.1f} s, {size:.1f} MB; a frame while hovering:")
+        print(f"mean and band {np.median(mean):.0f} ms, every seed {np.median(seeds):.0f} ms (95 %: {late:.0f});")
         print(f"all lines drawn in {redraw:.0f} ms")
     assert np.median(mean) < FRAME
     assert np.median(seeds) < FRAME

@@ -45,7 +45,9 @@ def overview(folder: Folder) -> dict[str, Any]:
         {
             "name": text(name),
             "told": text(_told(held)),
-            "groups": [{**_group(group, names[id(group)], most), "colour": learners.index(group.learner)} for group in held],
+            "groups": [
+                {**_group(group, names[id(group)], most), "colour": learners.index(group.learner)} for group in held
+            ],
         }
         for name, held in games.items()
     ]

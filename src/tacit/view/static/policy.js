@@ -78,7 +78,7 @@ tacit.heatTable = function (found, map, action, readout) {
     const told = `step ${found.steps[k]}, ${found.states[s]} (reached with ${tacit.number(reach, 3)}): `
       + map.actions.map((name, b) => [name, probs[b]]).filter(([, p]) => p >= 0.0005)
         .map(([name, p]) => `${name} ${tacit.number(p, 3)}`).join(", ");
-    const strength = 8 + 84 * probs[a];
+    const strength = 6 + 68 * probs[a];
     const made = tacit.el("td", { class: "heat", title: told, style: { "--hue": `var(--c${a % 7})`, "--strength": `${strength.toFixed(1)}%` },
       "data-strong": String(probs[a] > 0.5) },
       tacit.el("span", { class: shown ? "" : "unseen" }, `${shown ? "" : map.actions[a] + " "}${probs[a].toFixed(2).replace(/^0/, "")}`));
@@ -93,7 +93,7 @@ tacit.heatTable = function (found, map, action, readout) {
       map.cells[s].map((probs, k) => cell(probs, found.reach[s][k], s, k))))));
 };
 
-tacit.heatCell = (p, hue) => tacit.el("td", { class: "heat wide", style: { "--hue": hue, "--strength": `${(6 + 84 * p).toFixed(1)}%` },
+tacit.heatCell = (p, hue) => tacit.el("td", { class: "heat wide", style: { "--hue": hue, "--strength": `${(6 + 68 * p).toFixed(1)}%` },
   "data-strong": String(p > 0.5), "data-value": p }, tacit.number(p, 3));
 
 // Few places: each agent's whole distribution, an action in each column.
