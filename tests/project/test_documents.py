@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import importlib
 import inspect
 import re
@@ -92,3 +93,10 @@ def test_every_page_of_the_site_is_in_a_table_of_contents():
                     listed.add((path.parent / line.strip()).resolve())
     pages = {path.with_suffix("").resolve() for path in (ROOT / "docs").rglob("*.*") if path.suffix in (".md", ".rst")}
     assert pages - listed == {(ROOT / "docs" / "index").resolve()}
+
+
+def test_the_schema_of_experiments_is_described():
+    page = (ROOT / "docs" / "reference" / "formats.md").read_text(encoding="utf-8")
+    rows = [row for row in page.splitlines() if row.startswith("| `")]
+    described = {name for row in rows for name in re.findall(r"`(\w+)`", row.split("|")[1])}
+    assert {field.name for field in dataclasses.fields(tacit.experiments.Experiment)} <= described
