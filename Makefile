@@ -4,7 +4,7 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: paper test test-all bench lint clean help
+.PHONY: paper test test-all bench coverage dist docs lint clean help
 
 help:           ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/'
@@ -38,6 +38,17 @@ $(VENV)/.gambit: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pygambit \
 		|| echo "pygambit could not be built: the tests that compare with it will be skipped"
 	@touch $@
+
+docs: $(READY)   ## the site in build/docs/html: notebooks are executed, warnings are errors
+	$(BIN)/python -m sphinx -W --keep-going -q -b html -d build/docs/doctrees docs build/docs/html
+	@echo "open build/docs/html/index.html"
+
+coverage: $(READY)  ## which lines the tests run, as pages in build/coverage (a report, not a goal)
+	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" --cov --cov-report=html:build/coverage --cov-report=term:skip-covered
+
+dist: $(READY)   ## wheel and sdist in dist
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check build
+	$(BIN)/python -m build
 
 bench: $(READY)  ## measure, ours and others' side by side
 	$(BIN)/python benchmarks/evaluation.py

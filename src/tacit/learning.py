@@ -16,10 +16,10 @@ from tacit.engine.agents import check_alone
 from tacit.engine.checkpoint import Checkpoint
 from tacit.engine.curve import Curve
 from tacit.engine.drive import drive
-from tacit.engine.events import Finished, Noted, Scouted, Started, Watcher, and_shown, shown, to_all
+from tacit.engine.events import Compiling, Finished, Noted, Scouted, Started, Watcher, and_shown, shown, to_all
 from tacit.engine.exact import ExactEngine
 from tacit.engine.fused import FusedEngine
-from tacit.engine.outputs.thinned import ThinnedOutput
+from tacit.engine.outputs.thinned import MOST_THIN, ThinnedOutput
 from tacit.engine.protocols import Engine, Output
 from tacit.engine.record import Record
 from tacit.engine.run import Run
@@ -101,7 +101,7 @@ def learn(
         may end elsewhere. Rows of the curve are left out where measuring them would take more than half of the time.
     progress : callable, optional
         Called with every event of the run: `Started`, `Advanced(done, total)`, `Measured(row)` with the reward and
-        the gap, `Noted(text)` and `Finished`, all of `tacit.engine.events`.
+        the gap, `Noted(text)`, `Compiling(text)` and `Finished`, all of `tacit.engine.events`.
     checkpoint : Checkpoint, optional
         Where to keep the state of the run, and to resume from if it is there. It never changes a result.
     horizon : int, optional
@@ -156,8 +156,7 @@ class Options:
         if self.certify is not None:
             check.flag("certify", self.certify)
         check.flag("keep", self.keep)
-        if self.thin is not None:
-            check.integer("thin", self.thin, least=1, most=10**6)
+        check_thin(self.thin)
 
     @property
     def most(self) -> int:
@@ -178,8 +177,14 @@ def check_limits(episodes: int | None, gap: float | None, seconds: float | None)
         raise TacitError("episodes is missing; say how many, or when to stop: by gap, by seconds or by both")
     if gap is not None:
         check.real("gap", gap, least=0)
-    if seconds is not None and check.real("seconds", seconds, least=0) == 0:
-        raise TacitError("seconds is 0; it must be a positive number")
+    if seconds is not None:
+        check.positive("seconds", seconds)
+
+
+def check_thin(thin: int | None) -> None:
+    """Raise unless this is a number of visits that can be kept of each stage."""
+    if thin is not None:
+        check.integer("thin", thin, least=1, most=MOST_THIN)
 
 
 def run_learner(
@@ -224,7 +229,7 @@ def run_learner(
         checkpoint = None
     else:
         watched = {"certificate": output.certificate, "record": output.record}
-        engine = FusedEngine(game, chosen, episodes=K, seed=seed, **watched, tell=lambda text: watch(Noted(text)))
+        engine = FusedEngine(game, chosen, episodes=K, seed=seed, **watched, tell=lambda text: watch(Compiling(text)))
     return _conduct(engine, output, name, options, watch, checkpoint)
 
 

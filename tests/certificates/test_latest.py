@@ -33,7 +33,13 @@ def learned(
     return spec.equilibrium, cert, certified_policies(game, kept, spec.rule)["latest"]
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+#: Compiled for three agents; the others are compiled for two, below, and compared with brute force there.
+SHORT = ("stage ce", "adaptive cce")
+
+
+@pytest.mark.parametrize(
+    "learner", [pytest.param(name, marks=[] if name in SHORT else pytest.mark.slow) for name in LEARNERS]
+)
 def test_streaming_equals_stored(learner: str):
     game = tacit.make("random-general-sum", agents=3, actions=[2, 3, 2], states=2, horizon=3, seed=2)
     kind, cert, policy = learned(game, learner, 400)

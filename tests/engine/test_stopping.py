@@ -172,7 +172,7 @@ def test_the_sampled_iterate_is_drawn_evenly_wherever_a_run_ends():
     ("wrong", "told"),
     [
         ({"seconds": 0}, "seconds is 0; it must be a positive number"),
-        ({"seconds": -1}, "seconds is -1; it must be a number of at least 0"),
+        ({"seconds": -1}, "seconds is -1; it must be a positive number"),
         ({"seconds": np.inf}, "seconds is inf"),
         ({"gap": -0.1}, "gap is -0.1"),
         ({"gap": "small"}, "gap is 'small'"),

@@ -8,23 +8,16 @@ import warnings
 from collections.abc import Iterator
 from typing import Any
 
+import clusters
 import pytest
-
-NODE = {"num_cpus": 1, "object_store_memory": 80_000_000}
-#: A node counts as dead after seconds instead of half a minute, and workers have the usual priority.
-SYSTEM = {"worker_niceness": 0, "health_check_period_ms": 1000, "health_check_failure_threshold": 5}
 
 
 @pytest.fixture(scope="session")
 def ray_cluster() -> Iterator[Any]:
     pytest.importorskip("ray")
-    from ray.cluster_utils import Cluster
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        head = {**NODE, "include_dashboard": False, "_system_config": SYSTEM}
-        cluster = Cluster(initialize_head=True, head_node_args=head)
-        cluster.add_node(**NODE)
+        cluster = clusters.two_nodes()
     yield cluster
     with contextlib.suppress(Exception):
         cluster.shutdown()

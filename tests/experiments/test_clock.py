@@ -1,4 +1,4 @@
-"""A job's timeout counts from when its worker is ready, and not while there is no worker."""
+"""What the dispatcher makes of messages as they come: timeouts count from when a worker is ready, and none is lost."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import worker_jobs as jobs
 
+from tacit.engine import Event, Noted
 from tacit.experiments.carried import Carried
 from tacit.experiments.dispatch import Desk, Failure, Start, dispatch
 from tacit.experiments.places.base import Began, Ended, Key, Message, Place, Prepared
@@ -47,6 +48,9 @@ class Script(Place):
     def kill(self, key: Key) -> None:
         self.killed = True
 
+    def stop(self) -> None:
+        pass
+
 
 class One(Desk):
     def begin(self, k: int) -> Start:
@@ -74,6 +78,21 @@ def test_a_job_that_hangs_is_ended():
     result, killed = ended([(0, Began("a")), (0, Prepared())], timeout=0.2)
     assert isinstance(result, Failure)
     assert (result.sentence, killed) == ("it ran for more than 0.2 s, the timeout", True)
+
+
+def test_a_watcher_that_interrupts_loses_no_message_that_came_with_its_event():
+    """Event and result come at once; were the result lost, this would wait for it without end."""
+
+    class Interrupting(One):
+        def event(self, k: int, event: Event) -> None:
+            raise KeyboardInterrupt
+
+    place = Script([(0, Began("a")), (0, Prepared()), (0, Noted("one")), (0, Noted("two")), (0, Ended(7))])
+    with pytest.raises(KeyboardInterrupt):  # the second one, of a watcher that does not let go
+        dispatch(lambda: place, None, 1, Interrupting())
+    place = Script([(0, Began("a")), (0, Prepared()), (0, Noted("one")), (0, Ended(7))])
+    batch = dispatch(lambda: place, None, 1, Interrupting())
+    assert (batch.results, batch.interrupted) == ([7], True)
 
 
 @pytest.mark.filterwarnings("ignore")

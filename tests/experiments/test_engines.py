@@ -11,11 +11,13 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 import worker_jobs as jobs
+from clusters import add_node
 from stored import content
 
 import tacit
@@ -54,18 +56,18 @@ def told(results: list[Any]) -> list[Any]:
 def test_results_events_and_failures(engine: str):
     seen: list[tuple[int, Event]] = []
     more: dict[str, Any] = {"on": engine, "setup": Carried.packed(())}
-    batch = run_all(jobs.double, range(5), watch=lambda k, event: seen.append((k, event)), **more)
-    assert [found for found, _ in batch.results] == [0, 2, 4, 6, 8]
-    assert os.getpid() not in {pid for _, pid in batch.results}
+    items = [*range(5), *(("picky", n) for n in range(7))]
+    batch = run_all(jobs.both, items, watch=lambda k, event: seen.append((k, event)), **more)
+    assert [found for found, _ in batch.results[:5]] == [0, 2, 4, 6, 8]
+    assert os.getpid() not in {pid for _, pid in batch.results[:5]}
     for k in range(5):
         assert [event for index, event in seen if index == k] == [
             Advanced(k, 10),
             Measured({"episode": float(k)}),
             Noted(f"number {k}"),
         ]
-    *others, hungry, hung = told(run_all(jobs.picky, range(8), timeout=5, **more).results)
+    *others, hungry = told(batch.results[5:])
     assert "Unable to allocate" in hungry
-    assert hung == "it ran for more than 5 s, the timeout"
     assert others == [
         0,
         "ValueError: one is too few",
@@ -74,6 +76,7 @@ def test_results_events_and_failures(engine: str):
         "OSError: [Errno 28] No space left on device",
         5,
     ]
+    assert told(run_all(jobs.picky, [7], timeout=1, **more).results) == ["it ran for more than 1 s, the timeout"]
 
 
 @LONGER
@@ -133,8 +136,10 @@ def lives(pid: int) -> bool:
         return False
 
 
-def interrupted(on: str, place: Path, fault: Callable[[int], object]) -> None:
+def interrupted(on: str, place: Path, heard: Heard, fault: Callable[[int], object]) -> None:
     """Run the experiment; when both runs are in the middle, let something end one of them, given one's process.
+
+    It waits until it was heard that they began, too: what a worker was about to tell dies with it.
 
     The runs go on when one process has ended: those of a node that was removed take a moment to notice, and a run
     could be done by then.
@@ -145,8 +150,11 @@ def interrupted(on: str, place: Path, fault: Callable[[int], object]) -> None:
     def happen() -> None:
         try:
             both = waiting(place, 0, "first"), waiting(place, 1, "first")
-            fault(both[1])
             deadline = time.monotonic() + PATIENCE
+            while len(heard.done) < 2:
+                assert time.monotonic() < deadline, "a run has not told that it began"
+                time.sleep(0.05)
+            fault(both[1])
             while all(map(lives, both)):
                 assert time.monotonic() < deadline, "neither process has ended"
                 time.sleep(0.05)
@@ -166,7 +174,7 @@ def test_a_worker_killed_in_the_middle_of_a_run(
 ):
     """Its run goes on elsewhere where its checkpoint was, and Dask's nanny restarts the worker."""
     heard = Heard(monkeypatch)
-    interrupted(engine, tmp_path, lambda pid: os.kill(pid, signal.SIGKILL))
+    interrupted(engine, tmp_path, heard, lambda pid: os.kill(pid, signal.SIGKILL))
     assert sorted(done > 0 for done in heard.done) == [False, False, True]
     assert content(tmp_path / "out") == reference
 
@@ -178,11 +186,10 @@ def test_a_node_of_ray_is_removed(
     heard = Heard(monkeypatch)
     node = next(iter(ray_cluster.worker_nodes))
     try:
-        interrupted(
-            f"ray:{ray_cluster.address}", tmp_path, lambda _: ray_cluster.remove_node(node, allow_graceful=False)
-        )
+        remove = partial(ray_cluster.remove_node, node, allow_graceful=False)
+        interrupted(f"ray:{ray_cluster.address}", tmp_path, heard, lambda _: remove())
     finally:
-        ray_cluster.add_node(num_cpus=1, object_store_memory=80_000_000)
+        add_node(ray_cluster)
     assert sorted(done > 0 for done in heard.done) == [False, False, True]
     assert content(tmp_path / "out") == reference
 
@@ -202,14 +209,14 @@ def _trouble(on: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     script = str(Path(__file__).with_name("trouble.py"))
     line = ["run", "chicken", "trouble", "--import", script, "--episodes", "5", "--seeds", "6", "--on", on]
     line += ["--set", f"file={tmp_path / 'trouble'}", "--set", f"dies={str(dies).lower()}", "--json"]
-    line += ["--out", str(tmp_path / "out"), "--timeout", "6"]
+    line += ["--out", str(tmp_path / "out"), "--timeout", "10"]
     assert main(line) == 1
     out, err = capsys.readouterr()
     document = json.loads(out)
     assert document["seed_list"] == ([0, 5] if dies else [0, 3, 5])
     sentences = {failure["seed"]: failure["sentence"] for failure in document["failures"]}
     assert sentences.pop(1) == "RuntimeError: not today"
-    assert sentences.pop(2) == "it ran for more than 6 s, the timeout"
+    assert sentences.pop(2) == "it ran for more than 10 s, the timeout"
     assert "Unable to allocate" in sentences.pop(4)
     if dies:
         assert sentences.pop(3).startswith("its worker process died 3 times")

@@ -185,6 +185,8 @@ def test_a_place_that_is_none_is_told(wrong: object):
         run_all(jobs.double, [1], on=wrong)  # type: ignore[arg-type]
     with pytest.raises(tacit.TacitError, match="workers is 0"):
         run_all(jobs.double, [1], workers=0)
+    with pytest.raises(tacit.TacitError, match="timeout is 0; it must be a positive number"):
+        run_all(jobs.double, [1], timeout=0)
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -98,9 +97,8 @@ def test_the_whole_curve_is_on_disk_before_a_summary_says_so(tmp_path: Path, mon
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
-@pytest.mark.parametrize("library", ["pandas", "polars"])
-def test_killed_the_curve_is_there_to_its_last_whole_line(library: str, tmp_path: Path):
-    module: ModuleType = pytest.importorskip(library)
+def test_killed_the_curve_is_there_to_its_last_whole_line(tmp_path: Path):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     out = tmp_path / "out"
     line = ["run", "good-state", "stage-v-cce", "--episodes", "2000000", "--points", "2000", "--no-keep"]
     command = [sys.executable, "-m", "tacit", *line, "--set", "bonus=0.1", "--out", str(out)]
@@ -118,9 +116,9 @@ def test_killed_the_curve_is_there_to_its_last_whole_line(library: str, tmp_path
     assert before <= len(killed) < 2000
     whole = tmp_path / "whole.jsonl"
     whole.write_text("".join(json.dumps(row) + "\n" for row in killed))
-    frame = module.read_ndjson(whole) if library == "polars" else module.read_json(whole, lines=True)
-    assert frame["episode"].to_list() == [1000 * k for k in range(1, len(killed) + 1)]
-    assert len(frame["gap_1"]) == len(killed)
+    for frame in (pandas.read_json(whole, lines=True), polars.read_ndjson(whole)):
+        assert frame["episode"].to_list() == [1000 * k for k in range(1, len(killed) + 1)]
+        assert len(frame["gap_1"]) == len(killed)
     again = Experiment(
         "again",
         2_000_000,

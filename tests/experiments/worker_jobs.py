@@ -43,6 +43,11 @@ def picky(n: int, watch: Watch) -> int:
     return n
 
 
+def both(item: int | tuple[str, int], watch: Watch) -> Any:
+    """Double a number; be picky where the item says so."""
+    return picky(item[1], watch) if isinstance(item, tuple) else double(item, watch)
+
+
 def dies(item: tuple[int, Path, int], watch: Watch) -> int:
     """Number 1 dies by SIGKILL as often as it says, and counts its deaths in a file."""
     n, place, times = item

@@ -52,7 +52,7 @@ def constant(value: float) -> Callable[[int], float]:
 
 
 @pytest.mark.parametrize("name", GAMES)
-@pytest.mark.parametrize("momentum", [0.0, 0.1, 0.5, 1.0])
+@pytest.mark.parametrize("momentum", [0.0, pytest.param(0.1, marks=pytest.mark.slow), 0.5, 1.0])
 def test_constants(name: str, momentum: float):
     kind, params = GAMES[name]
     game, eta = tacit.make(kind, **params), STEP[name]

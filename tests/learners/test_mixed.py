@@ -18,7 +18,7 @@ EPISODES, SEED = 120, 7
 GAMES = {
     "good-state": ("good-state", {"horizon": 4}),
     "three agents": ("random-general-sum", {"agents": 3, "actions": [2, 3, 2], "states": 3, "horizon": 3, "seed": 4}),
-    "nine agents": ("random-general-sum", {"agents": 9, "actions": 2, "states": 2, "horizon": 2, "seed": 4}),
+    "five agents": ("random-general-sum", {"agents": 5, "actions": 2, "states": 2, "horizon": 2, "seed": 4}),
 }
 #: Each as a team of any size takes them, in turn. ι is given: an agent on its own does not know the size of the run.
 TEAMS: dict[str, list[tuple[str, dict[str, Any]]]] = {
@@ -71,8 +71,22 @@ def apart(game: tacit.TabularGame, members: list[tuple[str, dict[str, Any]]]) ->
     return agents, returns
 
 
-@pytest.mark.parametrize("team", TEAMS)
-@pytest.mark.parametrize("game", GAMES)
+#: The compiler takes seconds for each agent of a team: these have every game and every team once.
+SHORT = {
+    ("good-state", "gradients"),
+    ("three agents", "different bandits"),
+    ("five agents", "v-learning and benchmarks"),
+}
+
+
+@pytest.mark.parametrize(
+    ("game", "team"),
+    [
+        pytest.param(game, team, marks=[] if (game, team) in SHORT else pytest.mark.slow)
+        for game in GAMES
+        for team in TEAMS
+    ],
+)
 def test_the_compiled_loop_is_agents_on_their_own(game: str, team: str):
     made, members = make(game, team)
     learner = tacit.learners.Mixed(tuple(objects(members)), tuple(name for name, _ in members))

@@ -49,6 +49,12 @@ class AdaTsallis(Bandit):
         c/H, the forgetting of old losses: 0 remembers all alike, 1 forgets as fast as V-learning's values.
     implicit : float
         Implicit exploration γ, in units of √(α/A).
+
+    Examples
+    --------
+    >>> import tacit
+    >>> tacit.StageV(bandit=AdaTsallis(memory=1.0)).equilibrium
+    'cce'
     """
 
     memory: float = 0.1

@@ -17,7 +17,14 @@ from tacit.bandits.spec import Bandit, Cells, rate
 
 @dataclass(frozen=True)
 class Exp3(Bandit):
-    """Exp3 without exploration of its own: small regret in expectation, not with high probability."""
+    """Exp3 without exploration of its own: small regret in expectation, not with high probability.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> tacit.StageV(bandit=Exp3()).bandit
+    Exp3()
+    """
 
     def init(self, cells: Cells) -> Exp3IXState:
         """Make the state of all cells."""

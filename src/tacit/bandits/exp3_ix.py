@@ -25,7 +25,19 @@ from tacit.core.types import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Exp3IX(Bandit):
-    """Exp3 with implicit exploration γ = `implicit`·η."""
+    """Exp3 with implicit exploration γ = `implicit`·η.
+
+    Parameters
+    ----------
+    implicit : float
+        γ in units of η.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> tacit.StageV(bandit="exp3-ix").bandit == Exp3IX()
+    True
+    """
 
     implicit: float = 0.5
 

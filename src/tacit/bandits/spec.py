@@ -15,7 +15,31 @@ from tacit.core.types import FloatArray, IntArray
 
 
 class Cells(NamedTuple):
-    """The cells that a bandit is to serve."""
+    """The cells that a bandit is to serve.
+
+    Attributes
+    ----------
+    actions : int array [N]
+        Each agent's number of actions.
+    number : int
+        Cells of each agent, C.
+    rounds : int
+        How many rounds the first stage of a cell has, where that is known.
+    horizon : int
+    iota : float
+        ι of the theory.
+    step : float or None
+        The number c in η = c/√(A·T); None for the theory's.
+    swap : bool
+        Whether the bandit is a copy within one of swap regret.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cells = Cells(np.array([2, 3]), number=4, rounds=10, horizon=1, iota=1.0, step=None)
+    >>> cells.agents, cells.most
+    (2, 3)
+    """
 
     actions: IntArray  # [N]  actions of each agent
     number: int  # cells of each agent
@@ -38,7 +62,14 @@ class Cells(NamedTuple):
 
 @runtime_checkable
 class Bandit(Protocol):
-    """A bandit algorithm with its parameters: a frozen dataclass derives from this and overrides what differs."""
+    """A bandit algorithm with its parameters: a frozen dataclass derives from this and overrides what differs.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> tacit.Exp3IX().regret, tacit.Swap().regret
+    ('external', 'swap')
+    """
 
     @property
     def regret(self) -> str:

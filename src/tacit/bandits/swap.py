@@ -26,7 +26,19 @@ from tacit.core.types import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Swap(Bandit):
-    """Blum and Mansour's reduction over a `base` of small external regret."""
+    """Blum and Mansour's reduction over a `base` of small external regret.
+
+    Parameters
+    ----------
+    base : Bandit
+        A bandit of small external regret.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> tacit.StageV(bandit=Swap(tacit.TsallisINF())).equilibrium
+    'ce'
+    """
 
     regret: ClassVar[str] = "swap"
 

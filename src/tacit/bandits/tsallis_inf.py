@@ -24,7 +24,14 @@ from tacit.core.types import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class TsallisINF(Bandit):
-    """Tsallis-INF with importance-weighted losses; it needs to know neither the rounds nor ι."""
+    """Tsallis-INF with importance-weighted losses; it needs to know neither the rounds nor ι.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> tacit.StageV(bandit=TsallisINF()).bandit
+    TsallisINF()
+    """
 
     def init(self, cells: Cells) -> TsallisINFState:
         """Make the state of all cells; a step constant c stands for η_t = c/√t."""

@@ -24,7 +24,14 @@ from tacit.core.types import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class WeightedFTRL(Bandit):
-    """The bandit of V-learning."""
+    """The bandit of V-learning.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> tacit.VLearning().bandit
+    WeightedFTRL()
+    """
 
     def init(self, cells: Cells) -> WeightedFTRLState:
         """Make the state of all cells; a step constant c stands for η_t = c/√(A·t)."""

@@ -31,13 +31,7 @@ def add(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("runs", metavar="RUN_DIR", help="a run's directory, or one of many runs (the --out of a run)")
-    parser.add_argument(
-        "--game",
-        metavar="GAME",
-        action="append",
-        default=[],
-        help="allow the Python code of this game, which the results name; without it no code that they name is run",
-    )
+    options.add_named(parser)
     parser.add_argument(
         "--episodes", metavar="K", type=int, default=2000, help="of environments: episodes to train and to play (2000)"
     )

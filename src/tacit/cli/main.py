@@ -19,18 +19,38 @@ from tacit.cli import (
     games,
     learners,
     options,
+    play,
     plot,
+    report,
     reproduce,
     run,
     show,
     solve,
     theory,
     tune,
+    view,
 )
 from tacit.core import check
 from tacit.core.errors import TacitError
 
-COMMANDS = (run, compare, tune, evaluate, export, plot, draw, show, solve, theory, reproduce, games, learners)
+COMMANDS = (
+    run,
+    compare,
+    tune,
+    evaluate,
+    export,
+    plot,
+    draw,
+    report,
+    view,
+    play,
+    show,
+    solve,
+    theory,
+    reproduce,
+    games,
+    learners,
+)
 
 EPILOG = """examples:
   tacit games                                      the games that can be named
@@ -43,6 +63,9 @@ EPILOG = """examples:
   tacit evaluate results/first                     the stored policies' values and gaps, computed anew
   tacit export results/first --csv                 one tidy table of all curves
   tacit plot results/first                         reward and gap curves
+  tacit report results/first                       all of it as one page that opens offline
+  tacit view results/first                         a live page, while runs go on and after
+  tacit play chicken                               take an agent's place against a learned policy
   tacit draw shapley simplex -o cycle.gif          how mixed actions move while agents learn
   tacit solve good-state --game-set horizon=20     best total reward
   tacit solve chicken ce --json                    welfare-maximising correlated equilibrium

@@ -52,6 +52,17 @@ def add_import(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_named(parser: argparse.ArgumentParser) -> None:
+    """Add `--game`, which allows code that results name."""
+    parser.add_argument(
+        "--game",
+        metavar="GAME",
+        action="append",
+        default=[],
+        help="allow the Python code of this game, which the results name; without it no code that they name is run",
+    )
+
+
 def game_of(args: argparse.Namespace, *, tell_notes: bool = True) -> Any:
     """Make the game that the command line names."""
     game = from_name_or_file(args.game, **settings("--game-set", args.game_set))
@@ -66,8 +77,8 @@ def check_limits(args: argparse.Namespace) -> None:
         check.integer("--episodes", args.episodes, least=1)
     if getattr(args, "gap", None) is not None:
         check.real("--gap", args.gap, least=0)
-    if args.seconds is not None and check.real("--seconds", args.seconds, least=0) == 0:
-        raise TacitError("--seconds is 0; it must be a positive number")
+    if args.seconds is not None:
+        check.positive("--seconds", args.seconds)
 
 
 def settings(option: str, pairs: Iterable[str]) -> dict[str, Any]:

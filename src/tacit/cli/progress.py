@@ -101,6 +101,23 @@ def progress_on_stderr(title: str) -> Iterator[Shown]:
 
 
 @contextmanager
+def steps_on_stderr(title: str) -> Iterator[Callable[[str, int, int], None]]:
+    """Show what is being done, how many are done, and of how many."""
+    if not sys.stderr.isatty():
+        told = _plain(printable(title, _TITLE))
+        yield lambda what, done, total: told(printable(what), done, total)
+        return
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.fields[told]}", markup=False),
+    )
+    with Progress(*columns, console=Console(file=sys.stderr, highlight=False), transient=True) as bar:
+        task = bar.add_task(printable(title, _TITLE), total=None, told="")
+        yield lambda what, done, total: bar.update(task, completed=done, total=total, told=printable(what, 200))
+
+
+@contextmanager
 def count_on_stderr(title: str, total: int) -> Iterator[Callable[[int], None]]:
     """Show how many of some things are done, and about how long the rest will take."""
     begun = time.perf_counter()
@@ -110,14 +127,8 @@ def count_on_stderr(title: str, total: int) -> Iterator[Callable[[int], None]]:
         seconds = time.perf_counter() - begun
         return f"{text}, {_clock(seconds / done * (total - done))} left" if 0 < done < total else text
 
-    if not sys.stderr.isatty():
-        show = _plain(printable(title, _TITLE))
+    with steps_on_stderr(title) as show:
         yield lambda done: show(left(done), done, max(total, 1))
-        return
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.fields[told]}"))
-    with Progress(*columns, console=Console(file=sys.stderr, highlight=False), transient=True) as bar:
-        task = bar.add_task(printable(title, _TITLE), total=total, told=left(0))
-        yield lambda done: bar.update(task, completed=done, told=left(done))
 
 
 def _plain(title: str) -> Callable[[str, int, int], None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ EPILOG = """a file, say experiment.toml, runs every game with every learner and 
   seeds = 20                 # how many; first_seed = 0 is the first
   points = 100               # rows of each curve
   # certify = true           # false: no exact certificate; left out: for games of at most 1024 joint actions
+  # thin = 8                 # keep and certify so many visits of each stage instead of all, as --thin
   # keep = false             # do not store the policies
 
   [[games]]                  # as many as you like
@@ -116,6 +118,13 @@ def add(commands: Any) -> None:
     )
     parser.add_argument("--points", metavar="N", type=int, help="rows of each curve (100)")
     parser.add_argument("--certify", choices=["auto", "yes", "no"], help="keep the exact certificate (auto)")
+    parser.add_argument(
+        "--thin",
+        metavar="M",
+        type=int,
+        help="keep and certify M visits of each stage instead of all: for crowds and long runs (8 in counting games "
+        "where all would take longer than a minute)",
+    )
     parser.add_argument("--no-keep", action="store_true", default=None, help="do not store the policies")
     parser.add_argument("--out", metavar="DIR", help="store the runs in DIR, and resume those that are there")
     parser.add_argument(
@@ -144,7 +153,7 @@ def run(args: argparse.Namespace) -> int:
     if args.workers is not None:
         check.integer("--workers", args.workers, least=1)
     if args.timeout is not None:
-        check.real("--timeout", args.timeout, least=0)
+        check.positive("--timeout", args.timeout)
 
     from tacit.experiments import scripts  # imports the compiler
     from tacit.experiments.runner import run_experiment
@@ -208,6 +217,7 @@ _ONE_LINE = (
     "game_set",
     "points",
     "certify",
+    "thin",
     "no_keep",
 )
 
@@ -247,6 +257,7 @@ def _from_line(args: argparse.Namespace) -> Experiment:
     from tacit.learners import DEFAULT
 
     learner = args.learner or DEFAULT
+    _check_whose(args.game, learner, params)
     return Experiment(
         name=f"{args.game} {learner}",
         games=(GameSpec(args.game, game_params),),
@@ -255,10 +266,26 @@ def _from_line(args: argparse.Namespace) -> Experiment:
         gap=args.gap,
         seconds=args.seconds,
         certify={"yes": True, "no": False}.get(args.certify),
+        thin=None if args.thin is None else check.integer("--thin", args.thin, least=1),
         keep=not args.no_keep,
         scripts=tuple(args.scripts),
         **given,
     )
+
+
+def _check_whose(game: str, learner: str, params: Mapping[str, Any]) -> None:
+    """Raise where --set names a parameter that the learner does not have and the game has."""
+    from tacit import games
+    from tacit.learners import REGISTRY
+
+    if learner not in list(REGISTRY) or not games.is_registered(game):
+        return
+    for key, value in params.items():
+        if key not in REGISTRY.parameters(learner) and key in games.REGISTRY.parameters(game):
+            raise TacitError(
+                f"--set is for the learner, and {learner} has no parameter {key!r}; the game {game} has one: "
+                f"--game-set {key}={value}"
+            )
 
 
 def _print(results: Results, summaries: list[dict[str, Any]], place: str | None) -> None:

@@ -66,6 +66,8 @@ def run(args: argparse.Namespace) -> int:
     else:
         for line in repr(found).splitlines():
             options.console().print(line, soft_wrap=True)
+        if place is not None and found.interrupted:
+            options.console().print(f"not written: {place}", soft_wrap=True)
         if "file" in document:
             options.console().print(f"written: {place}; run it with `tacit run {place}`", soft_wrap=True)
     return 130 if found.interrupted else 0

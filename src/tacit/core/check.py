@@ -62,6 +62,19 @@ def real(name: str, value: object, *, least: float = -math.inf, most: float = ma
     return number
 
 
+def positive(name: str, value: object, *, most: float = math.inf) -> float:
+    """Return `value` as a finite float above 0.
+
+    >>> positive("seconds", 0)
+    Traceback (most recent call last):
+    tacit.core.errors.TacitError: seconds is 0; it must be a positive number
+    """
+    number = real(name, value, most=most)
+    if number <= 0:
+        raise TacitError(f"{name} is {number:g}; it must be a positive number")
+    return number
+
+
 def interval(name: str, value: object) -> tuple[float, float]:
     """Return a pair (low, high) of finite numbers.
 

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 
 class TacitError(ValueError):
-    """A wrong input, told in one sentence: the thing, its value, and what would work."""
+    """A wrong input, told in one sentence: the thing, its value, and what would work.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> try:
+    ...     tacit.make("chickn")
+    ... except tacit.TacitError as error:
+    ...     print(error)
+    no game 'chickn'; did you mean 'chicken'? known: ...
+    """
 
 
 def one_line(text: object, limit: int | None = None) -> str:

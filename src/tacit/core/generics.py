@@ -69,7 +69,24 @@ def generic(signature: Callable[..., Any]) -> Any:
 
 @generic
 def start(game, u):
-    """Return the first state, drawn with the uniform number u."""
+    """Return the first state, drawn with the uniform number u.
+
+    Parameters
+    ----------
+    game : a game's struct
+    u : float
+        Uniform in [0, 1).
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> import tacit
+    >>> int(start(tacit.make("good-state").kernels(), 0.3))
+    0
+    """
 
 
 @generic
@@ -77,17 +94,79 @@ def place(game, h, s, actions):
     """Return a token for the joint action `actions` [N] at step h in state s.
 
     It is made once a step and read by `advance` and `reward`: whatever the game needs, such as the row of a table.
+
+    Parameters
+    ----------
+    game : a game's struct
+    h, s : int
+    actions : int array [N]
+
+    Returns
+    -------
+    token
+        Whatever `advance` and `reward` read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> game = tacit.make("chicken").kernels()
+    >>> token = place(game, 0, 0, np.array([0, 1]))
+    >>> float(reward(game, 0, token)), float(reward(game, 1, token))
+    (2.0, 7.0)
     """
 
 
 @generic
 def advance(game, token, u):
-    """Return the next state, drawn with the uniform number u."""
+    """Return the next state, drawn with the uniform number u.
+
+    Parameters
+    ----------
+    game : a game's struct
+    token
+        Of `place`.
+    u : float
+        Uniform in [0, 1).
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> game = tacit.make("good-state").kernels()
+    >>> int(advance(game, place(game, 0, 1, np.array([0, 1])), 0.5))
+    0
+    """
 
 
 @generic
 def reward(game, i, token):
-    """Return agent i's reward."""
+    """Return agent i's reward.
+
+    Parameters
+    ----------
+    game : a game's struct
+    i : int
+        The agent.
+    token
+        Of `place`.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> game = tacit.make("chicken").kernels()
+    >>> float(reward(game, 1, place(game, 0, 0, np.array([0, 1]))))
+    7.0
+    """
 
 
 @generic
@@ -103,17 +182,71 @@ def confront(game, cert, seats, h, s):
 
 @generic
 def act(learner, i, h, s, u):
-    """Return agent i's action at step h in state s, drawn with the uniform number u."""
+    """Return agent i's action at step h in state s, drawn with the uniform number u.
+
+    Parameters
+    ----------
+    learner : a learner's state
+    i, h, s : int
+        Agent, step and state.
+    u : float
+        Uniform in [0, 1).
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> import tacit
+    >>> me = tacit.agent("stage-v-cce", states=1, actions=2, horizon=1, reward_range=(0, 1))
+    >>> int(act(me.state, 0, 0, 0, 0.9))
+    1
+    """
 
 
 @generic
 def learn(learner, i, h, s, a, r, s_next):
-    """Let agent i learn from its own step."""
+    """Let agent i learn from its own step.
+
+    Parameters
+    ----------
+    learner : a learner's state
+    i, h, s, a : int
+        Agent, step, state and own action.
+    r : float
+        Own reward.
+    s_next : int
+        The next state.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> me = tacit.agent("q-independent", states=1, actions=2, horizon=1, reward_range=(0, 1))
+    >>> learn(me.state, 0, 0, 0, 1, 1.0, 0)
+    """
 
 
 @generic
 def weigh(learner, i, h, s, out):
-    """Write agent i's current distribution over its actions at (h, s) into `out`."""
+    """Write agent i's current distribution over its actions at (h, s) into `out`.
+
+    Parameters
+    ----------
+    learner : a learner's state
+    i, h, s : int
+        Agent, step and state.
+    out : array [A]
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> me, out = tacit.agent("stage-v-cce", states=1, actions=2, horizon=1, reward_range=(0, 1)), np.zeros(2)
+    >>> weigh(me.state, 0, 0, 0, out)
+    >>> out
+    array([0.5, 0.5])
+    """
 
 
 @generic
@@ -121,6 +254,24 @@ def pace(learner, h, s):
     """Return (α, publish) for the visit of (h, s) that is about to be learned from.
 
     The learner's value there is the average x ← (1 − α)·x + α·new, and takes effect when `publish` is true.
+
+    Parameters
+    ----------
+    learner : a learner's state
+    h, s : int
+        Step and state.
+
+    Returns
+    -------
+    (float, bool)
+
+    Examples
+    --------
+    >>> import tacit
+    >>> me = tacit.agent("stage-v-cce", states=1, actions=2, horizon=1, reward_range=(0, 1))
+    >>> alpha, publish = pace(me.state, 0, 0)
+    >>> float(alpha), bool(publish)  # the first stage has one visit
+    (1.0, True)
     """
 
 
@@ -129,27 +280,118 @@ def pace(learner, h, s):
 
 @generic
 def draw(bandit, i, c, u):
-    """Return an action of cell c, drawn with the uniform number u."""
+    """Return an action of cell c, drawn with the uniform number u.
+
+    Parameters
+    ----------
+    bandit : a bandit's state
+    i, c : int
+        Agent and cell.
+    u : float
+        Uniform in [0, 1).
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> cells = tacit.bandits.Cells(np.array([2]), 1, 10, 1, 1.0, None)
+    >>> int(draw(tacit.Exp3IX().init(cells), 0, 0, 0.9))
+    1
+    """
 
 
 @generic
 def spread(bandit, i, c, out):
-    """Write the current distribution of cell c into `out`."""
+    """Write the current distribution of cell c into `out`.
+
+    Parameters
+    ----------
+    bandit : a bandit's state
+    i, c : int
+        Agent and cell.
+    out : array [A]
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> cells, out = tacit.bandits.Cells(np.array([2]), 1, 10, 1, 1.0, None), np.zeros(2)
+    >>> spread(tacit.Exp3IX().init(cells), 0, 0, out)
+    >>> out
+    array([0.5, 0.5])
+    """
 
 
 @generic
 def chance(bandit, i, c, a):
-    """Return the current probability of action a in cell c."""
+    """Return the current probability of action a in cell c.
+
+    Parameters
+    ----------
+    bandit : a bandit's state
+    i, c, a : int
+        Agent, cell and action.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> cells = tacit.bandits.Cells(np.array([2]), 1, 10, 1, 1.0, None)
+    >>> float(chance(tacit.Exp3IX().init(cells), 0, 0, 1))
+    0.5
+    """
 
 
 @generic
 def feed(bandit, i, c, a, loss, prob):
-    """Learn that action a, drawn with probability `prob`, cost `loss` (in [0, 1] where the theory is to hold)."""
+    """Learn that action a, drawn with probability `prob`, cost `loss` (in [0, 1] where the theory is to hold).
+
+    Parameters
+    ----------
+    bandit : a bandit's state
+    i, c, a : int
+        Agent, cell and action.
+    loss, prob : float
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> bandit = tacit.Exp3IX().init(tacit.bandits.Cells(np.array([2]), 1, 10, 1, 1.0, None))
+    >>> feed(bandit, 0, 0, 1, 1.0, 0.5)
+    >>> bool(chance(bandit, 0, 0, 1) < 0.5)
+    True
+    """
 
 
 @generic
 def restart(bandit, i, c, rounds):
-    """Forget everything about cell c; about `rounds` rounds will follow."""
+    """Forget everything about cell c; about `rounds` rounds will follow.
+
+    Parameters
+    ----------
+    bandit : a bandit's state
+    i, c, rounds : int
+        Agent, cell and how many rounds will follow.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> bandit = tacit.Exp3IX().init(tacit.bandits.Cells(np.array([2]), 1, 10, 1, 1.0, None))
+    >>> feed(bandit, 0, 0, 1, 1.0, 0.5)
+    >>> restart(bandit, 0, 0, 10)
+    >>> float(chance(bandit, 0, 0, 1))
+    0.5
+    """
 
 
 @generic
@@ -162,4 +404,18 @@ def regret(bandit, i, c):
 
 @generic
 def observe(observer, learner, game, seats, h, s):
-    """See (h, s) and the agents' distributions there, before anybody learns from the step."""
+    """See (h, s) and the agents' distributions there, before anybody learns from the step.
+
+    Parameters
+    ----------
+    observer : what an output watches with
+    learner, game : structs
+    seats
+        The agents' numbers, as the loop has them.
+    h, s : int
+
+    Examples
+    --------
+    >>> from tacit.kernels import Nothing
+    >>> observe(Nothing(), None, None, None, 0, 0)
+    """

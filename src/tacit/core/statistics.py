@@ -15,7 +15,19 @@ RESAMPLES = 10_000
 
 @dataclass(frozen=True)
 class Summary:
-    """Mean, standard deviation (of the sample, n − 1) and 95 % bootstrap interval of the mean."""
+    """Mean, standard deviation (of the sample, n − 1) and 95 % bootstrap interval of the mean.
+
+    Attributes
+    ----------
+    mean, std : float
+    ci95 : (float, float)
+    count : int
+
+    Examples
+    --------
+    >>> summarize([1.0, 2.0, 3.0]).count
+    3
+    """
 
     mean: float
     std: float
@@ -26,6 +38,16 @@ class Summary:
 def summarize(values: npt.ArrayLike) -> Summary:
     """Summarize one number for each seed.
 
+    Parameters
+    ----------
+    values : array [n]
+
+    Returns
+    -------
+    Summary
+
+    Examples
+    --------
     >>> summarize([1.0, 2.0, 3.0]).mean
     2.0
     """

@@ -52,7 +52,21 @@ def plain(*texts: Any) -> None:
 
 
 def styled() -> AbstractContextManager[None]:
-    """Return a context in which figures have the project's style; nothing else is changed."""
+    """Return a context in which figures have the project's style; nothing else is changed.
+
+    Returns
+    -------
+    context manager
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> before = matplotlib.rcParams["font.size"]
+    >>> with styled():
+    ...     pass
+    >>> matplotlib.rcParams["font.size"] == before
+    True
+    """
     import matplotlib as mpl
 
     settings: Any = _SETTINGS

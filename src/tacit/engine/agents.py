@@ -45,6 +45,21 @@ class Agent:
 
     It is saved with `save` and loaded with `Agent.load`, within an episode too, and goes on with the same bits. It
     pickles and copies.
+
+    Parameters
+    ----------
+    spec : learner object
+    world : World
+        What the agent knows of the game.
+    seed, index : int
+        The common seed and the agent's own number make its random stream.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> me = tacit.agent("adaptive-v-cce", states=2, actions=3, horizon=1, reward_range=(0, 1))
+    >>> me.act(0, 1) in (0, 1, 2)
+    True
     """
 
     def __init__(self, spec: Learner, world: World, *, seed: int, index: int) -> None:
@@ -244,6 +259,10 @@ def agent(
     reward_range : (low, high)
     seed, index : int
         The common seed and the agent's own number make its random stream.
+
+    Returns
+    -------
+    Agent
 
     Examples
     --------

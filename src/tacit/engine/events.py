@@ -15,7 +15,28 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Started:
-    """A run begins, or resumes from a checkpoint with the rows it had."""
+    """A run begins, or resumes from a checkpoint with the rows it had.
+
+    Attributes
+    ----------
+    game, learner : str
+        What people call them.
+    seed : int
+    episodes, done : int
+        To be played in all, and played by an earlier process.
+    rows : sequence of mappings
+        Rows of the curve so far.
+    horizon : int
+        Steps of an episode.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> seen = []
+    >>> run = tacit.learn(tacit.make("stag-hunt"), "pg-exact", episodes=5, progress=seen.append)
+    >>> type(seen[0]).__name__
+    'Started'
+    """
 
     game: str
     learner: str
@@ -28,7 +49,18 @@ class Started:
 
 @dataclass(frozen=True)
 class Advanced:
-    """Episodes were played."""
+    """Episodes were played.
+
+    Attributes
+    ----------
+    done, total : int
+        Episodes that were played, and all that may be.
+
+    Examples
+    --------
+    >>> Advanced(10, 100).done
+    10
+    """
 
     done: int
     total: int
@@ -36,14 +68,36 @@ class Advanced:
 
 @dataclass(frozen=True)
 class Measured:
-    """A window of episodes ended with these rewards, values and gaps."""
+    """A window of episodes ended with these rewards, values and gaps.
+
+    Attributes
+    ----------
+    row : mapping
+        The new row of the curve: episode, reward, value, gap, …
+
+    Examples
+    --------
+    >>> Measured({"episode": 10, "gap": 0.5}).row["gap"]
+    0.5
+    """
 
     row: Row
 
 
 @dataclass(frozen=True)
 class Noted:
-    """Something that people should know."""
+    """Something that people should know.
+
+    Attributes
+    ----------
+    text : str
+        A sentence for people.
+
+    Examples
+    --------
+    >>> Noted("states are numbered as they are met").text
+    'states are numbered as they are met'
+    """
 
     text: str
 
@@ -56,14 +110,37 @@ class Scouted:
 
 
 @dataclass(frozen=True)
+class Compiling:
+    """Machine code is not on disk yet: the compiler is at work for some seconds, and nothing moves meanwhile."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Finished:
-    """The run ended after `done` episodes, for the reason in `ended` (see `Run.ended`)."""
+    """The run ended after `done` episodes, for the reason in `ended` (see `Run.ended`).
+
+    Attributes
+    ----------
+    done : int
+        Episodes that were played.
+    ended : str
+        What ended the run.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> seen = []
+    >>> run = tacit.learn(tacit.make("stag-hunt"), "pg-exact", episodes=5, progress=seen.append)
+    >>> type(seen[-1]).__name__
+    'Finished'
+    """
 
     done: int
     ended: str
 
 
-Event = Started | Scouted | Advanced | Measured | Noted | Finished
+Event = Compiling | Started | Scouted | Advanced | Measured | Noted | Finished
 
 #: Called with every event; raising KeyboardInterrupt ends the run as Ctrl-C does, with what was done.
 Watcher = Callable[[Event], None]

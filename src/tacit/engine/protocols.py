@@ -43,6 +43,11 @@ class Engine(Protocol):
         What was found during the run, and which of it needs attention.
     failure : Exception or None
         What an environment did that ends the run; the episodes before it are whole.
+
+    Examples
+    --------
+    >>> hasattr(Engine, "advance")
+    True
     """
 
     game: Game
@@ -87,7 +92,22 @@ class Engine(Protocol):
 
 @dataclass(frozen=True)
 class Result:
-    """What a run answers with: the last iterate, the candidates, the one chosen, and an iterate drawn evenly."""
+    """What a run answers with: the last iterate, the candidates, the one chosen, and an iterate drawn evenly.
+
+    Attributes
+    ----------
+    last : MarkovPolicy
+    candidates : dict of Candidate
+    chosen : str
+    sampled : MarkovPolicy or None
+
+    Examples
+    --------
+    >>> import tacit
+    >>> policy = tacit.MarkovPolicy.deterministic([[[0]]], [2])
+    >>> Result(policy, {}, "last").sampled is None
+    True
+    """
 
     last: MarkovPolicy
     candidates: dict[str, Candidate]
@@ -107,6 +127,11 @@ class Output(Protocol):
     certifies : bool
         Whether the gaps that it measures are exact, or bounds that the game's tables prove: only those end a run that
         is to stop at a gap.
+
+    Examples
+    --------
+    >>> [name for name in ("result", "look", "measure") if hasattr(Output, name)]
+    ['result', 'look', 'measure']
     """
 
     record: Any = Nothing()

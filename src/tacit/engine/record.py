@@ -15,7 +15,18 @@ from tacit.policies.certified import STARTS, CertifiedPolicy
 
 
 class Nothing(NamedTuple):
-    """Watches nothing; the compiler removes it."""
+    """Watches nothing; the compiler removes it.
+
+    Attributes
+    ----------
+    empty : int
+        A struct needs a field.
+
+    Examples
+    --------
+    >>> Nothing()
+    Nothing(empty=0)
+    """
 
     empty: int = 0
 

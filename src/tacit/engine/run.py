@@ -38,6 +38,11 @@ class Gaps:
         agents' own estimates (1/K)·Σ(V̄_1 − V̲_1) with other parameters, which are no bounds; or nothing was asked for.
     most : float
         The horizon times the span of the rewards: no gap is larger.
+
+    Examples
+    --------
+    >>> Gaps("cce", np.array([0.1, 0.3]), "certificate", most=7.0).size
+    '≤ 0.3'
     """
 
     kind: str
@@ -74,7 +79,15 @@ class Gaps:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A policy that a run can answer with, and how good it is; what is not known yet is computed on first use."""
+    """A policy that a run can answer with, and how good it is; what is not known yet is computed on first use.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> run = tacit.learn(tacit.make("chicken"), episodes=200)
+    >>> sorted(run.candidates), run.candidates["last"].gaps.source
+    (['average', 'last', 'latest'], 'exact')
+    """
 
     _policy: CertifiedPolicy | SampledPolicy | MarkovPolicy | None
     _judge: Callable[[], tuple[Gaps, FloatArray | None]] = field(repr=False)
@@ -117,6 +130,9 @@ class Run:
     Attributes
     ----------
     game : TabularGame, or EnvironmentGame where there are no tables
+    learner : str
+    episodes, seed : int
+        Episodes that were played, and the seed that everything random came from.
     last : MarkovPolicy
         The last iterate, a product policy.
     sampled : MarkovPolicy or None
@@ -149,6 +165,13 @@ class Run:
         What to try where the result is not good.
     error : Exception or None
         What an environment failed with, which ended the run early; `raise_error` raises it.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> run = tacit.learn(tacit.make("chicken"), episodes=200, points=4)
+    >>> run.ended, len(run.curve), run.gaps.kind
+    ('episodes', 4, 'cce')
     """
 
     game: Game

@@ -106,6 +106,10 @@ def exploit(
     horizon, encode
         Of an environment, as in `tacit.learn`.
 
+    Returns
+    -------
+    Exploitation
+
     Examples
     --------
     >>> import tacit

@@ -37,6 +37,10 @@ def to_pettingzoo(game: ExactGame, *, render_mode: str | None = "ansi") -> GameE
     render_mode : {"ansi", "human", "rgb_array"} or None
         What `render` does: return text, print it, or return a picture, for games that have one (BoxPushing).
 
+    Returns
+    -------
+    pettingzoo.ParallelEnv
+
     Examples
     --------
     >>> import tacit

@@ -48,6 +48,13 @@ class Behaviour:
         What all play there on average; None where agents draw independently, or where it would be too large.
     averaged : bool
         Whether play depends on more than step and state: then this is what a watcher sees who knows no more.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> game = tacit.make("chicken")
+    >>> behaviour(game, tacit.solve(game, "ce").policy).joint[0, 0].round(2).tolist()
+    [[0.5, 0.25], [0.25, 0.0]]
     """
 
     reach: FloatArray
@@ -59,6 +66,17 @@ class Behaviour:
 def behaviour(game: ExactGame, policy: Policy) -> Behaviour:
     """Compute what a policy does at each step and state, exactly.
 
+    Parameters
+    ----------
+    game : TabularGame or CountGame
+    policy : a policy of it
+
+    Returns
+    -------
+    Behaviour
+
+    Examples
+    --------
     >>> import tacit
     >>> game = tacit.make("good-state", horizon=3)
     >>> behaviour(game, tacit.solve(game, "optimum").policy).reach.round(3)
@@ -85,6 +103,20 @@ def _every(table: FloatArray, horizon: int) -> FloatArray:
     return np.broadcast_to(table, (horizon, *table.shape[1:]))
 
 
+#: An agent, and the actions [H, S] that it plays instead.
+Deviation = tuple[int, IntArray]
+
+
+def deviated(mu: list[FloatArray], deviation: Deviation | None, h: int, s: int) -> list[FloatArray]:
+    """Return distributions [n, A_i] in which the deviating agent plays its one action."""
+    if deviation is None:
+        return mu
+    i, actions = deviation
+    own = np.zeros_like(mu[i])
+    own[:, actions[h, s]] = 1.0
+    return [own if j == i else rows for j, rows in enumerate(mu)]
+
+
 class Place(NamedTuple):
     """What is played at one (step, state): visits with weights, whose distributions are mixed, and even play."""
 
@@ -108,7 +140,7 @@ def _mixed(game: ExactGame, policy: Recorded | ThinnedPolicy, places: Iterator[P
         sums = [np.full(a, share[0] / a) for a in game.actions]
         together = np.full(size, share[0] / size) if joint is not None else None
         for part in _blocks(len(k), size if joint is not None else sum(game.actions)):
-            mu = _distributions(policy, k[part], h)
+            mu = distributions(policy, k[part], h)
             for own, row in zip(sums, mu, strict=True):
                 own += weight[part] @ row
             if together is not None:
@@ -124,8 +156,11 @@ def _mixed(game: ExactGame, policy: Recorded | ThinnedPolicy, places: Iterator[P
     return Behaviour(reach, tuple(marginals), whole, True)
 
 
-def followed(game: ExactGame, policy: Recorded) -> Iterator[Place]:
-    """Follow the hidden index of a certified policy from the first step to the last."""
+def followed(game: ExactGame, policy: Recorded, deviation: Deviation | None = None) -> Iterator[Place]:
+    """Follow the hidden index of a certified policy from the first step to the last.
+
+    With a `deviation` one agent plays that instead, whatever the index is.
+    """
     episodes = np.array([policy.episodes]) if policy.start == "latest" else np.arange(policy.episodes)
     at = [(episodes, np.full(len(episodes), chance / len(episodes))) for chance in game.initial]
     lost = np.zeros(game.states)
@@ -145,10 +180,12 @@ def followed(game: ExactGame, policy: Recorded) -> Iterator[Place]:
             place = Place(h, s, share, k[held], spread[held])
             yield place
             if h + 1 < game.horizon:
-                left += share[0] * _even_next(game, h, s)
+                left += share[0] * next_states(game, h, s, deviated(even_play(game), deviation, h, s))[0]
                 for part in _blocks(len(held), game.joint_actions + game.states if _tables(game) else 1):
                     visits, counts = place.k[part], place.weight[part]
-                    moved = counts[:, None] * _next(game, h, s, _distributions(policy, visits, h))
+                    moved = counts[:, None] * next_states(
+                        game, h, s, deviated(distributions(policy, visits, h), deviation, h, s)
+                    )
                     for s_next in np.flatnonzero(moved.any(axis=0)):
                         some = moved[:, s_next] > 0
                         onward[s_next].append((visits[some], moved[some, s_next]))
@@ -173,12 +210,12 @@ def _walked(game: ExactGame, policy: ThinnedPolicy) -> Iterator[Place]:
             if h + 1 < game.horizon:
                 following[:, 0] += even * _even_next(game, h, int(s))
                 if len(rows):
-                    moved = weight[:, None] * _next(game, h, int(s), _distributions(policy, rows, h))
+                    moved = weight[:, None] * next_states(game, h, int(s), distributions(policy, rows, h))
                     np.add.at(following.T, policy.following[rows], moved)
         at = following
 
 
-def _distributions(policy: Recorded | ThinnedPolicy, k: IntArray, h: int) -> list[FloatArray]:
+def distributions(policy: Recorded | ThinnedPolicy, k: IntArray, h: int) -> list[FloatArray]:
     """Return for each agent the distributions [n, A_i] of visits or rows."""
     if isinstance(policy, ThinnedPolicy):
         from tacit.policies.certified import columns, restored
@@ -195,7 +232,7 @@ def products(mu: list[FloatArray]) -> FloatArray:
     return joint
 
 
-def _next(game: ExactGame, h: int, s: int, mu: list[FloatArray]) -> FloatArray:
+def next_states(game: ExactGame, h: int, s: int, mu: list[FloatArray]) -> FloatArray:
     """Return where independent distributions [n, A_i] lead from s, [n, S]."""
     if isinstance(game, CountGame):
         table = np.stack(mu, axis=1)  # [n, N, A]
@@ -218,8 +255,13 @@ def transitions_of(game: TabularGame, h: int, s: int) -> FloatArray:
 
 
 def _even_next(game: ExactGame, h: int, s: int) -> FloatArray:
-    even: FloatArray = _next(game, h, s, [np.full((1, a), 1 / a) for a in game.actions])[0]
+    even: FloatArray = next_states(game, h, s, even_play(game))[0]
     return even
+
+
+def even_play(game: ExactGame) -> list[FloatArray]:
+    """Return what all agents play who draw evenly, [1, A_i] each."""
+    return [np.full((1, a), 1 / a) for a in game.actions]
 
 
 def _tables(game: ExactGame) -> bool:

@@ -28,15 +28,16 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.core import generics, memory
+from tacit.core.lanes import plain
 from tacit.core.ownership import locked
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.contraction import own_payoffs
 from tacit.evaluation.leave_one_out import see
+from tacit.evaluation.payoffs import Payoffs, payoffs
 from tacit.evaluation.seats import expected, seats, table
 from tacit.games.count import CountGame
 from tacit.games.count_tables import CountTables
 from tacit.games.exact import ExactGame
-from tacit.games.tables import GameTables
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.storage import rounded
 
@@ -58,7 +59,7 @@ class Certificate(NamedTuple):
     mu: FloatArray  # [N, A]  room for the distributions
     gain: FloatArray  # [N, A]  room for the deviations' values
     value: FloatArray  # [N]  room for the values
-    digits: IntArray  # [N]  room for a joint action
+    payoffs: Payoffs  # of joint actions, where the game has tables
 
 
 def certificate(game: ExactGame, kind: str, *, choice: IntArray | None = None) -> Certificate:
@@ -84,7 +85,7 @@ def certificate(game: ExactGame, kind: str, *, choice: IntArray | None = None) -
         mu=np.zeros((N, A)),
         gain=np.zeros((N, A)),
         value=np.zeros(N),
-        digits=np.zeros(N, dtype=np.int64),
+        payoffs=payoffs(game),
     )
 
 
@@ -150,17 +151,18 @@ def observe(cert, learner, game, seats, h, s):
 def add_visit(cert, game, seats, c, alpha):
     """Average the expectations of a visit of cell c into what will take effect."""
     recommends = cert.q.shape[2] > 1
+    v, q = cert.v[plain(c)], cert.q[plain(c)]
     for i in range(len(seats)):
         n = game.actions[i]
-        cert.v[c, i] += alpha * (cert.value[i] - cert.v[c, i])
+        v[i] += alpha * (cert.value[i] - v[i])
         if recommends:
             for b in range(n):
                 weight = cert.mu[i, b]
                 for a in range(n):
-                    cert.q[c, i, b, a] += alpha * (weight * cert.gain[i, a] - cert.q[c, i, b, a])
+                    q[i, b, a] += alpha * (weight * cert.gain[i, a] - q[i, b, a])
         else:
             for a in range(n):
-                cert.q[c, i, 0, a] += alpha * (cert.gain[i, a] - cert.q[c, i, 0, a])
+                q[i, 0, a] += alpha * (cert.gain[i, a] - q[i, 0, a])
 
 
 @generics.jitable
@@ -170,43 +172,6 @@ def expectations(cert, learner, game, seats, h, s):
         generics.weigh(learner, i, h, s, cert.mu[i])
         rounded(cert.mu[i], game.actions[i])
     generics.confront(game, cert, seats, h, s)
-
-
-@generics.confront.implement(GameTables)
-def confront_tables(game, cert, seats, h, s):
-    """Walk once over the joint actions."""
-    last = h == game.horizon - 1
-    for i in range(len(seats)):
-        cert.value[i] = 0.0
-        cert.digits[i] = 0
-        for a in range(game.actions[i]):
-            cert.gain[i, a] = 0.0
-    row = h * game.transition_stride + s * game.joint_actions
-    reward_row = h * game.reward_stride + s * game.joint_actions
-    for joint in range(game.joint_actions):
-        for i in range(len(seats)):
-            others = 1.0
-            for j in range(len(seats)):
-                if j != i:
-                    others *= cert.mu[j, cert.digits[j]]
-            if others > 0.0:
-                reward = game.rewards[i, reward_row + joint]
-                stay = reward
-                leave = reward
-                if not last:
-                    for k in range(game.first[row + joint], game.first[row + joint + 1]):
-                        s_next = game.state[k]
-                        stay += game.prob[k] * cert.V[h + 1, s_next, i]
-                        leave += game.prob[k] * cert.best[h + 1, s_next, i]
-                cert.gain[i, cert.digits[i]] += others * leave
-                cert.value[i] += others * cert.mu[i, cert.digits[i]] * stay
-        j = len(seats) - 1
-        while j >= 0:  # the next joint action, last agent fastest
-            cert.digits[j] += 1
-            if cert.digits[j] < game.actions[j]:
-                break
-            cert.digits[j] = 0
-            j -= 1
 
 
 @generics.confront.implement(CountTables)
@@ -231,29 +196,32 @@ def confront_counts(game, cert, seats, h, s):
 def take_effect(cert, game, seats, h, s, visits):
     """Bring the averages of (h, s) into force from the next episode on."""
     c = h * game.states + s
-    lasted = cert.clock[0] - cert.since[s]
+    cert.payoffs.changes[plain(h)] += 1
+    lasted = cert.clock[0] - cert.since[plain(s)]
+    V, best = cert.V[plain(h), plain(s)], cert.best[plain(h), plain(s)]
+    v, q, q_sum = cert.v[plain(c)], cert.q[plain(c)], cert.q_sum[plain(c)]
     for i in range(len(seats)):
         n = game.actions[i]
         told = n if cert.q.shape[2] > 1 else 1
         if h == 0:
-            cert.first_v_sum[s, i] += lasted * cert.V[0, s, i]
-        cert.V[h, s, i] = cert.v[c, i]
-        best = 0.0
+            cert.first_v_sum[plain(s), i] += lasted * V[i]
+        V[i] = v[i]
+        total = 0.0
         for b in range(told):
-            top = cert.q[c, i, b, 0]
+            top = q[i, b, 0]
             for a in range(n):
-                q = cert.q[c, i, b, a]
-                top = max(top, q)
-                cert.q_sum[c, i, b, a] += visits * q
+                x = q[i, b, a]
+                top = max(top, x)
+                q_sum[i, b, a] += visits * x
                 if h == 0:
-                    cert.first_q_sum[s, i, b, a] += lasted * cert.first_q[s, i, b, a]
-                    cert.first_q[s, i, b, a] = q
-            if cert.choice[c, i, b] >= 0:
-                top = cert.q[c, i, b, cert.choice[c, i, b]]
-            best += top
-        cert.best[h, s, i] = best
+                    cert.first_q_sum[plain(s), i, b, a] += lasted * cert.first_q[plain(s), i, b, a]
+                    cert.first_q[plain(s), i, b, a] = x
+            if cert.choice[plain(c), i, b] >= 0:
+                top = q[i, b, cert.choice[plain(c), i, b]]
+            total += top
+        best[i] = total
     if h == 0:
-        cert.since[s] = cert.clock[0]
+        cert.since[plain(s)] = cert.clock[0]
 
 
 class Bound(NamedTuple):

@@ -8,7 +8,7 @@ import numpy as np
 
 from tacit.core import memory
 from tacit.core.types import FloatArray, IntArray
-from tacit.evaluation.seats import Seat, expected, seats, table
+from tacit.evaluation.seats import Seat, expected, kinds, seats, table
 from tacit.games.count import CountGame
 from tacit.policies.markov import MarkovPolicy
 
@@ -37,6 +37,30 @@ def crowd_gains(game: CountGame, policy: MarkovPolicy, best: FloatArray) -> list
     """Return for each step what each own action brings where the best responses [N, H + 1, S] follow, [S, N, A]."""
     found = [expected(seat, best[:, h + 1]) for h, _, seat in steps_back(game, policy)]
     return found[::-1]
+
+
+def gained_alike(game: CountGame, old: FloatArray, new: FloatArray) -> float | None:
+    """Return Σ_i (what agent i's value rises by when it moves), where all agents move one after another, old to new.
+
+    All agents play `old` [H or 1, S, A] first and `new` at last, so it does not matter in which order they move: the
+    m-th to move faces m that have and N − 1 − m that have not. None where agents differ in their weights.
+    """
+    N, S, A = game.agents, game.states, game.actions[0]
+    if not (game.weights == game.weights[:1]).all():
+        return None
+    moved = np.repeat(np.arange(N), S)
+    copies, number = np.stack([N - moved, moved], axis=1), np.where(moved > 0, 2, 1)
+    states = np.tile(np.arange(S), N)
+    V, V_moved = np.zeros((N, S)), np.zeros((N, S))
+    for h in reversed(range(game.horizon)):
+        rows, rows_moved = (policy[h if len(policy) > 1 else 0] for policy in (old, new))
+        mu = np.tile(np.stack([rows, rows_moved], axis=1), (N, 1, 1))  # [N·S, 2, A]
+        seat = kinds(game, h, states, mu, copies, number)
+        reward = (game.weights[0] * seat.reward[:, 0]).reshape(N, S, A)
+        following = seat.next[:, 0].reshape(N, S, A, S)
+        V = ((reward + np.einsum("msat,mt->msa", following, V)) * rows).sum(axis=2)
+        V_moved = ((reward + np.einsum("msat,mt->msa", following, V_moved)) * rows_moved).sum(axis=2)
+    return float(((V_moved - V) @ game.initial).sum())
 
 
 def crowd_values(game: CountGame, policy: MarkovPolicy) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -38,6 +38,14 @@ class Deviations:
     choices : tuple of int arrays, one for each agent
         The deviation: an action [H, S], or for the ce gap of a correlated policy an action for each recommended one,
         [H, S, A_i].
+
+    Examples
+    --------
+    >>> import tacit
+    >>> game = tacit.make("prisoners-dilemma")
+    >>> found = deviations(game, MarkovPolicy.uniform(game), "nash")
+    >>> found.choices[0].tolist()
+    [[1]]
     """
 
     kind: str
@@ -50,6 +58,25 @@ def deviations(game: ExactGame, policy: MarkovPolicy, kind: str) -> Deviations:
     """Compute values and best deviations of all agents in one backward pass.
 
     Both continuations are averaged over next states in one product with P, which is what costs.
+
+    Parameters
+    ----------
+    game : TabularGame or CountGame
+    policy : MarkovPolicy
+    kind : {"nash", "cce", "ce"}
+        Which deviations count.
+
+    Returns
+    -------
+    Deviations
+
+    Examples
+    --------
+    >>> import tacit
+    >>> game = tacit.make("matching-pennies")
+    >>> found = deviations(game, MarkovPolicy.uniform(game), "nash")
+    >>> bool((found.best == found.V).all())
+    True
     """
     check_policy(policy)
     policy.check_fits(game)
@@ -97,6 +124,13 @@ class BestResponse:
         Its value from step h on.
     value : float
         Its value from the initial distribution.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> game = tacit.make("stag-hunt")
+    >>> best_response(game, MarkovPolicy.deterministic([[[0]], [[0]]], game.actions), 0).value
+    4.0
     """
 
     actions: IntArray
@@ -107,6 +141,18 @@ class BestResponse:
 def best_response(game: ExactGame, policy: MarkovPolicy, agent: int) -> BestResponse:
     """Compute one agent's best response; to a correlated policy, one that ignores its own part of the draw.
 
+    Parameters
+    ----------
+    game : TabularGame or CountGame
+    policy : MarkovPolicy
+    agent : int
+
+    Returns
+    -------
+    BestResponse
+
+    Examples
+    --------
     >>> import tacit
     >>> game = tacit.make("prisoners-dilemma")
     >>> best_response(game, MarkovPolicy.uniform(game), 0).actions

@@ -25,6 +25,7 @@ class Equilibria:
 
     Attributes
     ----------
+    game : TabularGame
     policies : tuple of MarkovPolicy
     values : array [E, 2]
     gap : float
@@ -34,6 +35,12 @@ class Equilibria:
         strategy can be mixed.
     degenerate : bool
         Whether some mixture of k actions has more than k best responses.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> len(tacit.equilibria(tacit.make("battle-of-the-sexes")).policies)
+    3
     """
 
     game: TabularGame
@@ -111,6 +118,17 @@ def enumerable(game: Any) -> bool:
 def equilibria(game: TabularGame) -> Equilibria:
     """Return all extreme Nash equilibria of a two-player game that is played once, in one state.
 
+    Parameters
+    ----------
+    game : TabularGame
+        Of two players, one state and one step.
+
+    Returns
+    -------
+    Equilibria
+
+    Examples
+    --------
     >>> import tacit
     >>> tacit.equilibria(tacit.make("chicken"))
     nash equilibria: 3 equilibria, and no other

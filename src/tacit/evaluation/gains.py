@@ -72,6 +72,14 @@ class DeviationTable:
         told does worse.
     terms : structured array
         agent, step, state, instead_of, play, chance, gain, share: the largest share first. It opens in pandas.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> game = tacit.make("prisoners-dilemma")
+    >>> found = tacit.deviation_table(game, tacit.MarkovPolicy.deterministic([[[1]], [[1]]], [2, 2]))
+    >>> found.gap
+    0.0
     """
 
     game: ExactGame
@@ -152,6 +160,10 @@ def deviation_table(game: ExactGame, policy: MarkovPolicy | Recorded, *, gap: st
     policy : MarkovPolicy, CertifiedPolicy or SampledPolicy
     gap : {"nash", "cce", "ce"}, optional
         As for `tacit.evaluate`.
+
+    Returns
+    -------
+    DeviationTable
 
     Examples
     --------

@@ -39,6 +39,13 @@ class Evaluation:
     kind : {"nash", "cce", "ce"}
     exact : bool
         Whether the gaps are exact; the values always are.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> game = tacit.make("matching-pennies")
+    >>> tacit.evaluate(game, tacit.MarkovPolicy.deterministic([[[0]], [[0]]], [2, 2])).gaps
+    array([0., 2.])
     """
 
     values: FloatArray
@@ -59,6 +66,10 @@ def evaluate(
     policy : MarkovPolicy, CertifiedPolicy or SampledPolicy
     gap : {"nash", "cce", "ce"}, optional
         Which deviations count; by default nash for a product policy and cce for a correlated one.
+
+    Returns
+    -------
+    Evaluation
 
     Examples
     --------
@@ -88,7 +99,22 @@ def evaluate(
 
 
 def uniform_gap(game: ExactGame) -> float:
-    """Return the exact gap of uniform play, of whichever kind: for product policies they are the same."""
+    """Return the exact gap of uniform play, of whichever kind: for product policies they are the same.
+
+    Parameters
+    ----------
+    game : TabularGame or CountGame
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import tacit
+    >>> uniform_gap(tacit.make("matching-pennies")), uniform_gap(tacit.make("prisoners-dilemma"))
+    (0.0, 0.75)
+    """
     return evaluate(game, MarkovPolicy.uniform(game)).gap
 
 
@@ -103,8 +129,15 @@ def l2_gap(game: ExactGame, policy: MarkovPolicy, *, tie: float = 1e-9) -> float
 
     Parameters
     ----------
+    game : TabularGame or CountGame
+    policy : MarkovPolicy
+        A product policy.
     tie : float
         Actions count as equally good within this fraction of the horizon times the span of the rewards.
+
+    Returns
+    -------
+    float
 
     Examples
     --------

@@ -18,7 +18,26 @@ from tacit.policies.markov import MarkovPolicy, check_policy
 
 
 class Gradient(NamedTuple):
-    """Gradients of every agent's value with respect to its own policy, and what they are made of."""
+    """Gradients of every agent's value with respect to its own policy, and what they are made of.
+
+    Attributes
+    ----------
+    gradients : list of N arrays [H, S, A_i]
+        Of each agent's value with respect to its own policy.
+    q : list of N arrays [H, S, A_i]
+        The values of own actions, averaged over the others' policies.
+    V : array [N, H + 1, S]
+        Values from step h on.
+    occupancy : array [H, S]
+        Probabilities of being in s at step h.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> game = tacit.make("matching-pennies")
+    >>> policy_gradient(game, MarkovPolicy.uniform(game)).occupancy
+    array([[1.]])
+    """
 
     gradients: list[FloatArray]  # for each agent [H, S, A_i]: d_h(s)·E_{a_-i}[Q_{h,i}(s, a, a_-i)]
     q: list[FloatArray]  # for each agent [H, S, A_i]: E_{a_-i}[Q_{h,i}(s, a, a_-i)]
@@ -29,6 +48,18 @@ class Gradient(NamedTuple):
 def policy_gradient(game: ExactGame, policy: MarkovPolicy) -> Gradient:
     """Compute ∂V_{1,i}(ρ)/∂π_{h,i}(a|s) = d_h(s)·E_{a_-i ~ π_-i}[Q_{h,i}(s, a, a_-i)] for all agents.
 
+    Parameters
+    ----------
+    game : TabularGame or CountGame
+    policy : MarkovPolicy
+        A product policy.
+
+    Returns
+    -------
+    Gradient
+
+    Examples
+    --------
     >>> import tacit
     >>> game = tacit.make("matching-pennies")
     >>> policy_gradient(game, MarkovPolicy([[[[1.0, 0.0]]], [[[0.5, 0.5]]]])).gradients[1]

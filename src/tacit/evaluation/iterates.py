@@ -29,6 +29,24 @@ def evaluate_iterates(game: TabularGame, table: FloatArray) -> IterateMeasures:
 
     The L² gap of a policy is the expected sum over the steps of each state's distance to a best response, so it is
     computed as a value is, with distances in place of rewards.
+
+    Parameters
+    ----------
+    game : TabularGame
+    table : array [n, N, H, S, A]
+
+    Returns
+    -------
+    IterateMeasures
+        Value [n, N], nash gap [n, N] and L² gap [n] of each policy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> found = evaluate_iterates(tacit.make("matching-pennies"), np.full((1, 2, 1, 1, 2), 0.5))
+    >>> found._fields
+    ('values', 'gaps', 'l2_gaps')
     """
     n, N, S = len(table), game.agents, game.states
     slack = tie_slack(game, 1e-9)

@@ -43,6 +43,13 @@ class Mismatch:
         The same ratio where in the numerator one agent at a time need not explore. Gradient domination at an ε̃-greedy
         policy compares it with its best deviations, so this is what takes the place of D there; without exploration it
         is D. [Mao2022, lemma:gradient_domination]
+
+    Examples
+    --------
+    >>> import tacit
+    >>> found = tacit.mismatch(tacit.make("good-state"))
+    >>> round(found.most, 3), round(found.least, 3)
+    (0.9, 0.1)
     """
 
     D: float
@@ -64,6 +71,10 @@ def mismatch(game: TabularGame, *, exploration: float = 0.0) -> Mismatch:
     game : TabularGame
     exploration : float
         ε̃: only policies that play every action of an agent with probability ε̃/A_i or more count.
+
+    Returns
+    -------
+    Mismatch
 
     Examples
     --------

@@ -32,6 +32,7 @@ class Potential:
 
     Attributes
     ----------
+    game : TabularGame or CountGame
     holds : bool
         Whether the game is a Markov potential game, but for `tolerance`.
     asymmetry : float
@@ -42,6 +43,15 @@ class Potential:
         Relative asymmetries up to this pass: the bound on rounding errors, or the larger one that was given.
     failures : tuple of Asymmetry
         Where it fails, worst first; empty where it holds. The search ends after a thousand.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> game = tacit.make("stag-hunt")
+    >>> found = tacit.potential(game)
+    >>> hunt, stay = (tacit.MarkovPolicy.deterministic([[[a]], [[a]]], game.actions) for a in (0, 1))
+    >>> float(round(found.value(hunt) - found.value(stay), 6))  # to leave the hunt costs 1, to stay alone gains 3
+    -2.0
     """
 
     game: ExactGame
@@ -97,11 +107,17 @@ def potential(game: ExactGame, *, trials: int = 3, seed: int = 0, tolerance: flo
 
     Parameters
     ----------
-    game : TabularGame
+    game : TabularGame or CountGame
     trials : int
         Random policies that are tried.
+    seed : int
+        Of those policies.
     tolerance : float
         Relative asymmetries that pass as well, e.g. 1e-6 for tables of single precision.
+
+    Returns
+    -------
+    Potential
 
     Examples
     --------

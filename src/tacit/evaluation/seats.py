@@ -25,9 +25,6 @@ class Seat(NamedTuple):
 
 def seats(game: CountGame, h: int, states: Sequence[int] | IntArray, rows: FloatArray) -> Seat:
     """Return what agents face at step h in `states` [n] where they play `rows` [n, N, A]."""
-    from tacit.core.compilation import compiled  # imports the compiler
-    from tacit.evaluation.leave_one_out import faced
-
     N, A, S = game.agents, game.actions[0], game.states
     memory.require(memory.floats(len(rows), N, A, 2 * (S + 2)), "what the agents of a counting game face")
     n = len(rows)
@@ -36,13 +33,27 @@ def seats(game: CountGame, h: int, states: Sequence[int] | IntArray, rows: Float
     for k, own in enumerate(rows):
         found, back, times = _different(own)
         mu[k, : len(found)], copies[k, : len(found)], number[k], which[k] = found, times, len(found), back
-    reward, following = np.zeros((n, N, A)), np.zeros((n, N, A, S))
+    each = kinds(game, h, states, mu, copies, number)
+    index = which[:, :, None]
+    reward = game.weights * np.take_along_axis(each.reward, index, axis=1)
+    return Seat(reward, np.take_along_axis(each.next, index[..., None], axis=1))
+
+
+def kinds(
+    game: CountGame, h: int, states: Sequence[int] | IntArray, mu: FloatArray, copies: IntArray, number: IntArray
+) -> Seat:
+    """Return what each kind of agent faces at step h in `states` [n], rewards without the agents' weights.
+
+    In states[k] there are number[k] kinds; copies[k, m] agents play mu[k, m].
+    """
+    from tacit.core.compilation import compiled  # imports the compiler
+    from tacit.evaluation.leave_one_out import faced
+
+    reward, following = np.zeros(mu.shape), np.zeros((*mu.shape, game.states))
     tables = game.kernels()
     at = np.asarray(states, dtype=np.int64)
     compiled(faced, tables)(tables, mu, copies, number, h, at, reward, following)
-    index = which[:, :, None]
-    reward = game.weights * np.take_along_axis(reward, index, axis=1)
-    return Seat(reward, np.take_along_axis(following, index[..., None], axis=1))
+    return Seat(reward, following)
 
 
 def _different(rows: FloatArray) -> tuple[FloatArray, IntArray, IntArray]:

@@ -47,6 +47,12 @@ class Smoothness:
         The policy π* with this λ: it maximises the potential, summed over first states, among all policies.
     maximisers : int
         How many deterministic policies do.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> tacit.smoothness(tacit.make("stag-hunt")).maximisers
+    1
     """
 
     lam: float
@@ -59,6 +65,17 @@ class Smoothness:
 def smoothness(game: TabularGame, *, omega: float = 0.5) -> Smoothness:
     """Compute the largest λ for which a small potential game is (λ, ω)-smooth with a deterministic π*.
 
+    Parameters
+    ----------
+    game : TabularGame
+    omega : float
+
+    Returns
+    -------
+    Smoothness
+
+    Examples
+    --------
     >>> import tacit
     >>> round(smoothness(tacit.make("stag-hunt"), omega=0.5).lam, 6)
     1.0

@@ -43,6 +43,12 @@ class Solution:
         How it was found, in words.
     gap : Evaluation or None
         The exact gap of a solution that was learned, which is approximate; None where it is exact.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> tacit.solve(tacit.make("good-state", horizon=2), "optimum").V[0, 0].round(2).tolist()
+    [9.5, 4.5]
     """
 
     concept: str
@@ -84,6 +90,10 @@ def solve(
         Which cce or ce of each stage game, as in `tacit.evaluation.objectives`.
     select : {"welfare", "egalitarian", "first", "agent:K"}
         Which nash equilibrium of each stage game, where there are several.
+
+    Returns
+    -------
+    Solution
 
     Examples
     --------

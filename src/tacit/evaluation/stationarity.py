@@ -29,6 +29,13 @@ class Stationarity:
         ‖Proj(π + η∇V) − π‖/η with η one over the smoothness constant.
     smoothness : float
         4·N·A_max·H³ times the span of the rewards. [Mao2022, lemma:smoothness]
+
+    Examples
+    --------
+    >>> import tacit
+    >>> game = tacit.make("stag-hunt")
+    >>> tacit.stationarity(game, tacit.MarkovPolicy.uniform(game)).epsilon > 0
+    True
     """
 
     epsilon: float
@@ -40,6 +47,20 @@ def smoothness_constant(game: TabularGame) -> float:
     """Return 4·N·A_max·H³ times the span of the rewards, a Lipschitz constant of the potential's gradient.
 
     [Mao2022, lemma:smoothness]
+
+    Parameters
+    ----------
+    game : TabularGame
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import tacit
+    >>> smoothness_constant(tacit.make("matching-pennies"))
+    32.0
     """
     low, high = game.reward_range
     return constants.smooth(game.agents, max(game.actions), game.horizon) * (high - low)
@@ -52,6 +73,18 @@ def stationarity(game: TabularGame, policy: MarkovPolicy) -> Stationarity:
     the unit ball is attained by δ = Proj(π + t·∇V) − π for the t at which ‖δ‖ = 1, found by bisection; without the
     ball, by best responses at each (h, s).
 
+    Parameters
+    ----------
+    game : TabularGame
+    policy : MarkovPolicy
+        A product policy.
+
+    Returns
+    -------
+    Stationarity
+
+    Examples
+    --------
     >>> import tacit
     >>> game = tacit.make("stag-hunt")
     >>> stationarity(game, MarkovPolicy.deterministic([[[0]], [[0]]], game.actions)).epsilon

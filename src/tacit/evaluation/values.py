@@ -21,8 +21,17 @@ class PolicyValues:
 
     Attributes
     ----------
+    game : TabularGame or CountGame
+    policy : MarkovPolicy
     V : array [N, H + 1, S]
         Expected reward from step h on; zero at the end.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> game = tacit.make("stag-hunt", horizon=2)
+    >>> policy_values(game, MarkovPolicy.deterministic([[[0]], [[0]]], game.actions)).V[0].tolist()
+    [[8.0], [4.0], [0.0]]
     """
 
     game: ExactGame
@@ -47,6 +56,17 @@ class PolicyValues:
 def policy_values(game: ExactGame, policy: MarkovPolicy) -> PolicyValues:
     """Compute the values of a policy by backward induction.
 
+    Parameters
+    ----------
+    game : TabularGame or CountGame
+    policy : MarkovPolicy
+
+    Returns
+    -------
+    PolicyValues
+
+    Examples
+    --------
     >>> import tacit
     >>> game = tacit.make("matching-pennies")
     >>> policy_values(game, MarkovPolicy.uniform(game)).initial
@@ -77,7 +97,24 @@ def expected(payoffs: FloatArray, policy: MarkovPolicy, h: int) -> FloatArray:
 
 
 def occupancy(game: ExactGame, policy: MarkovPolicy) -> FloatArray:
-    """Return the probability d_h(s) of being in s at step h, [H, S]."""
+    """Return the probability d_h(s) of being in s at step h, [H, S].
+
+    Parameters
+    ----------
+    game : TabularGame or CountGame
+    policy : MarkovPolicy
+
+    Returns
+    -------
+    array [H, S]
+
+    Examples
+    --------
+    >>> import tacit
+    >>> game = tacit.make("good-state", horizon=2)
+    >>> occupancy(game, MarkovPolicy.uniform(game)).round(2).tolist()
+    [[1.0, 0.0], [0.3, 0.7]]
+    """
     check_policy(policy)
     policy.check_fits(game)
     if isinstance(game, CountGame):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tacit.core.statistics import Summary, summarize
 from tacit.experiments.comparison import Comparison, compare
 from tacit.experiments.executors import run_all
 from tacit.experiments.job import run_job
@@ -12,7 +13,6 @@ from tacit.experiments.results import Group, Results
 from tacit.experiments.runner import run_experiment
 from tacit.experiments.seeds import learn_seeds
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
-from tacit.experiments.statistics import Summary, summarize
 from tacit.experiments.tuning import Tuned, tune
 
 __all__ = [

@@ -102,10 +102,20 @@ class Comparison:
         The gap of uniform play.
     budget : Budget
         Of each run.
+    seeds : int
+        Runs of each learner.
     rows : tuple of ComparedLearner
+        The best first.
     left_out : dict
         Learners that do not fit or failed, and why.
     interrupted : bool
+
+    Examples
+    --------
+    >>> import tacit
+    >>> found = tacit.compare(tacit.make("stag-hunt"), ["npg", "pg-exact"], episodes=20, seeds=1)
+    >>> [row.kind for row in found.rows]
+    ['nash', 'nash']
     """
 
     game: TabularGame

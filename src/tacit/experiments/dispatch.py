@@ -114,6 +114,7 @@ class Dispatcher:
         self._again: deque[_Running] = deque()  # what goes before all that waits
         self._running: dict[int, _Running] = {}
         self._storing: dict[Future[Any], int] = {}
+        self._heard: deque[tuple[Key, Message]] = deque()  # a watcher that raises leaves the rest of them here
         self._results: list[Any] = [None] * count
         self._tries = [0] * count
         self._stopping = False
@@ -131,8 +132,9 @@ class Dispatcher:
                         self._place.stop()
                     try:
                         self._fill()
-                        for key, message in self._place.receive(_TICK if self._unfinished() else 0.0):
-                            self._take(key, message)
+                        self._heard.extend(self._place.receive(_TICK if self._unfinished() else 0.0))
+                        while self._heard:
+                            self._take(*self._heard.popleft())
                         self._expire()
                         self._collect()
                     except KeyboardInterrupt:  # a watcher's, or a second Ctrl-C

@@ -12,6 +12,7 @@ from concurrent.futures import Executor
 from functools import partial
 from typing import Any, TypeVar
 
+from tacit.core import check
 from tacit.engine import Event, Watcher
 from tacit.experiments import places
 from tacit.experiments.dispatch import Batch, Desk, Failure, Start, dispatch
@@ -50,12 +51,18 @@ def run_all(
     timeout : float, optional
         Seconds that a job may run; then it is ended by force, where that is possible, and counts as failed.
 
+    Returns
+    -------
+    Answers
+
     Examples
     --------
     >>> run_all(lambda n, watch: 2 * n, [1, 2, 3]).results
     [2, 4, 6]
     """
     places.checked(on, workers)
+    if timeout is not None:
+        check.positive("timeout", timeout)
     opened = partial(places.place, on, workers=workers, setup=setup)
     return dispatch(opened, job, len(items), _Plain(items, watch), timeout=timeout)
 

@@ -40,7 +40,7 @@ class Delivery:
 
 @dataclass(frozen=True)
 class Wanted:
-    """The worker does not have the game's file: send its tables."""
+    """The worker does not have the game's file, or does not know its name: send its tables."""
 
 
 def work(root: Path | None, every: float, order: Order, watch: Watcher | None) -> Delivery | Wanted:
@@ -53,7 +53,7 @@ def work(root: Path | None, every: float, order: Order, watch: Watcher | None) -
     try:
         _have(spec, order.tables)
     except TacitError:
-        if order.tables is not None or not games.is_file(spec.game.name):
+        if order.tables is not None or not (games.is_file(spec.game.name) or _unknown(spec.game.name)):
             raise
         return Wanted()
     checkpoint = None
@@ -80,6 +80,27 @@ def run_job(
     """Run a specification; with a directory, resume from its checkpoint and store the result.
 
     Returns None where another process holds the directory, and the outcome of before where the run is finished.
+
+    Parameters
+    ----------
+    spec : RunSpec
+    directory : path, optional
+    watch : callable, optional
+        Called with every event of the run.
+    every : float
+        Seconds between two checkpoints.
+
+    Returns
+    -------
+    Outcome or None
+        None where another process holds the directory; the outcome of before where the run is finished.
+
+    Examples
+    --------
+    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec
+    >>> [one] = Experiment("small", 10, (GameSpec("chicken"),), (LearnerSpec("npg"),)).run().outcomes
+    >>> run_job(one.spec).value == one.value
+    True
     """
     if directory is None:
         return _learned(spec, watch)[1]
@@ -131,7 +152,7 @@ def _learned(spec: RunSpec, watch: Watcher | None, checkpoint: Checkpoint | None
             watch(event)
 
     episodes = None if spec.open else spec.episodes
-    options = Options(episodes, spec.seed, spec.certify, spec.keep, spec.points, spec.gap, spec.seconds)
+    options = Options(episodes, spec.seed, spec.certify, spec.keep, spec.points, spec.gap, spec.seconds, spec.thin)
     given: dict[str, Any] = {"watch": timed, "checkpoint": checkpoint}
     with contextlib.ExitStack() as stack:
         game: Any = _game(spec)
@@ -169,6 +190,11 @@ def _have(spec: RunSpec, tables: bytes | None) -> None:
     if not is_exact(sent) or sent.digest != spec.tables:
         raise TacitError(f"the game {spec.game.name} is not what it was when the run was made")
     _remembered(key, sent)
+
+
+def _unknown(name: str) -> bool:
+    """Say whether a game was registered by the script that was started, which workers elsewhere do not import."""
+    return games.is_registered(name) and name not in games.REGISTRY
 
 
 def _remembered(key: str, game: ExactGame | NamedEnvironment) -> ExactGame | NamedEnvironment:

@@ -46,8 +46,17 @@ class Outcome:
 
     Attributes
     ----------
+    spec : RunSpec
+        What was run.
     game : str
         The game in words.
+    horizon, agents : int
+    params : dict
+        The learner's parameters in force.
+    curve : structured array
+        As `Run.curve`.
+    interrupted : bool
+        Whether Ctrl-C ended it.
     episodes : int
         Episodes done; fewer than `spec.episodes` where it ended early.
     ended : str
@@ -75,6 +84,13 @@ class Outcome:
         Episodes that were played just now, rather than read from disk.
     span : (float, float)
         When learning just now began and ended.
+
+    Examples
+    --------
+    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec
+    >>> [one] = Experiment("small", 10, (GameSpec("chicken"),), (LearnerSpec("npg"),)).run().outcomes
+    >>> one.episodes, one.ended, one.gap.kind
+    (10, 'episodes', 'nash')
     """
 
     spec: RunSpec

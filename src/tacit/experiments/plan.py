@@ -22,7 +22,7 @@ from tacit.experiments.sweep import swept
 from tacit.games.exact import ExactGame, is_exact
 from tacit.learners import REGISTRY
 from tacit.learners.presets import with_preset
-from tacit.learning import check_limits
+from tacit.learning import check_limits, check_thin
 
 #: Stands before the digest of an environment's code, which takes the place of the tables it does not have.
 NO_TABLES = "environment"
@@ -38,8 +38,15 @@ class RunSpec:
 
     Attributes
     ----------
+    game : GameSpec
+    learner : LearnerSpec
+    episodes, seed, points : int
+    keep, certify : bool
+        As for `tacit.learn`.
     gap, seconds : float, optional
         When it stops. With `seconds` two runs of the same hash may differ: how far they come depends on the machine.
+    thin : int, optional
+        Visits of each stage that are kept and certified.
     tables : str
         Digest of the game's tables: a game file that was changed is another game. For an environment, "environment" and
         a digest of the file that defines it.
@@ -47,6 +54,13 @@ class RunSpec:
         Digest of the scripts that were imported, "" for none.
     tacit : str
         The version.
+
+    Examples
+    --------
+    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec
+    >>> [one] = Experiment("small", 10, (GameSpec("chicken"),), (LearnerSpec("npg"),)).run().outcomes
+    >>> one.spec.seed, len(one.spec.hash) > 12
+    (0, True)
     """
 
     episodes: int
@@ -59,6 +73,7 @@ class RunSpec:
     certify: bool | None = None
     gap: float | None = None
     seconds: float | None = None
+    thin: int | None = None
     scripts: str = ""
     tacit: str = __version__
 
@@ -68,6 +83,7 @@ class RunSpec:
         if self.certify is not None:
             check.flag("certify", self.certify)
         check_limits(self.episodes, self.gap, self.seconds)
+        check_thin(self.thin)
         limits.integer("seed", self.seed, least=0, most=limits.SEED + limits.SEEDS)
 
     @cached_property
@@ -119,6 +135,7 @@ def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
                 certify=experiment.certify,
                 gap=None if experiment.gap is None else float(experiment.gap),
                 seconds=None if experiment.seconds is None else float(experiment.seconds),
+                thin=experiment.thin,
                 scripts=scripts.digest(experiment.scripts),
             )
             same = next((run.label for run in runs if run.hash == first.hash), None)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tacit.engine import Advanced, Event, Finished, Measured, Noted, Started
-from tacit.engine.events import Scouted
+from tacit.engine.events import Compiling, Scouted
 from tacit.experiments.plan import RunSpec
 
 
@@ -18,6 +18,10 @@ class Progress:
 
     Attributes
     ----------
+    done, runs : int
+        Runs that are over, and all.
+    episodes : int
+        Episodes played in all runs.
     total : int or None
         Episodes of all runs; none where a gap or the clock ends some of them.
     failed : int
@@ -28,6 +32,15 @@ class Progress:
         Seconds until all is done, from the rates of each game with each learner; none before anything is known.
     unknown : int
         Pairs of a game and a learner whose rate is not known yet: with any, `left` is the least that it will take.
+    steps : int
+        Environment steps played so far.
+    reward : float or None
+        The last reward that was measured.
+
+    Examples
+    --------
+    >>> Progress(done=1, runs=4, episodes=100, total=400).failed
+    0
     """
 
     done: int
@@ -102,7 +115,7 @@ class ProgressWatch:
             self._count(key, event.done)
         elif isinstance(event, Finished) and event.ended != "interrupted":
             self._complete(key)
-        elif isinstance(event, Noted | Scouted) and self._note is not None:
+        elif isinstance(event, Noted | Scouted | Compiling) and self._note is not None:
             self._note(event.text)
         self._show()
 

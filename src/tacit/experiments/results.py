@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from tacit.core import archive
+from tacit.core.statistics import summarize
 from tacit.core.table import Document
 from tacit.experiments.outcome import GapOutcome, Outcome
 from tacit.experiments.plan import RunSpec
-from tacit.experiments.statistics import summarize
 from tacit.games.tabular import count
 
 #: Where gaps come from, the surest first.
@@ -31,7 +31,20 @@ class FailedRun:
 
 @dataclass(frozen=True, repr=False)
 class Group:
-    """Runs of one game with one learner over seeds, and what people call them."""
+    """Runs of one game with one learner over seeds, and what people call them.
+
+    Attributes
+    ----------
+    game, learner : str
+    outcomes : list of Outcome
+
+    Examples
+    --------
+    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec
+    >>> small = Experiment("small", 10, (GameSpec("chicken"),), (LearnerSpec("npg"),), seeds=2)
+    >>> [group.learner for group in small.run().groups]
+    ['npg']
+    """
 
     game: str
     learner: str
@@ -123,7 +136,22 @@ def _others(with_it: int, seeds: int) -> str:
 
 @dataclass(frozen=True, repr=False)
 class Results:
-    """All runs of an experiment that ended, in the order of its games, learners and seeds, and those that failed."""
+    """All runs of an experiment that ended, in the order of its games, learners and seeds, and those that failed.
+
+    Attributes
+    ----------
+    outcomes : list of Outcome
+    failures : list of FailedRun
+    interrupted : bool
+
+    Examples
+    --------
+    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec
+    >>> small = Experiment("small", 10, (GameSpec("chicken"),), (LearnerSpec("npg"),), seeds=2)
+    >>> results = small.run()
+    >>> len(results.outcomes), results.failures
+    (2, [])
+    """
 
     outcomes: list[Outcome]
     failures: list[FailedRun]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tacit.core import archive, check
 from tacit.core.errors import TacitError
-from tacit.experiments import files, job, places, scripts, store
+from tacit.experiments import files, job, places, scripts, store, unseen
 from tacit.experiments.carried import Carried
 from tacit.experiments.dispatch import Failure, Fault, dispatch
 from tacit.experiments.keeping import stored
@@ -67,6 +67,10 @@ def run_experiment(
         "i/n" runs the i-th of n shares, for job arrays without an engine: each share in a process of its own, all with
         the same `out`, or each with its own to be copied together.
 
+    Returns
+    -------
+    Results
+
     Examples
     --------
     >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec
@@ -77,12 +81,12 @@ def run_experiment(
     scripts.require(experiment.name, experiment.scripts)
     job.forget_games()
     if timeout is not None:
-        check.real("timeout", timeout, least=0)
+        check.positive("timeout", timeout)
     share = None if shard is None else Shard.parse(shard)
     runs = plan(experiment, keep=out is not None)
     runs = runs if share is None else share.of(runs)
     where = on or ("processes" if any(spec.tables.startswith(NO_TABLES) for spec in runs) else "threads")
-    places.checked(where, workers)
+    unseen.refuse(runs, places.checked(where, workers))
     root = None if out is None else archive.path(out).absolute()
     found: dict[str, Outcome | Failure] = {}
     if root is not None:

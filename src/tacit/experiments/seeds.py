@@ -26,6 +26,25 @@ def learn_seeds(
 ) -> list[Run]:
     """Learn with each seed, as `tacit.learn` does; Ctrl-C keeps what was done of the runs that had begun.
 
+    Parameters
+    ----------
+    game, learner
+        As for `tacit.learn`.
+    episodes : int
+    seeds : sequence of int
+    workers : int, optional
+        Runs at once; the number of cores if not given.
+    certify, keep, points
+        As for `tacit.learn`.
+    **params
+        Parameters of the learner.
+
+    Returns
+    -------
+    list of Run
+
+    Examples
+    --------
     >>> import tacit
     >>> [run.seed for run in learn_seeds(tacit.make("chicken"), "npg", episodes=10, seeds=[3, 5])]
     [3, 5]

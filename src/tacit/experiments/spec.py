@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.core import check, limits
 from tacit.core.errors import TacitError, brief
 from tacit.learners import DEFAULT
-from tacit.learning import check_limits
+from tacit.learning import check_limits, check_thin
 
 if TYPE_CHECKING:
     from tacit.experiments.results import Results
@@ -35,7 +35,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GameSpec:
-    """A game by its name, a game file, or a game of another library (`openspiel:…`), and its parameters."""
+    """A game by its name, a game file, or a game of another library (`openspiel:…`), and its parameters.
+
+    Parameters
+    ----------
+    name : str
+    params : mapping
+
+    Examples
+    --------
+    >>> GameSpec("good-state", {"horizon": 5}).params["horizon"]
+    5
+    """
 
     name: str
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -47,7 +58,19 @@ class GameSpec:
 
 @dataclass(frozen=True)
 class LearnerSpec:
-    """A learner by its name, its parameters, and what figures call it."""
+    """A learner by its name, its parameters, and what figures call it.
+
+    Parameters
+    ----------
+    name : str
+    params : mapping
+    label : str, optional
+
+    Examples
+    --------
+    >>> LearnerSpec("stage-v-cce", {"bonus": 0.1}, label="the paper's").label
+    "the paper's"
+    """
 
     name: str
     params: Mapping[str, Any] = field(default_factory=dict)
@@ -81,6 +104,8 @@ class Experiment:
         Store the policies, where results are stored.
     gap, seconds : float, optional
         When each run stops, as for `tacit.learn`. With `seconds` results depend on the machine.
+    thin : int, optional
+        Visits of each stage that are kept and certified, as for `tacit.learn`.
     scripts : tuple of str
         Python files that make games, learners or bandits of the user's own known. A file that lists them is not enough
         for them to be run: see `tacit.experiments.scripts`.
@@ -103,6 +128,7 @@ class Experiment:
     keep: bool = True
     gap: float | None = None
     seconds: float | None = None
+    thin: int | None = None
     scripts: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -114,6 +140,7 @@ class Experiment:
         if self.certify is not None:
             check.flag("certify", self.certify)
         check.flag("keep", self.keep)
+        check_thin(self.thin)
         for script in self.scripts:
             _text("scripts", script)
         for what, given in (("games", self.games), ("learners", self.learners)):

@@ -133,7 +133,7 @@ def load(place: Path) -> Outcome:
         raise TacitError(f"no directory {place}")
     if not finished(place):
         raise TacitError(f"{place} holds no finished run; run the command that began it again to resume it")
-    summary, stored = _summary(place), _spec(place)
+    summary, stored = _summary(place), load_spec(place)
     if summary["hash"] != stored.hash:
         raise TacitError(f"{place / SUMMARY} is of another run than {place / SPEC}{_AGAIN}")
     for name in summary["files"]:
@@ -205,7 +205,8 @@ def _summary(place: Path) -> dict[str, Any]:
         raise TacitError(f"{place / SUMMARY} is altered: {one_line(error)}{_AGAIN}") from None
 
 
-def _spec(place: Path) -> StoredSpec:
+def load_spec(place: Path) -> StoredSpec:
+    """Read what a run is of, finished or not."""
     stored = toml.load(place / SPEC, StoredSpec)
     try:
         same = stored.run.hash == stored.hash

@@ -20,12 +20,12 @@ import numpy as np
 
 from tacit.core import check, limits
 from tacit.core.errors import TacitError
+from tacit.core.statistics import Summary, summarize
 from tacit.evaluation import uniform_gap
 from tacit.experiments.comparison import aligned
 from tacit.experiments.executors import Failure
 from tacit.experiments.progress import Progress
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
-from tacit.experiments.statistics import Summary, summarize
 from tacit.experiments.trials import Budget, Entry, Trial, budget, certifiable, run_trials, seed_list
 from tacit.games.tabular import TabularGame
 from tacit.learners import REGISTRY
@@ -56,6 +56,8 @@ class Tuned:
 
     Attributes
     ----------
+    game : TabularGame
+    learner : str
     params : mapping
         What to use: the best setting if it beats the defaults, otherwise none.
     found : mapping
@@ -70,6 +72,16 @@ class Tuned:
         All settings, those that came furthest first.
     budget : Budget
         Of a whole run.
+    seeds : sequence of int
+        The fresh seeds.
+    interrupted : bool
+
+    Examples
+    --------
+    >>> import tacit
+    >>> found = tacit.tune(tacit.make("stag-hunt"), "npg", episodes=10, seeds=2)
+    >>> found.learner
+    'npg'
     """
 
     game: TabularGame
@@ -182,6 +194,10 @@ def tune(
         Fresh seeds for the comparison with the defaults, at least 2, and the first of them.
     certify, workers, progress
         As for `tacit.compare`.
+
+    Returns
+    -------
+    Tuned
 
     Examples
     --------

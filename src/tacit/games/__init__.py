@@ -71,6 +71,19 @@ LIBRARIES = ("gymnasium", "openspiel", "pettingzoo")
 def make(name: str, /, **params: Any) -> Any:
     """Make a registered game by name: a TabularGame, or for crowds a CountGame.
 
+    Parameters
+    ----------
+    name : str
+        A name from `tacit games`.
+    **params
+        Parameters of the game, as `tacit games NAME` lists them.
+
+    Returns
+    -------
+    TabularGame or CountGame
+
+    Examples
+    --------
     >>> make("good-state", horizon=3, slip=0.2)
     TabularGame('good-state': 2 agents, 2 states, 2×2 actions, horizon 3, rewards in [-2, 5])
     """
@@ -81,6 +94,29 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> Tabular
     """Read a game from a file; the ending says the format: `.npz`, `.dpomdp` or `.nfg`.
 
     A `.dpomdp` file has no horizon, so it has to be given; a `.nfg` game is played once unless it is.
+
+    Parameters
+    ----------
+    path : path
+        A file as `save` writes it, or one from elsewhere.
+    horizon : int, optional
+        Steps in an episode.
+
+    Returns
+    -------
+    TabularGame
+
+    See Also
+    --------
+    save : Writes such a file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "chicken.nfg"
+    >>> save(make("chicken"), path)
+    >>> load(path, horizon=3)
+    TabularGame('chicken': 2 agents, 1 state, 2×2 actions, horizon 3, rewards in [0, 7])
     """
     place = archive.path(path)
     game: TabularGame = _format(place).load(place, horizon=horizon)
@@ -88,7 +124,25 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> Tabular
 
 
 def save(game: TabularGame, path: str | os.PathLike[str]) -> None:
-    """Write a game atomically; the ending says the format, as for `load`."""
+    """Write a game atomically; the ending says the format, as for `load`.
+
+    Parameters
+    ----------
+    game : TabularGame
+    path : path
+
+    See Also
+    --------
+    load : Reads it again.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "chicken.npz"
+    >>> save(make("chicken"), path)
+    >>> load(path).name
+    'chicken'
+    """
     place = archive.path(path)
     _format(place).save(game, place)
 
@@ -102,12 +156,42 @@ def _format(place: Path) -> Any:
 
 
 def is_file(name: str) -> bool:
-    """Return whether a GAME of the command line means a file: it has an ending, and no library before a colon."""
+    """Return whether a GAME of the command line means a file: it has an ending, and no library before a colon.
+
+    Parameters
+    ----------
+    name : str
+        What the command line takes as GAME.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_file("tiger.dpomdp"), is_file("openspiel:kuhn.x")
+    (True, False)
+    """
     return isinstance(name, str | os.PathLike) and _library(name) is None and bool(Path(name).suffix)
 
 
 def is_registered(name: str) -> bool:
-    """Return whether a GAME means a registered one, by its form."""
+    """Return whether a GAME means a registered one, by its form.
+
+    Parameters
+    ----------
+    name : str
+        What the command line takes as GAME.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_registered("chicken"), is_registered("x.nfg")
+    (True, False)
+    """
     return not is_file(name) and _library(name) is None
 
 
@@ -117,7 +201,22 @@ def _library(name: str | os.PathLike[str]) -> str | None:
 
 
 def is_code(name: str) -> bool:
-    """Return whether making a game imports code that its name chooses, beyond this package and the library's own."""
+    """Return whether making a game imports code that its name chooses, beyond this package and the library's own.
+
+    Parameters
+    ----------
+    name : str
+        What the command line takes as GAME.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> is_code("pettingzoo:my.module"), is_code("chicken")
+    (True, False)
+    """
     library = _library(name)
     if library == "gymnasium":
         from tacit.games.gymnasium import is_own
@@ -131,6 +230,22 @@ def from_name_or_file(name: str, /, **params: Any) -> Any:
 
     A registered name; a file; `openspiel:` with a name and arguments as OpenSpiel writes them; or `gymnasium:` with the
     id of an environment that carries its own transition table.
+
+    Parameters
+    ----------
+    name : str
+        What the command line takes as GAME.
+    **params
+        Parameters of the game.
+
+    Returns
+    -------
+    TabularGame, CountGame or FunctionGame
+
+    Examples
+    --------
+    >>> from_name_or_file("chicken", horizon=2).horizon
+    2
     """
     if is_file(name):
         return load(name, **_only("a game from a file", params, "horizon"))

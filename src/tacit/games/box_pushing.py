@@ -63,6 +63,10 @@ def BoxPushing(*, horizon: int = 10, published_file: bool = False, reset: bool =
     reset : bool
         Whether a box at its goal leads back to the start, as published; otherwise the episode has nothing more to give.
 
+    Returns
+    -------
+    TabularGame
+
     Examples
     --------
     >>> BoxPushing()

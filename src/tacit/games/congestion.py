@@ -31,6 +31,18 @@ def Congestion(
     (1 + damage·s)·x instead. Link 0 gets worse by one state with probability wear·x_0, and better with probability
     repair·(1 − x_0). The first state is the best.
 
+    Parameters
+    ----------
+    agents, links, states, horizon : int
+    damage, wear, repair : float
+        How much slower link 0 is in each worse state, and how readily it gets worse and better.
+
+    Returns
+    -------
+    CountGame
+
+    Examples
+    --------
     >>> Congestion(agents=1000)
     CountGame('congestion': 1000 agents, 3 states, 2 actions each, horizon 5, rewards in [-2, -0.001])
     """

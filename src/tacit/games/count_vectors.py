@@ -23,6 +23,16 @@ def number_of_counts(agents: int, actions: int) -> int:
 def count_vectors(agents: int, actions: int) -> IntArray:
     """Return all vectors of counts of `agents` agents, [M, A], in ascending order.
 
+    Parameters
+    ----------
+    agents, actions : int
+
+    Returns
+    -------
+    int array [M, A]
+
+    Examples
+    --------
     >>> count_vectors(2, 2).tolist()
     [[0, 2], [1, 1], [2, 0]]
     """

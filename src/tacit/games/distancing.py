@@ -36,6 +36,20 @@ def Distancing(
     more than N/4. The first state is uniform. `form` is "tables" over joint actions, "counts", or "auto": tables up to
     a million joint actions.
 
+    Parameters
+    ----------
+    agents, horizon : int
+    weights : sequence of float
+        What each facility is worth.
+    penalty : float
+    form : {"auto", "tables", "counts"}
+
+    Returns
+    -------
+    TabularGame or CountGame
+
+    Examples
+    --------
     >>> Distancing(agents=3, weights=[1, 2])
     TabularGame('distancing': 3 agents, 2 states, 2×2×2 actions, horizon 10, rewards in [-99, 6])
     """

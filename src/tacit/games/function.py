@@ -15,11 +15,18 @@ from tacit.core.ownership import locked
 from tacit.core.table import Document
 from tacit.games.fingerprint import fingerprint
 from tacit.games.function_classes import struct
+from tacit.games.function_states import check_inverse, over_numbers
 from tacit.games.protocol import check_range
 from tacit.games.tabular import checked_names, count, times
 
 #: What the functions are called with; `params` comes last where there are any.
-ARGUMENTS = {"start": ("u",), "advance": ("h", "s", "actions", "u"), "reward": ("i", "h", "s", "actions")}
+ARGUMENTS = {
+    "start": ("u",),
+    "advance": ("h", "s", "actions", "u"),
+    "reward": ("i", "h", "s", "actions"),
+    "decode": ("s",),
+    "encode": ("state",),
+}
 
 
 class FunctionGame:
@@ -42,6 +49,9 @@ class FunctionGame:
     params : mapping, optional
         Numbers and arrays by name. With it, each function takes one argument more, the last, and reads
         `params.cost`. Other parameters do not compile anew.
+    decode, encode : function of (s) and function of (state), optional
+        For states that are more than a number: `decode` makes of a number from 0 to S − 1 what the other functions take
+        for s, such as a tuple, and `encode` makes a number of what `start` and `advance` return.
     name, state_names, action_names, notes : optional
         For people.
 
@@ -75,6 +85,8 @@ class FunctionGame:
         horizon: int,
         reward_range: tuple[float, float],
         params: Mapping[str, Any] | None = None,
+        decode: Callable[..., Any] | None = None,
+        encode: Callable[..., Any] | None = None,
         name: str | None = None,
         state_names: Sequence[str] | None = None,
         action_names: Sequence[Sequence[str]] | None = None,
@@ -92,9 +104,16 @@ class FunctionGame:
         self.reward_range = check.interval("reward_range", reward_range)
         check_range(self.reward_range, self.horizon)
         self.params = _checked_params(params)
-        self.functions = {"start": start, "advance": advance, "reward": reward}
-        for what, function in self.functions.items():
+        self.functions = self.written = {"start": start, "advance": advance, "reward": reward}
+        if (decode is None) != (encode is None):
+            raise TacitError("decode and encode come together: one makes a state of a number, the other takes it back")
+        both = {} if decode is None else {"decode": decode, "encode": encode}
+        for what, function in {**both, **self.functions}.items():
             _check_signature(what, function, self.params is not None)
+        if decode is not None:
+            given = () if self.params is None else (_params_struct(self.params),)
+            check_inverse(decode, encode, self.states, given)
+            self.functions = over_numbers(self.written, decode, encode, params=bool(given))
         if name is not None and not isinstance(name, str):
             raise TacitError(f"name is {brief(name)}; it must be a string")
         self.name, self.notes = name, tuple(notes)
@@ -123,7 +142,7 @@ class FunctionGame:
         kind, new = struct(f"Rules_{digest}{'_params' if given else ''}", ("horizon", "states", "actions", "params"))
         if new:
             implement(kind, self.functions, bool(given))
-        check_compiles(digest, self.functions, given)
+        check_compiles(digest, self.functions, self.written, given)
         made: Any = kind
         return made(self.horizon, self.states, locked(np.array(self.actions)), given[0] if given else 0)
 
@@ -135,7 +154,7 @@ class FunctionGame:
             if what == "advance" and self.horizon == 1:
                 continue
             function = self.functions[what]
-            told = f"{what} ({where(function)})"
+            told = f"{what} ({where(self.written[what])})"
             try:
                 found = function(*arguments, *last)
             except Exception as error:  # whatever somebody's function does

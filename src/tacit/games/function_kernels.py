@@ -14,11 +14,12 @@ from numba.core.errors import NumbaError
 from tacit.core import generics
 from tacit.core.errors import TacitError, one_line
 from tacit.games.function import where
+from tacit.games.function_states import Functions
 
 _checked: set[tuple[str, str]] = set()
 
 
-def implement(kind: type, functions: dict[str, Callable[..., Any]], params: bool) -> None:
+def implement(kind: type, functions: Functions, params: bool) -> None:
     """Implement the kernels of a game for its struct, with or without parameters."""
     begin, move, pay = (callable_from_kernels(function) for function in functions.values())
     if params:
@@ -77,8 +78,13 @@ def callable_from_kernels(function: Any) -> Any:
     return plain
 
 
-def check_compiles(digest: str, functions: dict[str, Callable[..., Any]], params: tuple[Any, ...]) -> None:
-    """Raise with file, line and a sentence where a function does not compile."""
+def check_compiles(
+    digest: str,
+    functions: dict[str, Callable[..., Any]],
+    written: dict[str, Callable[..., Any]],
+    params: tuple[Any, ...],
+) -> None:
+    """Raise with file, line and a sentence where a function does not compile; `written` are those of the user."""
     if numba.config.DISABLE_JIT:
         return
     key = (digest, str(numba.typeof(params)))
@@ -92,9 +98,9 @@ def check_compiles(digest: str, functions: dict[str, Callable[..., Any]], params
         "reward": (whole, whole, whole, actions, *last),
     }
     for what, function in functions.items():
-        plain = getattr(function, "py_func", function)
+        plain = getattr(written[what], "py_func", written[what])
         try:
-            result = _compiled_alone(callable_from_kernels(plain), signatures[what])
+            result = _compiled_alone(callable_from_kernels(function), signatures[what])
         except NumbaError as error:
             raise TacitError(f"{_place(error, plain)}: {what} does not compile: {in_words(str(error))}") from None
         except Exception as error:  # the compiler's own defects, as where code is not Python's

@@ -20,6 +20,10 @@ def GoodState(*, horizon: int = 10, slip: float = 0.1, start: str = "s0") -> Tab
     start : {"s0", "s1", "uniform"}
         First state; the paper does not give it.
 
+    Returns
+    -------
+    TabularGame
+
     Examples
     --------
     >>> GoodState()

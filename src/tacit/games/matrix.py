@@ -22,6 +22,20 @@ def matrix_game(
 ) -> TabularGame:
     """Make a one-state game from a payoff tensor [N, A_1, …, A_N], played `horizon` times.
 
+    Parameters
+    ----------
+    payoffs : array [N, A_1, …, A_N]
+    horizon : int
+        How many times it is played.
+    name, action_names : optional
+        For people: a name, and for each agent the names of its actions.
+
+    Returns
+    -------
+    TabularGame
+
+    Examples
+    --------
     >>> matrix_game([[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]])
     TabularGame(2 agents, 1 state, 2×2 actions, horizon 1, rewards in [-1, 1])
     """

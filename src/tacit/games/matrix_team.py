@@ -11,6 +11,17 @@ def MatrixTeam(*, horizon: int = 1) -> TabularGame:
 
     It is the penalty game of Claus and Boutilier (1998) with penalty −10.
 
+    Parameters
+    ----------
+    horizon : int
+        How many times it is played.
+
+    Returns
+    -------
+    TabularGame
+
+    Examples
+    --------
     >>> MatrixTeam().reward_range
     (-10.0, 10.0)
     """

@@ -26,6 +26,20 @@ def Minority(
     crowded night the next state is s + 1 with probability `change`, after one that was not s − 1; otherwise, and at the
     ends, it stays. The first state is 0.
 
+    Parameters
+    ----------
+    agents, horizon : int
+    room : sequence of float
+        In each state, the share of all agents that has room.
+    change : float
+        Probability of a change of the state.
+
+    Returns
+    -------
+    CountGame
+
+    Examples
+    --------
     >>> Minority()
     CountGame('minority': 21 agents, 3 states, 2 actions each, horizon 5, rewards in [-1, 1])
     """

@@ -30,6 +30,12 @@ class Game(Protocol):
         Rewards of one step lie within it, in the game's own units.
     notes : tuple of str
         What was decided or left out when the game was made; reports repeat them.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> isinstance(tacit.make("chicken").kernels(), tuple)
+    True
     """
 
     @property

@@ -40,6 +40,10 @@ def RandomGeneralSum(
     stationary : bool
         The same rewards and transitions at every step.
 
+    Returns
+    -------
+    TabularGame
+
     Examples
     --------
     >>> RandomGeneralSum(agents=3, actions=[2, 3, 2], seed=7)
@@ -60,7 +64,25 @@ def RandomTeam(
     successors: int | None = None,
     stationary: bool = False,
 ) -> TabularGame:
-    """One uniform reward that all agents share, and Dirichlet transitions; parameters as random-general-sum."""
+    """One uniform reward that all agents share, and Dirichlet transitions; parameters as random-general-sum.
+
+    Parameters
+    ----------
+    agents, states, horizon, seed : int
+    actions : int or one int for each agent
+    successors : int, optional
+    stationary : bool
+
+    Returns
+    -------
+    TabularGame
+
+    Examples
+    --------
+    >>> game = RandomTeam(seed=3)
+    >>> bool((game.rewards[0] == game.rewards[1]).all())
+    True
+    """
     shape = _Shape("random-team", agents, states, actions, horizon, seed, successors, stationary)
     shared = shape.rng.random((1, shape.steps, shape.states, *shape.actions))
     return shape.game(np.repeat(shared, shape.agents, axis=0), shape.transitions())
@@ -80,6 +102,23 @@ def RandomPotential(
 
     r_i(s, a) = (φ(s, a) + u_i(s, a_-i)) / 2 with transitions that no action changes: then
     Φ(π) = Σ_h E_{s ~ d_h} E_{a ~ π}[φ_h(s, a)] / 2 is a potential, for u_i does not depend on agent i.
+
+    Parameters
+    ----------
+    agents, states, horizon, seed : int
+    actions : int or one int for each agent
+    successors : int, optional
+    stationary : bool
+
+    Returns
+    -------
+    TabularGame
+
+    Examples
+    --------
+    >>> import tacit
+    >>> tacit.potential(RandomPotential(horizon=2)).holds
+    True
     """
     shape = _Shape("random-potential", agents, states, actions, horizon, seed, successors, stationary)
     grid = (shape.steps, shape.states, *shape.actions)

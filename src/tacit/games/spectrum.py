@@ -23,6 +23,20 @@ def Spectrum(
     on the channel sends: with n radios on it the reward is (1 − p)^(n−1), and `occupied` times that on the channel
     where the licensed user is. That channel is the state; with probability `move` the licensed user takes another.
 
+    Parameters
+    ----------
+    agents, channels, horizon : int
+    occupied : float
+        What is left of the reward on the licensed user's channel.
+    move : float
+        Probability that the licensed user takes another channel.
+
+    Returns
+    -------
+    CountGame
+
+    Examples
+    --------
     >>> Spectrum(agents=100)
     CountGame('spectrum': 100 agents, 4 states, 4 actions each, horizon 5, rewards in [0.00351465, 1])
     """

@@ -11,7 +11,24 @@ from tacit.core.types import FloatArray, IntArray
 
 
 class Successors(NamedTuple):
-    """Compressed sparse rows; row (h·S + s)·J + joint, with joint row-major, last agent fastest."""
+    """Compressed sparse rows; row (h·S + s)·J + joint, with joint row-major, last agent fastest.
+
+    Attributes
+    ----------
+    first : int array [rows + 1]
+        Where each row begins in the other two arrays.
+    state : int array
+        The next states of all rows, row after row.
+    prob : float array
+        Their probabilities.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> found = tacit.make("good-state", horizon=1).successors
+    >>> found.state[found.first[0] : found.first[1]].tolist()
+    [0, 1]
+    """
 
     first: IntArray  # [rows + 1]  where each row begins
     state: npt.NDArray[np.int32]  # [entries]  next state

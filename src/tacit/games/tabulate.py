@@ -57,6 +57,10 @@ def tabulate(
     name, action_names, notes : optional
         For people, as in TabularGame. States are named as `str` shows them, if no two look the same.
 
+    Returns
+    -------
+    TabularGame
+
     Examples
     --------
     >>> def transition(state, actions):

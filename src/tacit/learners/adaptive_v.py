@@ -60,6 +60,11 @@ class AdaptiveV(Learner):
         Measure losses from the value of the state, or from 0.
     step : "auto" or float
         The bandits tune their own step, or c in λ = (largest loss)·√α/c.
+
+    Examples
+    --------
+    >>> AdaptiveV().equilibrium, AdaptiveV("ce").equilibrium
+    ('cce', 'ce')
     """
 
     output: ClassVar[str] = "certified"
@@ -215,7 +220,24 @@ def adaptive_v_cce(
     baseline: bool = True,
     step: float | str = "auto",
 ) -> AdaptiveV:
-    """Adaptive V-learning for a coarse correlated equilibrium: nothing to choose."""
+    """Adaptive V-learning for a coarse correlated equilibrium: nothing to choose.
+
+    Parameters
+    ----------
+    memory, implicit, optimism : float
+    baseline : bool
+    step : "auto" or float
+        For ablations; see `AdaptiveV`.
+
+    Returns
+    -------
+    AdaptiveV
+
+    Examples
+    --------
+    >>> adaptive_v_cce() == AdaptiveV("cce")
+    True
+    """
     return AdaptiveV("cce", memory=memory, implicit=implicit, optimism=optimism, baseline=baseline, step=step)
 
 
@@ -227,5 +249,22 @@ def adaptive_v_ce(
     baseline: bool = True,
     step: float | str = "auto",
 ) -> AdaptiveV:
-    """Adaptive V-learning for a correlated equilibrium: nothing to choose."""
+    """Adaptive V-learning for a correlated equilibrium: nothing to choose.
+
+    Parameters
+    ----------
+    memory, implicit, optimism : float
+    baseline : bool
+    step : "auto" or float
+        For ablations; see `AdaptiveV`.
+
+    Returns
+    -------
+    AdaptiveV
+
+    Examples
+    --------
+    >>> adaptive_v_ce().equilibrium
+    'ce'
+    """
     return AdaptiveV("ce", memory=memory, implicit=implicit, optimism=optimism, baseline=baseline, step=step)

@@ -29,6 +29,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
 from tacit.evaluation import constants
 from tacit.evaluation.contraction import own_payoffs
+from tacit.evaluation.crowd import gained_alike
 from tacit.evaluation.gradient import Gradient
 from tacit.evaluation.values import policy_values
 from tacit.games.count import CountGame
@@ -112,11 +113,20 @@ def gains(game: ExactGame, policy: MarkovPolicy, moved: MarkovPolicy, gradient: 
     promised = sum(float((slope * (new - old)).sum()) for slope, new, old in pairs)
     rounding = 1e-13 * game.horizon * float(np.abs(game.reward_range).max()) * game.agents
     enough = 0.5 * promised - rounding
+    if isinstance(game, CountGame) and all_alike(policy.probs) and all_alike(moved.probs):
+        alike = gained_alike(game, policy.probs[0], moved.probs[0])
+        if alike is not None:  # in both orders
+            return alike, enough
     order = range(game.agents)
     first = gained(game, policy.probs, moved.probs, order)
     if first < enough:
         return first, enough
     return min(first, gained(game, policy.probs, moved.probs, order[::-1])), enough
+
+
+def all_alike(probs: Sequence[FloatArray]) -> bool:
+    """Whether all agents play the same."""
+    return all(own is probs[0] or np.array_equal(own, probs[0]) for own in probs[1:])
 
 
 def gained(game: ExactGame, old: Sequence[FloatArray], new: Sequence[FloatArray], order: Sequence[int]) -> float:

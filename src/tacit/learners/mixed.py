@@ -23,6 +23,13 @@ class Mixed(Learner):
     ----------
     members : tuple of N learners
     names : tuple of N str
+        What people call them.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> Mixed((tacit.StageV(), tacit.QIndependent()), ("stage-v-cce", "q-independent")).names
+    ('stage-v-cce', 'q-independent')
     """
 
     members: tuple[Learner, ...]

@@ -48,6 +48,12 @@ class NPG(Learner):
         From the game's tables, or estimated from the agent's own episodes.
     start : "uniform", "random" or MarkovPolicy
         The policy of the first iteration.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> tacit.learn(tacit.make("stag-hunt"), NPG(), episodes=20).gap < 0.1
+    True
     """
 
     tunable: ClassVar[Mapping[str, Range]] = {"eta": Span(1e-3, 1e3)}

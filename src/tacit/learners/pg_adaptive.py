@@ -41,7 +41,6 @@ import numpy as np
 
 from tacit.bandits.rows import drawn, shared
 from tacit.core import check, generics
-from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners.spec import Learner, Start, World, checked_start, starting_point
 from tacit.learners.tunable import Range, Span
@@ -65,6 +64,11 @@ class PGAdaptive(Learner):
         Least probability of an action at the first visit, in units of 1/A; it falls as 1/√t.
     start : "uniform", "random" or MarkovPolicy
         The policy of the first episode.
+
+    Examples
+    --------
+    >>> PGAdaptive().leniency
+    1.0
     """
 
     tunable: ClassVar[Mapping[str, Range]] = {"eta": Span(0.005, 0.5), "exploration": Span(1e-3, 1.0)}
@@ -75,8 +79,7 @@ class PGAdaptive(Learner):
     start: Start = "uniform"
 
     def __post_init__(self) -> None:
-        if check.real("eta", self.eta, least=0, most=1e100) == 0:
-            raise TacitError("eta is 0; it must be a positive number")
+        check.positive("eta", self.eta, most=1e100)
         check.real("leniency", self.leniency, least=0, most=1)
         check.real("exploration", self.exploration, least=0, most=1)
         checked_start(self.start)

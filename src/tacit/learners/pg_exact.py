@@ -41,6 +41,12 @@ class PGExact(Learner):
         Stop when the gradient mapping ‖π' − π‖/η is at most this.
     start : "uniform", "random" or MarkovPolicy
         The policy of the first iteration.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> tacit.learn(tacit.make("stag-hunt"), PGExact(), episodes=20).gap
+    0.0
     """
 
     exact: ClassVar[bool] = True

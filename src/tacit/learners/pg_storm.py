@@ -60,6 +60,11 @@ class PGStorm(Learner):
         The free constant of the theorem's schedule.
     start : "uniform", "random" or MarkovPolicy
         The parameters θ of the first episode.
+
+    Examples
+    --------
+    >>> PGStorm(eta=1e-4, momentum=0.5).exploration
+    0.0
     """
 
     tunable: ClassVar[Mapping[str, Range]] = {
@@ -88,8 +93,7 @@ class PGStorm(Learner):
             check.real("momentum", self.momentum, least=0, most=1)
         check.real("exploration", self.exploration, least=0, most=1)
         check.flag("own_ratio", self.own_ratio)
-        if check.real("b", self.b, least=0) == 0:
-            raise TacitError("b is 0; it must be a positive number")
+        check.positive("b", self.b)
         checked_start(self.start)
 
     def params(self, world: World) -> Mapping[str, Any]:

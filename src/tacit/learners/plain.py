@@ -85,7 +85,7 @@ def plain_factory(registered: Callable[..., Any]) -> Callable[..., Learner]:
 
     signature = inspect.signature(registered)
     own = [one for one in signature.parameters.values() if one.name not in KNOWN and one.kind is not one.VAR_KEYWORD]
-    make.__doc__ = registered.__doc__
+    make.__doc__, make.__module__ = registered.__doc__, registered.__module__
     make.__dict__["__signature__"] = signature.replace(parameters=own)
     return make
 

@@ -32,6 +32,11 @@ class QIndependent(Learner):
         Probability ε of an action drawn evenly.
     optimism : float
         Initial Q in units of the largest return.
+
+    Examples
+    --------
+    >>> QIndependent(exploration=0.0, optimism=1.0).step
+    0.1
     """
 
     tunable: ClassVar[Mapping[str, Range]] = {

@@ -23,7 +23,18 @@ Start = str | MarkovPolicy
 
 
 class Scale(NamedTuple):
-    """The size of a whole run, from which theorems compute their constants."""
+    """The size of a whole run, from which theorems compute their constants.
+
+    Attributes
+    ----------
+    agents, states, actions, horizon, episodes : int
+        N, S, A_max, H and K.
+
+    Examples
+    --------
+    >>> round(theorem_iota(Scale(agents=2, states=2, actions=2, horizon=10, episodes=1000), 0.1), 2)
+    14.29
+    """
 
     agents: int  # N; an agent on its own counts itself only
     states: int  # S, or a bound on it
@@ -33,7 +44,26 @@ class Scale(NamedTuple):
 
 
 class World(NamedTuple):
-    """What agents know of the game: sizes and the range of their rewards, nothing of each other."""
+    """What agents know of the game: sizes and the range of their rewards, nothing of each other.
+
+    Attributes
+    ----------
+    states : int
+    actions : int array [N]
+        Each agent's number of actions.
+    horizon : int
+    reward_range : (float, float)
+    scale : Scale
+        Of the whole run, for the theory's constants.
+    start : tuple of arrays
+        Each agent's first policy [H, S, A_i], where a learner takes one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> World(2, np.array([2, 3]), 5, (0.0, 1.0), Scale(2, 2, 3, 5, 1000)).agents
+    2
+    """
 
     states: int
     actions: IntArray  # [N]  of the agents that this state serves; one entry for an agent on its own
@@ -64,7 +94,14 @@ class World(NamedTuple):
 
 
 class Learner:
-    """A learning algorithm with its parameters: a frozen dataclass derives from this and overrides what differs."""
+    """A learning algorithm with its parameters: a frozen dataclass derives from this and overrides what differs.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> tacit.StageV().output, tacit.PGExact().output
+    ('certified', 'markov')
+    """
 
     @property
     def equilibrium(self) -> str:
@@ -204,7 +241,23 @@ def _given_start(policy: MarkovPolicy, i: int, shape: tuple[int, int, int]) -> F
 
 
 def theorem_iota(scale: Scale, confidence: float) -> float:
-    """Return ι = log(2·N·S·A_max·K·H/p). [Mao2022, thm:cce, thm:ce]"""
+    """Return ι = log(2·N·S·A_max·K·H/p). [Mao2022, thm:cce, thm:ce]
+
+    Parameters
+    ----------
+    scale : Scale
+    confidence : float
+        The probability p.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(theorem_iota(Scale(agents=1, states=1, actions=1, horizon=1, episodes=1), 1.0), 3)
+    0.693
+    """
     return math.log(2 * math.prod(scale) / confidence)
 
 
@@ -223,14 +276,7 @@ def checked_step(step: float | str) -> float | None:
     if isinstance(step, str):
         check.choice("step", step, ["theory"])
         return None
-    return _positive("step", step)
-
-
-def _positive(name: str, value: float) -> float:
-    number = check.real(name, value, least=0)
-    if number == 0:
-        raise TacitError(f"{name} is 0; it must be a positive number")
-    return number
+    return check.positive("step", step)
 
 
 def checked_common(confidence: float, iota: float | None) -> None:
@@ -239,7 +285,7 @@ def checked_common(confidence: float, iota: float | None) -> None:
     if p == 0:
         raise TacitError("confidence is 0; it is the probability p of failing, and must be positive, e.g. 0.01")
     if iota is not None:
-        _positive("iota", iota)
+        check.positive("iota", iota)
 
 
 def checked_start(start: Start) -> None:

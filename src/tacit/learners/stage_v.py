@@ -34,7 +34,28 @@ from tacit.learners.spec import World
 
 @dataclass(frozen=True, kw_only=True)
 class StageV(v_base.VLearner):
-    """Stage-based V-learning; with a bandit of swap regret it learns a ce, otherwise a cce."""
+    """Stage-based V-learning; with a bandit of swap regret it learns a ce, otherwise a cce.
+
+    Parameters
+    ----------
+    bonus : float, optional
+        Constant of the bonus; 6 for cce and 11 for ce if not given, as in the theory.
+    step : "theory" or float
+        η as the theory has it, or the number c in η = c/√(A_i·T), with T the length of the stage.
+    loss : {"normalized", "raw"}
+        Losses as printed, or in the game's units: neither divided by H nor by the span of the rewards.
+    confidence : float
+        The probability p in ι = log(2·N·S·A_max·K·H/p).
+    iota : float, optional
+        ι itself, for an agent that does not know N, A_max and K.
+    bandit : Bandit or name
+        What plays at every (h, s).
+
+    Examples
+    --------
+    >>> StageV(bonus=0.1).equilibrium, StageV(bandit="swap").equilibrium
+    ('cce', 'ce')
+    """
 
     rule: ClassVar[str] = "stage"
 
@@ -116,7 +137,26 @@ def stage_v_cce(
     bandit: Bandit | str = "exp3-ix",
     iota: float | None = None,
 ) -> StageV:
-    """Stage-based V-learning for a coarse correlated equilibrium. [Mao2022, Alg. 1]"""
+    """Stage-based V-learning for a coarse correlated equilibrium. [Mao2022, Alg. 1]
+
+    Parameters
+    ----------
+    bonus : float
+    step : "theory" or float
+    loss : {"normalized", "raw"}
+    confidence, iota : float
+    bandit : Bandit or name
+        See `StageV`.
+
+    Returns
+    -------
+    StageV
+
+    Examples
+    --------
+    >>> stage_v_cce(bonus=0.1).bonus
+    0.1
+    """
     return StageV(bandit=bandit, bonus=bonus, step=step, loss=loss, confidence=confidence, iota=iota)
 
 
@@ -132,6 +172,24 @@ def stage_v_ce(
     """Stage-based V-learning for a correlated equilibrium; a bandit of external regret is made one of swap regret.
 
     [Mao2022, Alg. 6]
+
+    Parameters
+    ----------
+    bonus : float
+    step : "theory" or float
+    loss : {"normalized", "raw"}
+    confidence, iota : float
+    bandit : Bandit or name
+        See `StageV`.
+
+    Returns
+    -------
+    StageV
+
+    Examples
+    --------
+    >>> stage_v_ce(bandit="tsallis-inf").equilibrium
+    'ce'
     """
     made = spec.checked_bandit(bandit, swap=True)
     return StageV(bandit=made, bonus=bonus, step=step, loss=loss, confidence=confidence, iota=iota)

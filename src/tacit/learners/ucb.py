@@ -48,6 +48,11 @@ class UCB(Learner):
         The probability p in ι = log(2/p).
     iota : float, optional
         ι itself.
+
+    Examples
+    --------
+    >>> UCB(central=True, bonus=0.02).central
+    True
     """
 
     tunable: ClassVar[Mapping[str, Range]] = {"bonus": Span(0.0001, 1.0), "reference": Choice(1000, 100, None)}

@@ -36,6 +36,15 @@ class VLearning(v_base.VLearner):
     ----------
     equilibrium : {"cce", "ce"}
         What is learnt; for a ce, a bandit of external regret is made one of swap regret.
+    bonus, step, loss, confidence, iota
+        As for `StageV`, with T the visits so far.
+    bandit : Bandit or name
+        What plays at every (h, s).
+
+    Examples
+    --------
+    >>> VLearning("ce").bandit.regret
+    'swap'
     """
 
     rule: ClassVar[str] = "rate"

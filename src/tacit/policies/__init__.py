@@ -27,7 +27,24 @@ Policy = MarkovPolicy | CertifiedPolicy | SampledPolicy | ThinnedPolicy | Separa
 
 
 def load(path: str | os.PathLike[str]) -> Policy:
-    """Read a policy of any kind that its `save` wrote, as `.npz` or `.json`."""
+    """Read a policy of any kind that its `save` wrote, as `.npz` or `.json`.
+
+    Parameters
+    ----------
+    path : path
+
+    Returns
+    -------
+    MarkovPolicy, CertifiedPolicy, SampledPolicy, ThinnedPolicy or SeparatePolicy
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "policy.npz"
+    >>> MarkovPolicy.deterministic([[[0]], [[1]]], [2, 2]).save(path)
+    >>> load(path)
+    MarkovPolicy(product, 2 agents, 1 state, 2×2 actions, the same at every step)
+    """
     kind = document.kind(path) if document.named(path) else archive.word(path, "kind")
     policy: Policy
     policy = KINDS[check.choice(f"the kind of {path}", kind, list(KINDS))].load(path)

@@ -70,6 +70,12 @@ class CertifiedPolicy(Showable):
     -----
     Memory is K·H·(4·Σ_i(A_i − 1) + 4) bytes for the arrays, and 8·K·H more once it is played. On disk states take one
     byte where there are at most 256 of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> CertifiedPolicy(np.zeros((4, 1), int), np.full((4, 1, 2), 0.5, np.float32), actions=[2, 2], states=1)
+    CertifiedPolicy(...)
     """
 
     observations: Any = None  # of an environment: how each agent numbers what it sees
@@ -266,6 +272,22 @@ class CertifiedPart(Part):
     """One agent's part of a certified policy: it needs the common seed and the states, and no message.
 
     `number` is the agent's own, where the policy holds nobody else's distributions.
+
+    Parameters
+    ----------
+    policy : CertifiedPolicy
+    agent : int
+    number : int, optional
+        The agent's own, where the policy holds nobody else's distributions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> policy = CertifiedPolicy(np.zeros((4, 1), int), np.full((4, 1, 2), 0.5, np.float32), actions=[2, 2], states=1)
+    >>> mine = policy.part(1)
+    >>> mine.begin(seed=3)  # of the episode; the same for all agents
+    >>> mine.act(0, 0) in (0, 1)
+    True
     """
 
     def __init__(self, policy: CertifiedPolicy, agent: int, *, number: int | None = None) -> None:

@@ -28,8 +28,21 @@ class Part:
     Attributes
     ----------
     agent : int
+    actions : int
+        The agent's number of actions.
     horizon : int or None
         Steps of an episode; None for a Markov policy that is the same at every step.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import tacit
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "policy.json"
+    >>> tacit.MarkovPolicy.deterministic([[[0]], [[1]]], [2, 2]).save(path)
+    >>> part = Part.load(path, agent=1)
+    >>> part.begin(seed=7)
+    >>> part.act(0, 0)
+    1
     """
 
     agent: int
@@ -125,6 +138,14 @@ class MarkovPart(Part):
     probs : array [H or 1, S, A_i], or [H or 1, S, A_1, …, A_N] where the policy is correlated
     agent : int
     correlated : bool
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> part = MarkovPart(np.array([[[0.0, 1.0]]]), 0)
+    >>> part.begin(seed=0)
+    >>> part.act(0, 0)
+    1
     """
 
     def __init__(self, probs: npt.NDArray[np.float64], agent: int, *, correlated: bool = False) -> None:

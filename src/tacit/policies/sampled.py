@@ -50,6 +50,16 @@ class SampledPolicy(Showable):
         Episodes of learning, K.
     start : {"average", "latest"}
         With which episode an episode of play begins, as for `CertifiedPolicy`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = np.zeros(1, np.int64)
+    >>> policy = SampledPolicy(
+    ...     one, one, one, one + 1, np.full((1, 2), 0.5, np.float32), actions=[2, 2], states=1, horizon=1, episodes=2
+    ... )
+    >>> policy.agents
+    2
     """
 
     def __init__(

@@ -30,6 +30,14 @@ class SeparatePolicy(Showable):
     ----------
     each : sequence of N CertifiedPolicy
         Each of one agent; all of the same horizon and number of episodes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tacit.policies import CertifiedPolicy
+    >>> one = CertifiedPolicy(np.zeros((4, 1), int), np.full((4, 1, 1), 0.5, np.float32), actions=[2], states=1)
+    >>> SeparatePolicy([one, one]).agents
+    2
     """
 
     observations: Any = None  # of an environment: how each agent numbers what it sees

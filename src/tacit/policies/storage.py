@@ -20,5 +20,6 @@ def rounded(probs, n):
     rest = max(1.0 - total, 0.0)
     probs[n - 1] = rest
     scale = total + rest
-    for a in range(n):
-        probs[a] = probs[a] / scale
+    if scale != 1.0:  # it nearly always is 1, and a division takes its time
+        for a in range(n):
+            probs[a] = probs[a] / scale

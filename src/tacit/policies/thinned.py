@@ -52,6 +52,14 @@ class ThinnedPolicy(Showable):
         The node that each run starts from.
     actions : sequence of N ints
     states, horizon : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tacit.policies import CertifiedPolicy
+    >>> whole = CertifiedPolicy(np.zeros((4, 1), int), np.full((4, 1, 2), 0.5, np.float32), actions=[2, 2], states=1)
+    >>> whole.thinned(3)
+    ThinnedPolicy(2 agents, 3 runs, ...)
     """
 
     def __init__(
@@ -167,7 +175,25 @@ def _places(name: str, given: npt.NDArray[Any]) -> IntArray:
 
 
 class ThinnedPart(Part):
-    """One agent's part of a thinned policy; `number` is its own where the policy holds nobody else's distributions."""
+    """One agent's part of a thinned policy; `number` is its own where the policy holds nobody else's distributions.
+
+    Parameters
+    ----------
+    policy : ThinnedPolicy
+    agent : int
+    number : int, optional
+        The agent's own, where the policy holds nobody else's distributions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tacit.policies import CertifiedPolicy
+    >>> whole = CertifiedPolicy(np.zeros((4, 1), int), np.full((4, 1, 2), 0.5, np.float32), actions=[2, 2], states=1)
+    >>> mine = whole.thinned(3).part(1)
+    >>> mine.begin(seed=3)
+    >>> mine.act(0, 0) in (0, 1)
+    True
+    """
 
     def __init__(self, policy: ThinnedPolicy, agent: int, *, number: int | None = None) -> None:
         super().__init__(agent if number is None else number, policy.actions[agent], policy.horizon)

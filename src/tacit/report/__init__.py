@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
+from tacit.drawing.style import COLORS, styled
 from tacit.report.saving import save_figure
-from tacit.report.style import COLORS, styled
 
 __all__ = ["COLORS", "save_figure", "styled"]

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
-from tacit.drawing.style import look
+from tacit.drawing.style import look, name, plain, styled
 from tacit.experiments.comparison import Comparison
 from tacit.experiments.trials import SHARE
 from tacit.report.bands import plot_band
-from tacit.report.style import name, plain, styled
 
 #: Gaps below this share of that of uniform play are not shown.
 _LEAST = 1e-5

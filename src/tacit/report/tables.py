@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 
-from tacit.experiments.statistics import Summary
+from tacit.core.statistics import Summary
 from tacit.report import rules
 from tacit.report.claims import HOLDS, Claim, Groups, TeamGroups, asked, promised
 from tacit.report.measured import Task

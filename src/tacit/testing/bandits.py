@@ -35,6 +35,21 @@ def check_bandit(bandit: Bandit, *, seed: int = 0) -> None:
     wrong; the seed is fixed), and none of the three changes anything. `feed` and `restart` touch their own agent's row
     and their own cell. After `restart` a cell is as good as new. Compiled and interpreted kernels agree bit for bit,
     and allocate nothing.
+
+    Parameters
+    ----------
+    bandit : Bandit
+    seed : int
+
+    Raises
+    ------
+    Violation
+        With a sentence that says what is wrong.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> check_bandit(tacit.TsallisINF())
     """
     name = type(bandit).__name__
     require(

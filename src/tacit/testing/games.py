@@ -25,6 +25,21 @@ def check_game(game: Game, *, seed: int = 0) -> None:
     interpreted kernels agree bit for bit. For a TabularGame, rewards are those of the table, and the frequencies of
     first and next states those of the tables (with a probability of 1e-9 of raising though nothing is wrong; the seed
     is fixed).
+
+    Parameters
+    ----------
+    game : a game
+    seed : int
+
+    Raises
+    ------
+    Violation
+        With a sentence that says what is wrong.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> check_game(tacit.make("chicken"))
     """
     try:
         check_sizes(game)

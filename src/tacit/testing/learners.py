@@ -33,6 +33,21 @@ def check_learner(learner: Learner | str, game: Game | None = None, *, episodes:
 
     Learners that follow exact gradients are checked for that instead; central ones have no agents on their own; of
     those without kernels, words and parameters are all there is to check.
+
+    Parameters
+    ----------
+    learner : learner object or name
+    game : a game, optional
+    episodes : int
+
+    Raises
+    ------
+    Violation
+        With a sentence that says what is wrong.
+
+    Examples
+    --------
+    >>> check_learner("pg-exact")
     """
     _, spec = resolved(learner, {})
     name = learner if isinstance(learner, str) else type(spec).__name__

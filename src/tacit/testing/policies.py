@@ -23,6 +23,21 @@ def check_policy(policy: Policy | Any, *, seed: int = 0) -> None:
 
     A policy has `at(h)` with the distributions of a step (Markov), or `part(i)` with agent i's part, which acts alone
     from a common seed; those that have both are checked for both.
+
+    Parameters
+    ----------
+    policy : a policy
+    seed : int
+
+    Raises
+    ------
+    Violation
+        With a sentence that says what is wrong.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> check_policy(tacit.MarkovPolicy.uniform(tacit.make("chicken")))
     """
     name = type(policy).__name__
     missing = [word for word in ("agents", "states", "actions", "save") if not hasattr(policy, word)]

@@ -21,7 +21,17 @@ FALSE_ALARM = 1e-9
 
 
 class Violation(TacitError, AssertionError):
-    """Something does not do what its protocol asks; told in one sentence."""
+    """Something does not do what its protocol asks; told in one sentence.
+
+    Examples
+    --------
+    >>> from tacit.testing import check_bandit
+    >>> try:
+    ...     check_bandit("exp3")
+    ... except Violation as error:
+    ...     print(type(error).__name__)
+    Violation
+    """
 
 
 def require(kept: bool | np.bool_, sentence: str) -> None:

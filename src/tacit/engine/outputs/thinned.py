@@ -24,6 +24,9 @@ from tacit.games.protocol import Game
 from tacit.learners import Learner
 from tacit.policies import MarkovPolicy, SampledPolicy
 
+#: Visits of each stage that can be kept, at most.
+MOST_THIN = 10**6
+
 
 class ThinnedOutput(CertifiedOutput):
     """For learners whose guarantee is about a certified policy, in runs too large to keep or certify every visit.
@@ -35,7 +38,7 @@ class ThinnedOutput(CertifiedOutput):
         self, *, game: Game, learner: Learner, episodes: int, seed: int, certify: bool | None, keep: bool, thin: int
     ) -> None:
         self.game, self.learner, self.episodes, self.seed = game, learner, episodes, seed
-        self.most = check.integer("thin", thin, least=1, most=10**6)
+        self.most = check.integer("thin", thin, least=1, most=MOST_THIN)
         if learner.output != "certified":
             raise TacitError("thin is for learners of certified policies; leave it out")
         self.tables: ExactGame | None = game if is_exact(game) and certify is not False else None

@@ -115,8 +115,10 @@ class Dask(Place):
 
     def start(self, key: Key, job: Any, item: Any) -> None:
         """Hand a job over."""
+        import cloudpickle  # Dask needs it itself
+
         try:
-            parcel = Parcel.packed(self._setup, job, item)
+            parcel = Parcel.packed(self._setup, job, item, cloudpickle.dumps)
         except Exception as error:  # it does not pickle
             self._tasks[key] = _Task(None)
             self._inbox.put((key, Failed(error)))

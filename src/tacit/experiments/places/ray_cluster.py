@@ -115,7 +115,7 @@ class Ray(Place):
         """Hand a job over."""
         seat = next(seat for seat in self._seats if seat.where and seat.key is None)
         try:
-            parcel = Parcel.packed(self._setup, job, item)
+            parcel = Parcel.packed(self._setup, job, item, self._ray.cloudpickle.dumps)
         except Exception as error:  # it does not pickle
             self._inbox.put((None, [(key, Failed(error))]))
             return

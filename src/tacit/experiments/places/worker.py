@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import pickle
 import socket
+import sys
 import threading
 import time
 import traceback
@@ -35,9 +36,9 @@ class Parcel:
     job: bytes
 
     @classmethod
-    def packed(cls, setup: bytes | None, job: Any, item: Any) -> Parcel:
-        """Pack a job."""
-        return cls(setup, pickle.dumps((job, item)))
+    def packed(cls, setup: bytes | None, job: Any, item: Any, dumps: Callable[[Any], bytes] = pickle.dumps) -> Parcel:
+        """Pack a job; `dumps` may be a function that packs what `__main__` defines by value, for workers elsewhere."""
+        return cls(setup, dumps((job, item)))
 
 
 @cache
@@ -58,11 +59,22 @@ def answer(parcel: Parcel, watch: Rarely | None) -> bytes:
         job, item = pickle.loads(parcel.job)
         if watch is not None:
             watch.prepared()
-        return pickle.dumps(("result", job(item, watch)))
+        return _packed(("result", job(item, watch)))
     except KeyboardInterrupt:
         return pickle.dumps(("stopped", None))
     except (Exception, SystemExit) as error:  # whatever a job raises
         return pickle.dumps(("failed", (sentence(error), traceback.format_exc())))
+
+
+def _packed(answered: Any) -> bytes:
+    """Pickle an answer; by value what only the started script knows, where the job came by value too."""
+    try:
+        return pickle.dumps(answered)
+    except Exception:
+        by_value = sys.modules.get("ray.cloudpickle") or sys.modules.get("cloudpickle")
+        if by_value is None:
+            raise
+        return bytes(by_value.dumps(answered))
 
 
 def opened(answered: bytes) -> Message:

@@ -1,0 +1,220 @@
+"""`tacit play`: take an agent's place against a learned policy, in the terminal or in the browser."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from tacit.cli import options
+from tacit.cli.view import add_server, keep_serving
+from tacit.core import check
+from tacit.core.display import printable
+from tacit.core.errors import TacitError
+
+if TYPE_CHECKING:
+    from tacit.view.seat import Seat, Turn
+
+#: Episodes that the others learn for where no policy is given: seconds in a small game.
+EPISODES = 20_000
+
+
+def add(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "play",
+        help="take one agent's place against a learned policy, in the terminal or in the browser",
+        description="Play a game in the place of one agent. The others play a policy from a file, or one learned "
+        "first. After every step you see what your choice cost on average (your regret) and what the best response "
+        "would have played, and after every episode what it would have got: exactly, from the game's own tables. "
+        "Against a certified policy, which depends on more than step and state, the certificate says what no "
+        "strategy exceeds.",
+        epilog="in the terminal, type an action's number or name; q, Ctrl-D or Ctrl-C ends it\n\nexamples:\n"
+        "  tacit play chicken                       against a policy that is learned now\n"
+        "  tacit play box-pushing --browser         on a page\n"
+        "  tacit play good-state --policy results/first/…/policy.npz --agent 1\n"
+        "  printf '0\\n1\\n' | tacit play matching-pennies --rounds 2",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    options.add_game(parser)
+    parser.add_argument("--policy", metavar="FILE", help="a policy of all agents, .npz or .json (learned now)")
+    parser.add_argument("--agent", metavar="I", type=int, default=0, help="whose place you take (0)")
+    parser.add_argument("--learner", metavar="LEARNER", help="who learns the policy (adaptive-v-cce)")
+    parser.add_argument(
+        "--episodes", metavar="K", type=int, default=EPISODES, help=f"episodes to learn for ({EPISODES:,})"
+    )
+    parser.add_argument("--seed", metavar="S", type=int, default=0, help="of learning and of play (0)")
+    parser.add_argument("--rounds", metavar="N", type=int, help="episodes to play in the terminal (until you end it)")
+    parser.add_argument("--browser", action="store_true", help="play on a page in the browser instead")
+    add_server(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Make or read the policy, then play."""
+    for name, least in (("episodes", 1), ("seed", 0), ("agent", 0)):
+        check.integer(f"--{name}", getattr(args, name), least=least)
+    if args.rounds is not None:
+        check.integer("--rounds", args.rounds, least=1)
+    check.integer("--port", args.port, least=0, most=65535)
+    game = options.game_of(args)
+    check.integer("--agent", args.agent, least=0, most=game.agents - 1)
+
+    from tacit.games.exact import check_exact
+    from tacit.view import play  # imports the compiler
+    from tacit.view.seat import Seat
+
+    check_exact(game)
+    policy, about = _policy(game, args)
+    if args.browser:
+        server, _ = play.serve(game, policy, agent=args.agent, seed=args.seed, about=about, port=args.port)
+        return keep_serving(server, open_page=not args.no_open)
+    seat = Seat(game, policy, agent=args.agent, seed=args.seed)
+    return _in_terminal(seat, about, args.rounds)
+
+
+def _policy(game: Any, args: argparse.Namespace) -> tuple[Any, str]:
+    """Return the policy that the others play, and where it comes from in words."""
+    from tacit import policies
+
+    if args.policy is not None:
+        if args.learner is not None:
+            raise TacitError("--learner is given beside --policy; nothing has to be learned then")
+        return policies.load(args.policy), f"Against the policy of {args.policy}."
+    from tacit.cli.progress import steps_on_stderr
+    from tacit.engine.events import Advanced, Event
+    from tacit.learners import DEFAULT
+    from tacit.learning import learn
+
+    learner = args.learner or DEFAULT
+    with steps_on_stderr(f"{learner} learns {args.game}") as show:
+
+        def watch(event: Event) -> None:
+            if isinstance(event, Advanced):
+                show("episodes", event.done, event.total)
+
+        found = learn(game, learner, episodes=args.episodes, seed=args.seed, progress=watch)
+    if found.interrupted:
+        raise KeyboardInterrupt
+    # a Markov policy, against which the best response is known exactly
+    policy = found.policy if isinstance(found.policy, policies.MarkovPolicy) else found.last
+    return policy, f"Against a policy that {learner} learned in {found.episodes:,} episodes."
+
+
+def _in_terminal(seat: Seat, about: str, rounds: int | None) -> int:
+    """Play until the person ends it; 130 after Ctrl-C."""
+    game = seat.game
+    _say(f"{game.name or 'a game'}: you are agent {seat.agent} of {game.agents}. {about}")
+    code = 0
+    try:
+        while rounds is None or seat.tally.episodes < rounds:
+            if seat.over:
+                seat.begin()
+            if not _episode(seat):
+                break
+    except KeyboardInterrupt:
+        print()
+        code = 130
+    _tell_tally(seat)
+    return code
+
+
+def _episode(seat: Seat) -> bool:
+    """Play one episode; return whether to go on."""
+    from tacit.view import table_top
+
+    while not seat.over:
+        _show_place(seat)
+        action = _asked(seat)
+        if action is None:
+            return False
+        _tell_turn(seat, seat.act(action))
+    found = table_top.result(seat)
+    text = f"episode {seat.episode}: you got {found['earned']:.6g}"
+    if found["regret"] is not None:
+        text += (
+            f"; your regret is {found['regret']:.6g} on average, luck was worth {found['luck']:.6g}\n"
+            f"  the best response gets {found['best']:.6g} on average, and {found['same_luck']:.6g} with the same luck"
+        )
+    _say(text)
+    return True
+
+
+def _show_place(seat: Seat) -> None:
+    from tacit.games.naming import action_names, state_name
+    from tacit.view import table_top
+
+    game, i = seat.game, seat.agent
+    where = f"step {seat.h + 1} of {game.horizon}" if game.horizon > 1 else f"round {seat.episode}"
+    state = f", {state_name(game, seat.state)}" if game.states > 1 else ""
+    _say(f"\n{where}{state}")
+    table = table_top.payoffs(seat)
+    if table is not None:
+        told = "both get" if table["shared"] else f"your reward, agent {1 - i}'s"
+        cells = [
+            [f"{mine:g}" if table["shared"] else f"{mine:g}, {theirs:g}" for mine, theirs in row]
+            for row in table["cells"]
+        ]
+        lines = [[f"({told})", *table["columns"]]]
+        lines += [[f"{a}  {name}", *row] for a, (name, row) in enumerate(zip(table["rows"], cells, strict=True))]
+        widths = [max(len(line[k]) for line in lines) for k in range(len(lines[0]))]
+        for line in lines:
+            _say("  " + "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
+    else:
+        _say("  " + "   ".join(f"{a} {action_names(game, i)[a]}" for a in range(game.actions[i])))
+
+
+def _asked(seat: Seat) -> int | None:
+    """Ask for an action until there is one; None where the person ends it."""
+    from tacit.games.naming import action_names
+
+    game, i = seat.game, seat.agent
+    names = [action_names(game, i)[a] for a in range(game.actions[i])]
+    while True:
+        print("your action: ", end="", flush=True)
+        line = sys.stdin.readline(1000)
+        if not sys.stdin.isatty():
+            print(printable(line.strip()))
+        if not line:
+            return None
+        word = line.strip()
+        if word in names:
+            return names.index(word)
+        if word.isascii() and word.isdigit() and len(word) < 9 and int(word) < len(names):
+            return int(word)
+        if word in ("q", "quit", "exit"):
+            return None
+        _say(f"  {printable(word, 60) or 'nothing'} is no action; type 0 to {len(names) - 1}, a name, or q")
+
+
+def _tell_turn(seat: Seat, turn: Turn) -> None:
+    from tacit.games.naming import action_names
+
+    game, i = seat.game, seat.agent
+    others = [f"agent {k} {action_names(game, k)[a]}" for k, a in enumerate(turn.actions) if k != i][:6]
+    text = f"  you play {action_names(game, i)[turn.actions[i]]}, {', '.join(others)}: you get {turn.reward:.6g}"
+    if turn.regret is not None and turn.best is not None:
+        better = action_names(game, i)[turn.best]
+        text += (
+            "; as good as the best response"
+            if turn.regret < 5e-10
+            else (f"; {better} would have been better by {turn.regret:.6g} on average")
+        )
+    _say(text)
+
+
+def _tell_tally(seat: Seat) -> None:
+    tally, known = seat.tally, seat.judge
+    _say(f"\n{tally.episodes} {'episode' if tally.episodes == 1 else 'episodes'} played")
+    if tally.episodes:
+        regret = f", mean regret {tally.regret / tally.episodes:.6g}" if known.q is not None else ""
+        _say(f"  you: {tally.mean:.6g} on average{regret}")
+    if known.value is not None:
+        _say(f"  the policy in your place: {known.value:.6g} on average")
+    if known.best is not None:
+        how = "exactly" if known.exact else "at most, by the certificate"
+        _say(f"  the best response: {known.best:.6g} on average ({how})")
+
+
+def _say(text: str) -> None:
+    print("\n".join(printable(line) for line in text.split("\n")), flush=True)

@@ -1,0 +1,170 @@
+"""What is computed from the policy of a finished run, as a document: bounds, heat maps, deviations, episodes.
+
+{"run", "sentence": why there is nothing to show} or
+{"run", "kind", "policy": in words, "agents", "horizon", "averaged",
+ "gaps": {"kind", "exact", "values", "upper", "lower"},
+ "steps": [h, …], "states": [name, …], "left_out": states that are not shown,
+ "maps": [{"agent", "actions": [name, …], "cells": [[[probability of each action] or null, …], …]}],
+ "reach": [[probability], …], "deviations": [{"agent", "step", …}], "episodes": [{"steps": […], "returns"}]}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+
+from tacit.core.errors import TacitError, sentence
+from tacit.evaluation import Evaluation, behaviour, evaluate
+from tacit.evaluation.behaviour import Behaviour
+from tacit.evaluation.gains import deviation_table
+from tacit.evaluation.lower import lower_bounds
+from tacit.experiments import store
+from tacit.experiments.plan import NO_TABLES, game_of
+from tacit.games.exact import ExactGame
+from tacit.games.naming import action_names, state_name
+from tacit.view import episodes, pictures
+from tacit.view.documents import text
+from tacit.view.folder import StoredRun
+
+#: What is shown at most: agents, actions, states, steps of a map, deviations, episodes, and steps of an episode.
+AGENTS, ACTIONS, STATES, STEPS, DEVIATIONS, EPISODES, LENGTH = 8, 12, 40, 40, 40, 3, 200
+
+#: The largest file of a policy from which anything is computed, in bytes.
+LARGEST = 100_000_000
+
+
+def details(run: StoredRun, *, named: Collection[str] = ()) -> dict[str, Any]:
+    """Return what there is to show of a run's policy; where there is nothing, a sentence that says why."""
+    try:
+        return {"run": run.name, **_details(run, named)}
+    except (TacitError, MemoryError, RecursionError) as error:
+        return {"run": run.name, "sentence": text(sentence(error))}
+
+
+def _details(run: StoredRun, named: Collection[str]) -> dict[str, Any]:
+    stored = run.outcome
+    if stored is None:
+        raise TacitError("the run is not finished; its policy is stored when it is")
+    if stored.spec.tables.startswith(NO_TABLES):
+        raise TacitError(f"{stored.spec.game.name} has no tables, so its policy cannot be shown by step and state")
+    if not (run.place / store.POLICY).is_file():
+        raise TacitError("the policy was not stored; run with keep = true to store it")
+    if (run.place / store.POLICY).stat().st_size > LARGEST:
+        raise TacitError(f"the policy has more than {LARGEST // 10**6} MB, which would take too long here")
+    game = game_of(stored.spec, named=named)
+    policy = store.load_policy(run.place)
+    kind = None if stored.gap is None else stored.gap.kind
+    return policy_document(game, policy, kind=kind)
+
+
+def policy_document(game: ExactGame, policy: Any, *, kind: str | None = None) -> dict[str, Any]:
+    """Return what there is to show of a policy of a game."""
+    found = evaluate(game, policy, gap=kind)
+    lower = found.gaps if found.exact else lower_bounds(game, policy, found.values)
+    does = behaviour(game, policy)
+    steps = _spread(game.horizon, STEPS)
+    shown = _states(does.reach, STATES)
+    reached = int((does.reach.max(axis=0) > 0).sum())
+    return {
+        "kind": found.kind,
+        "policy": text(policy),
+        "agents": game.agents,
+        "horizon": game.horizon,
+        "averaged": does.averaged,
+        "gaps": {
+            "kind": found.kind,
+            "exact": found.exact,
+            "values": found.values[:AGENTS].tolist(),
+            "upper": found.gaps[:AGENTS].tolist(),
+            "lower": np.minimum(lower, found.gaps)[:AGENTS].tolist(),  # but for rounding
+        },
+        "steps": steps,
+        "states": [text(state_name(game, s)) for s in shown],
+        "left_out": reached - len(shown),
+        "reach": [[round(float(does.reach[h, s]), 6) for h in steps] for s in shown],
+        "maps": [_map(game, does, i, steps, shown) for i in range(min(game.agents, AGENTS))],
+        "deviations": _deviations(game, policy, found),
+        "episodes": _episodes(game, policy),
+    }
+
+
+def _map(game: ExactGame, does: Behaviour, i: int, steps: list[int], shown: list[int]) -> dict[str, Any]:
+    count = min(game.actions[i], ACTIONS)
+    probs = does.marginals[i]
+    cells = [
+        [[round(float(p), 6) for p in probs[h, s, :count]] if does.reach[h, s] > 0 else None for h in steps]
+        for s in shown
+    ]
+    names = [text(name) for name in action_names(game, i)[:count]]
+    return {"agent": i, "actions": names, "left_out": game.actions[i] - count, "cells": cells}
+
+
+def _deviations(game: ExactGame, policy: Any, found: Evaluation) -> list[dict[str, Any]]:
+    """Return the largest terms of the gaps, with names."""
+    table = deviation_table(game, policy, gap=found.kind)
+    names = [action_names(game, i) for i in range(game.agents)]
+    return [
+        {
+            "agent": int(term["agent"]),
+            "step": int(term["step"]),
+            "state": text(state_name(game, int(term["state"]))),
+            "instead_of": text(names[term["agent"]][term["instead_of"]]),
+            "play": text(names[term["agent"]][term["play"]]),
+            "chance": float(term["chance"]),
+            "gain": float(term["gain"]),
+            "share": float(term["share"]),
+        }
+        for term in table.terms[:DEVIATIONS]
+    ]
+
+
+def _spread(count: int, most: int) -> list[int]:
+    """Return numbers from 0 to count − 1, evenly spread where they are too many."""
+    if count <= most:
+        return list(range(count))
+    return sorted({int(h) for h in np.linspace(0, count - 1, most).round()})
+
+
+def _states(reach: Any, most: int) -> list[int]:
+    """Return the states that are reached, the most visited ones where they are too many, in their own order."""
+    total = reach.sum(axis=0)
+    order = np.argsort(-total, kind="stable")[:most]
+    return sorted(int(s) for s in order if total[s] > 0)
+
+
+def _episodes(game: ExactGame, policy: Any) -> list[dict[str, Any]]:
+    if game.agents * game.horizon > 20_000:
+        return []
+    played = episodes.play(game, policy, episodes=EPISODES)
+    found = []
+    names = [action_names(game, i) for i in range(min(game.agents, AGENTS))]
+    pictured: dict[int, str | None] = {}
+    for e in range(EPISODES):
+        steps = []
+        for h in range(min(game.horizon, LENGTH)):
+            s = int(played.states[e, h])
+            steps.append(
+                {
+                    "state": text(state_name(game, s)),
+                    "actions": [text(names[i][played.actions[e, h, i]]) for i in range(min(game.agents, AGENTS))],
+                    "rewards": played.rewards[e, h, :AGENTS].tolist(),
+                    "picture": picture(game, s, pictured),
+                }
+            )
+        end = int(played.states[e, len(steps)])
+        final = {"state": text(state_name(game, end)), "picture": picture(game, end, pictured)}
+        returns = played.rewards[e, : len(steps)].sum(axis=0)[:AGENTS].tolist()
+        found.append({"steps": steps, "end": final, "returns": returns, "cut": game.horizon > LENGTH})
+    return found
+
+
+def picture(game: ExactGame, s: int, known: dict[int, str | None]) -> str | None:
+    """Return the picture of a state as an address, if the game draws one."""
+    draw = getattr(game, "picture", None)
+    if draw is None:
+        return None
+    if s not in known:
+        known[s] = pictures.data_url(draw(s))
+    return known[s]

@@ -1,0 +1,209 @@
+"""The runs in a directory, finished or going on; read-only, and nothing outside of it is read.
+
+Directories of runs are looked for in the directory itself and one below, so that `results/` may hold several
+experiments. Symbolic links are not followed.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy.typing as npt
+
+from tacit.core.errors import TacitError, sentence
+from tacit.experiments import Outcome, RunSpec, store
+from tacit.view.growing import GrowingCurve
+
+#: The most runs that are shown, and entries of a directory that are looked at.
+MOST_RUNS, MOST_ENTRIES = 2000, 100_000
+
+#: Seconds since the last row within which a run without a summary counts as going on.
+FRESH = 60.0
+
+
+@dataclass
+class StoredRun:
+    """A run's directory and what has been read of it.
+
+    Attributes
+    ----------
+    name : str
+        Its path within the directory that is shown.
+    outcome : Outcome or None
+        What is stored of a finished run.
+    seen : float
+        When its curve grew last.
+    """
+
+    name: str
+    place: Path
+    spec: RunSpec
+    versions: store.Versions
+    outcome: Outcome | None = None
+    growing: GrowingCurve | None = None
+    seen: float = field(default_factory=time.time)
+
+    @property
+    def label(self) -> str:
+        """What people call the learner."""
+        return self.spec.label
+
+    @property
+    def curve(self) -> npt.NDArray[Any] | None:
+        """The rows so far."""
+        if self.outcome is not None:
+            return self.outcome.curve
+        return None if self.growing is None else self.growing.curve
+
+    @property
+    def status(self) -> str:
+        """One of finished, running and unfinished."""
+        if self.outcome is not None:
+            return "finished"
+        return "running" if time.time() - self.seen < FRESH else "unfinished"
+
+
+class Folder:
+    """Looks at a directory again and again.
+
+    Parameters
+    ----------
+    place : Path
+        A directory of runs, of directories of runs, or a run.
+
+    Attributes
+    ----------
+    runs : dict of StoredRun, by name
+    problems : dict of str, by name
+        What could not be read, in a sentence each.
+    version : int
+        Grows by one whenever something has changed.
+    """
+
+    def __init__(self, place: Path) -> None:
+        if not place.is_dir():
+            raise TacitError(f"no directory {place}")
+        self.place = place
+        self.runs: dict[str, StoredRun] = {}
+        self.problems: dict[str, str] = {}
+        self.version = 0
+        self._statuses: dict[str, str] = {}
+        self._stamps: dict[str, tuple[int, int]] = {}
+
+    def look(self) -> bool:
+        """Read what is new; return whether anything was."""
+        changed = False
+        found = dict(self._directories())
+        for name in set(self._stamps) - set(found):
+            self.runs.pop(name, None)
+            self.problems.pop(name, None)
+            del self._stamps[name]
+            changed = True
+        for name, place in found.items():
+            changed |= self._read(name, place)
+        statuses = {name: run.status for name, run in self.runs.items()}
+        if changed or statuses != self._statuses:
+            self._statuses = statuses
+            self.version += 1
+            return True
+        return False
+
+    def _read(self, name: str, place: Path) -> bool:
+        """Read one run as far as it is; return whether anything was new."""
+        run = self.runs.get(name)
+        stamps = (_stamp(place / store.SPEC), _stamp(place / store.SUMMARY))
+        if self._stamps.get(name) == stamps and (run is None or run.outcome is not None):
+            return False
+        try:
+            if run is None or self._stamps.get(name, stamps)[0] != stamps[0]:
+                stored = store.load_spec(place)
+                run = StoredRun(name, place, stored.run, stored.versions)
+            finished = store.finished(place)
+            run.outcome = store.load(place) if finished else None
+        except (TacitError, OSError, RecursionError, MemoryError) as error:
+            self._stamps[name], self.problems[name] = stamps, sentence(error)
+            self.runs.pop(name, None)
+            return True
+        new = self.runs.get(name) is not run or finished
+        self._stamps[name], self.runs[name] = stamps, run
+        self.problems.pop(name, None)
+        curve = place / store.CURVE
+        if finished or not _own_file(curve):
+            run.growing = None
+            return new
+        if run.growing is None:
+            run.growing, run.seen = GrowingCurve(curve), _modified(curve)
+        if run.growing.look():
+            run.seen = _modified(curve)
+            return True
+        return new
+
+    def _directories(self) -> Iterator[tuple[str, Path]]:
+        """Give the names and places of runs, those of this directory first."""
+        if _is_run(self.place):
+            yield ".", self.place
+            return
+        count = 0
+        for name, place in _below(self.place):
+            inside = [(name, place)] if _is_run(place) else [(f"{name}/{own}", part) for own, part in _below(place)]
+            for full, part in inside:
+                if _is_run(part):
+                    count += 1
+                    if count > MOST_RUNS:
+                        return
+                    yield full, part
+
+
+def _below(place: Path) -> list[tuple[str, Path]]:
+    """Return the directories in a directory, in the order of their names; no links, none that is hidden."""
+    found = []
+    try:
+        with os.scandir(place) as entries:
+            for count, entry in enumerate(entries):
+                if count >= MOST_ENTRIES:
+                    break
+                if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False):
+                    found.append((entry.name, place / entry.name))
+    except OSError:
+        return []
+    return sorted(found)
+
+
+def _is_run(place: Path) -> bool:
+    """Return whether a directory is of a run whose files are its own."""
+    links = any(_is_link(place / name) for name in (store.SPEC, store.SUMMARY, store.CURVE, store.POLICY))
+    return _own_file(place / store.SPEC) and not links
+
+
+def _is_link(path: Path) -> bool:
+    try:
+        return stat.S_ISLNK(os.lstat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def _own_file(path: Path) -> bool:
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def _modified(path: Path) -> float:
+    try:
+        return os.lstat(path).st_mtime
+    except OSError:
+        return time.time()
+
+
+def _stamp(path: Path) -> int:
+    try:
+        return os.lstat(path).st_mtime_ns
+    except (OSError, ValueError):
+        return 0
