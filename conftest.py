@@ -9,3 +9,4 @@ NEEDS = {
     "src/tacit/environments/pettingzoo.py": "pettingzoo",
 }
 collect_ignore = [path for path, module in NEEDS.items() if find_spec(module) is None]
+collect_ignore += ["docs/conf.py", "docs/_ext"]  # the site's own code, which needs Sphinx

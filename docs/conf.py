@@ -56,6 +56,7 @@ napoleon_google_docstring = False
 napoleon_use_rtype = False
 napoleon_use_ivar = True
 default_role = "code"
+smartquotes_action = "qe"  # options begin with two hyphens
 
 # looks
 html_theme = "furo"

@@ -53,7 +53,7 @@ def invocation(action: argparse.Action) -> str:
 def literal(text: str) -> str:
     """Return text as it is."""
     lines = "\n".join(f"   {line}" for line in text.rstrip().splitlines())
-    return f"::\n\n{lines}\n\n"
+    return f".. code-block:: text\n\n{lines}\n\n"
 
 
 def escaped(text: str) -> str:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from tacit.evaluation.potential import potential
     from tacit.evaluation.stationarity import stationarity
     from tacit.evaluation.theory import theory
-    from tacit.experiments import compare, tune
+    from tacit.experiments import Experiment, GameSpec, LearnerSpec, Results, compare, tune
     from tacit.games import CountGame, FunctionGame, TabularGame, count_vectors, load, make, matrix_game, tabulate
     from tacit.games.gymnasium import from_gymnasium
     from tacit.games.openspiel import from_openspiel
@@ -81,7 +81,7 @@ _HOMES = {
         "stationarity",
         "theory",
     ],
-    "tacit.experiments": ["compare", "tune"],
+    "tacit.experiments": ["Experiment", "GameSpec", "LearnerSpec", "Results", "compare", "tune"],
     "tacit.games": [
         "CountGame",
         "FunctionGame",
@@ -125,13 +125,17 @@ __all__ = [
     "CountGame",
     "Exp3",
     "Exp3IX",
+    "Experiment",
     "FunctionGame",
+    "GameSpec",
+    "LearnerSpec",
     "MarkovPolicy",
     "PGAdaptive",
     "PGExact",
     "PGStorm",
     "Part",
     "QIndependent",
+    "Results",
     "Run",
     "SampledPolicy",
     "SeparatePolicy",

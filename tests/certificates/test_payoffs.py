@@ -10,6 +10,7 @@ import pytest
 
 import tacit
 from tacit.core import generics
+from tacit.core.compilation import compiled
 from tacit.engine.fused import seats
 from tacit.evaluation import payoffs
 from tacit.evaluation.certificate import Certificate, certificate
@@ -97,3 +98,19 @@ def test_large_games_make_payoffs_anew_and_get_the_same(monkeypatch: pytest.Monk
             generics.confront(game.kernels(), cert, seats(2), h, s)
     assert (kept.value == anew.value).all()
     assert (kept.gain == anew.gain).all()
+
+
+def confront_once(game, cert, seats, h, s):
+    generics.confront(game, cert, seats, h, s)
+
+
+@pytest.mark.parametrize("size", ["four agents", "five agents"])
+def test_compiled_is_interpreted(size: str):
+    game, cert = made(SIZES[size])
+    _, plain = made(SIZES[size])
+    for one, call in ((cert, compiled(confront_once, game.kernels(), cert)), (plain, confront_once)):
+        play(game, one, np.random.default_rng(5), zeros=True)
+        for h, s in ((0, 1), (2, 2), (0, 1)):
+            call(game.kernels(), one, seats(game.agents), h, s)
+    assert cert.value.tobytes() == plain.value.tobytes()
+    assert cert.gain.tobytes() == plain.gain.tobytes()

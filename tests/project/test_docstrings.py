@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 import pytest
-from public_names import DATA, PAGES, public
+from reference_names import DATA, PAGES, public
 
 import tacit
 
@@ -33,6 +33,11 @@ def parameters(known: Any) -> list[str]:
         return []
     variable = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
     return [name for name, one in given.items() if not name.startswith("_") and one.kind not in variable]
+
+
+def test_every_public_module_has_a_page():
+    modules = [f"tacit.{name}" for name in tacit.__all__ if inspect.ismodule(getattr(tacit, name))]
+    assert set(modules) <= {module for page in PAGES.values() for module in page}
 
 
 def test_every_public_name_is_on_a_page():
@@ -63,7 +68,9 @@ def test_a_docstring(name: str):
     if inspect.isfunction(known) and inspect.signature(known).return_annotation not in (None, "None", "Any", Any):
         assert has(doc, "Returns", "Yields"), f"{name} does not say what it returns"
     assert has(doc, "Examples"), f"{name} has no example"
-    assert doctest.DocTestParser().get_examples(doc), f"{name} has no example that can be run"
+    examples = doctest.DocTestParser().get_examples(doc)
+    assert examples, f"{name} has no example that can be run"
+    assert not any(doctest.SKIP in example.options for example in examples), f"{name} has an example that is not run"
 
 
 def test_fields_of_result_classes_are_described():

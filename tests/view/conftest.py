@@ -27,7 +27,7 @@ PATIENCE = 120_000
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two seeds of a learner with exact gradients on two games: policies, curves, gaps, in a second."""
     place = tmp_path_factory.mktemp("results") / "first"
-    games = (GameSpec("good-state", {"horizon": 3}), GameSpec("stag-hunt", {}))
+    games = (GameSpec("good-state", {"horizon": 5}), GameSpec("stag-hunt", {}))
     learners = (LearnerSpec("npg", {}), LearnerSpec("pg-exact", {}))
     experiment = Experiment(name="first", games=games, learners=learners, episodes=30, seeds=2, points=30)
     assert not run_experiment(experiment, out=place, on="threads").failures

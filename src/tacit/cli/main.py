@@ -15,6 +15,7 @@ from tacit.cli import (
     compare,
     draw,
     evaluate,
+    export,
     games,
     learners,
     options,
@@ -37,6 +38,7 @@ COMMANDS = (
     compare,
     tune,
     evaluate,
+    export,
     plot,
     draw,
     report,
@@ -59,6 +61,7 @@ EPILOG = """examples:
   tacit compare good-state                         which learner? ranked by certified gap, in a minute
   tacit tune good-state v-learning -o tuned.toml   better parameters for one learner
   tacit evaluate results/first                     the stored policies' values and gaps, computed anew
+  tacit export results/first --csv                 one tidy table of all curves
   tacit plot results/first                         reward and gap curves
   tacit report results/first                       all of it as one page that opens offline
   tacit view results/first                         a live page, while runs go on and after

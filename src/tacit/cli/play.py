@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
@@ -93,7 +94,11 @@ def _policy(game: Any, args: argparse.Namespace) -> tuple[Any, str]:
             if isinstance(event, Advanced):
                 show("episodes", event.done, event.total)
 
-        found = learn(game, learner, episodes=args.episodes, seed=args.seed, progress=watch)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # told below
+            found = learn(game, learner, episodes=args.episodes, seed=args.seed, progress=watch)
+    for note in found.warnings:
+        options.tell(note)
     if found.interrupted:
         raise KeyboardInterrupt
     # a Markov policy, against which the best response is known exactly

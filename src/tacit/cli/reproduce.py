@@ -54,6 +54,15 @@ def add(commands: Any) -> None:
     amount = parser.add_mutually_exclusive_group()
     amount.add_argument("--quick", action="store_true", help="5 seeds each, without the long runs: a minute")
     amount.add_argument("--full", action="store_true", help="the long runs too, up to 5M episodes: half an hour")
+    parser.add_argument("--seeds", metavar="N", type=int, help="seeds of each setting (as in the files)")
+    parser.add_argument("--episodes", metavar="K", type=int, help="episodes of each run (as in the files)")
+    parser.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        action="append",
+        default=[],
+        help="a parameter of the learners, of those that have it; may be given several times",
+    )
     parser.add_argument("--out", metavar="DIR", default="results/paper", help="where the results go (results/paper)")
     parser.add_argument("--workers", metavar="N", type=int, help="threads (the number of cores)")
     parser.set_defaults(run=run)
@@ -71,10 +80,12 @@ def run(args: argparse.Namespace) -> int:
 
     out = options.console()
     report = _Report()
+    settings = options.settings("--set", args.set)
+    _check_known(settings)
     for panel in PANELS:
         if target not in (panel.target, "all") or (panel.long and not args.full):
             continue
-        experiment = _experiment(panel.file, quick=args.quick)
+        experiment = _changed(_experiment(panel.file, quick=args.quick), args, settings)
         variants, game = _learned(experiment, directory / "runs", args.workers)
         report.add(panel, experiment, variants, game, directory)
         out.print(f"figure: {directory / panel.file}.png", soft_wrap=True)
@@ -136,6 +147,35 @@ def _experiment(name: str, *, quick: bool) -> Experiment:
         )
     experiment = loading.load(file)
     return replace(experiment, seeds=QUICK_SEEDS) if quick else experiment
+
+
+def _check_known(settings: dict[str, Any]) -> None:
+    """Raise for a parameter that no learner has."""
+    from tacit.learners import REGISTRY
+
+    known = {key for name in REGISTRY for key in REGISTRY.parameters(name)}
+    for key in settings:
+        if key not in known:
+            raise TacitError(f"--set {key}: no learner has this parameter{check.suggestion(key, known)}")
+
+
+def _changed(experiment: Experiment, args: argparse.Namespace, settings: dict[str, Any]) -> Experiment:
+    """Return an experiment with what the command line changes of it."""
+    from tacit.learners import REGISTRY
+
+    if args.seeds is not None:
+        experiment = replace(experiment, seeds=check.integer("--seeds", args.seeds, least=1))
+    if args.episodes is not None:
+        experiment = replace(experiment, episodes=check.integer("--episodes", args.episodes, least=1))
+    if not settings:
+        return experiment
+    learners: list[Any] = []
+    for one in experiment.learners:
+        own = {key: value for key, value in settings.items() if key in REGISTRY.parameters(one.name)}
+        changed = replace(one, params={**one.params, **own})
+        if not any((changed.name, changed.params) == (other.name, other.params) for other in learners):
+            learners.append(changed)  # settings that differed in what is now the same are run once
+    return replace(experiment, learners=tuple(learners))
 
 
 def _learned(experiment: Experiment, out: Path, workers: int | None) -> tuple[dict[str, dict[str, Any]], TabularGame]:

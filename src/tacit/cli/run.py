@@ -40,7 +40,7 @@ EPILOG = """a file, say experiment.toml, runs every game with every learner and 
 
   [[learners]]               # as many as you like
   name = "stage-v-cce"       # a name from `tacit learners`
-  params = {bonus = 0.1}
+  params = {bonus = 0.1}     # or a list of values, {bonus = [0, 0.1]}: one learner for each
   label = "V-learning"       # in figures
 
 with --out DIR every run has a directory of its own: spec.toml, curve.jsonl (one line for each measurement, as it

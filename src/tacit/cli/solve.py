@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     if args.select is not None and concept != "nash":
         raise TacitError(f"--select chooses among nash equilibria, not for {concept}; cce and ce are by --objective")
     game = options.game_of(args)
-    chosen = {"objective": args.objective or "welfare", "select": args.select or "welfare"}
+    chosen: dict[str, Any] = {"objective": args.objective or "welfare", "select": args.select or "welfare"}
     solution = solve(game, concept, method=args.method, rounds=args.rounds, progress=options.tell, **chosen)
     every = equilibria(game) if concept == "nash" and enumerable(game) else None
     gap = solution.gap or evaluate(game, solution.policy, gap="nash" if concept == "optimum" else concept)

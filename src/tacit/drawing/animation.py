@@ -24,9 +24,14 @@ def animate(
     if path.suffix not in ENDINGS:
         raise TacitError(f"{path} has no ending of an animation; give one of {', '.join(ENDINGS)}")
     fps = check.real("fps", fps, least=0.1, most=60)
-    moving = FuncAnimation(figure, lambda k: draw(k) or [], frames=frames, interval=1000 / fps, blit=False)
+
+    def shown(k: int) -> list[Any]:
+        draw(k)
+        return []
+
+    moving = FuncAnimation(figure, shown, frames=frames, interval=1000 / fps, blit=False)
     if path.suffix == ".html":
-        page = f"<!doctype html><meta charset='utf-8'><title>tacit</title>{moving.to_jshtml(fps=fps)}"
+        page = f"<!doctype html><meta charset='utf-8'><title>tacit</title>{moving.to_jshtml(fps=max(1, round(fps)))}"
         atomic.write(path, page.encode())
         return path
     with tempfile.TemporaryDirectory() as folder:

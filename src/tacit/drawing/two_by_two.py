@@ -45,7 +45,8 @@ def draw_field(ax: Any, payoffs: FloatArray, names: Sequence[Sequence[str]], *, 
 
 def _gain(payoff: FloatArray, other: FloatArray) -> FloatArray:
     """Return what the second action brings more than the first, where the other plays its second with `other`."""
-    return (payoff[1, 0] - payoff[0, 0]) * (1 - other) + (payoff[1, 1] - payoff[0, 1]) * other
+    gain: FloatArray = (payoff[1, 0] - payoff[0, 0]) * (1 - other) + (payoff[1, 1] - payoff[0, 1]) * other
+    return gain
 
 
 def _responses(payoff: FloatArray) -> list[tuple[list[float], list[float]]]:

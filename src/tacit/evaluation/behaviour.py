@@ -172,7 +172,8 @@ def followed(game: ExactGame, policy: Recorded, deviation: Deviation | None = No
                 continue
             k = policy.visits(h, s)
             since, means = averages(policy, k, h, s)
-            share = np.bincount(np.searchsorted(since, index, side="right") - 1, weight, minlength=len(since))
+            share = np.zeros(len(since))
+            np.add.at(share, np.searchsorted(since, index, side="right") - 1, weight)
             share[0] += lost[s]
             spread = means.spread(share[1:], len(k))
             held = np.flatnonzero(spread)
@@ -254,7 +255,8 @@ def transitions_of(game: TabularGame, h: int, s: int) -> FloatArray:
 
 
 def _even_next(game: ExactGame, h: int, s: int) -> FloatArray:
-    return next_states(game, h, s, even_play(game))[0]
+    even: FloatArray = next_states(game, h, s, even_play(game))[0]
+    return even
 
 
 def even_play(game: ExactGame) -> list[FloatArray]:

@@ -78,8 +78,8 @@ class DeviationTable:
     >>> import tacit
     >>> game = tacit.make("prisoners-dilemma")
     >>> found = tacit.deviation_table(game, tacit.MarkovPolicy.deterministic([[[1]], [[1]]], [2, 2]))
-    >>> found.gap
-    0.0
+    >>> found.gaps.tolist()
+    [0.0, 0.0]
     """
 
     game: ExactGame

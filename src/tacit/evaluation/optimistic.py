@@ -133,7 +133,7 @@ def _stationary(advice: FloatArray) -> FloatArray:
     left[:, -1, :] = 1.0  # the equations are dependent: one gives way to Σ p = 1
     right = np.zeros((S, A, 1))
     right[:, -1] = 1.0
-    return _whole(np.linalg.solve(left, right)[..., 0])
+    return _whole(np.asarray(np.linalg.solve(left, right)[..., 0], dtype=np.float64))
 
 
 def _whole(rows: FloatArray) -> FloatArray:

@@ -61,9 +61,42 @@ def payoffs(game: ExactGame) -> Payoffs:
     )
 
 
-@generics.jitable
-def fill(table, held, game, seats, h, s, V, best):
-    """Compute the payoffs of all joint actions of (h, s)."""
+def fill(seats: Any, table: Any, held: Any, game: Any, h: int, s: int, V: Any, best: Any) -> None:
+    """Compute the payoffs of all joint actions of (h, s) from the values of the next step [S, N]."""
+    (_fill_few if isinstance(seats, tuple) else _fill_many)(seats, table, held, game, h, s, V, best)
+
+
+def _fill(seats: Any, table: Any, held: Any, game: Any, h: Any, s: Any, V: Any, best: Any) -> Any:
+    return _fill_few if isinstance(seats, types.BaseTuple) else _fill_many
+
+
+overload(fill, strict=False, jit_options=generics.OPTIONS)(_fill)
+
+
+def _fill_few(seats, table, held, game, h, s, V, best):
+    """Compute all agents' payoffs of a joint action at once."""
+    N = len(seats)
+    row = h * game.transition_stride + s * game.joint_actions
+    reward_row = h * game.reward_stride + s * game.joint_actions
+    last = h == game.horizon - 1
+    for joint in range(game.joint_actions):
+        found = pairs(seats)
+        for i in range(N):
+            found = put(found, i, held.rewards[plain(reward_row + joint), i])
+            found = put(found, N + i, held.rewards[plain(reward_row + joint), i])
+        if not last:
+            for k in range(game.first[plain(row + joint)], game.first[plain(row + joint + 1)]):
+                p, s_next = game.prob[plain(k)], plain(game.state[plain(k)])
+                for i in range(N):
+                    found = put(found, i, found[i] + p * V[s_next, i])
+                for i in range(N):
+                    found = put(found, N + i, found[N + i] + p * best[s_next, i])
+        for i in range(2 * N):
+            table[joint, i] = found[i]
+
+
+def _fill_many(seats, table, held, game, h, s, V, best):
+    """Compute one agent's payoffs after the other's."""
     N = len(seats)
     row = h * game.transition_stride + s * game.joint_actions
     reward_row = h * game.reward_stride + s * game.joint_actions
@@ -76,10 +109,9 @@ def fill(table, held, game, seats, h, s, V, best):
             stay = held.rewards[plain(reward_row + joint), i]
             leave = stay
             for k in range(begin, end):
-                p = game.prob[plain(k)]
-                s_next = game.state[plain(k)]
-                stay += p * V[plain(s_next), i]
-                leave += p * best[plain(s_next), i]
+                p, s_next = game.prob[plain(k)], plain(game.state[plain(k)])
+                stay += p * V[s_next, i]
+                leave += p * best[s_next, i]
             table[joint, i] = stay
             table[joint, N + i] = leave
 
@@ -127,11 +159,11 @@ def _node(left, seats, table, cert, game, row, chance):
     """Contract the next agent, whose own actions lead to payoffs that count with the chance of the others before."""
     N = len(seats)
     j = N - len(left)
-    stride = game.strides[j]
+    stride = 1 if len(left) == 1 else game.strides[j]
     found = pairs(seats)
     for a in range(game.actions[j]):
         p = cert.mu[j, a]
-        if p > 0.0 or chance > 0.0:
+        if len(left) == 1 or p > 0.0 or chance > 0.0:
             below = walk(left[1:], seats, table, cert, game, row + a * stride, chance * p)
             cert.gain[j, a] += chance * below[N + j]
             for i in range(2 * N):
@@ -188,8 +220,11 @@ def confront_tables(game, cert, seats, h, s):
     held, c = cert.payoffs, h * game.states + s
     kept = len(held.table) > 1
     table = held.table[plain(c if kept else 0)]
-    changes = held.changes[plain(h + 1)]
-    if not kept or held.made[plain(c)] != changes:
+    stale = True
+    if kept:
+        changes = held.changes[plain(h + 1)]
+        stale = held.made[plain(c)] != changes
         held.made[plain(c)] = changes
-        fill(table, held, game, seats, h, s, cert.V[plain(h + 1)], cert.best[plain(h + 1)])
+    if stale:
+        fill(seats, table, held, game, h, s, cert.V[plain(h + 1)], cert.best[plain(h + 1)])
     contract(seats, table, held, cert, game)

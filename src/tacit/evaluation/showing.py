@@ -187,7 +187,7 @@ def _where(game: Any, place: _Place, plain: bool) -> str:
 
 def _matrix(game: Any, joint: FloatArray, place: _Place, plain: bool) -> Table:
     table = joint[place.h, place.s]
-    rows = [[name, *(_chance(p) for p in table[a])] for a, name in enumerate(action_names(game, 0))]
+    rows: list[list[Cell]] = [[name, *(_chance(p) for p in table[a])] for a, name in enumerate(action_names(game, 0))]
     title = f"probability{_where(game, place, plain)}: agent 0 picks the row, agent 1 the column"
     return Table(title, ["", *action_names(game, 1)], rows)
 

@@ -40,7 +40,7 @@ class GapOutcome:
         return cls(gaps.kind, gaps.source, gaps.upper.tolist(), most, gaps.informative)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Outcome:
     """A run that is over; the only form in which runs are stored.
 
@@ -119,6 +119,13 @@ class Outcome:
     def label(self) -> str:
         """What people call the learner."""
         return self.spec.label
+
+    def __repr__(self) -> str:
+        told = f"{self.label!r} on {self.spec.game.name!r}, seed {self.spec.seed}, {self.episodes} episodes"
+        if self.gap is not None:
+            sign = {"exact": "=", "estimate": "≈"}.get(self.gap.source, "≤")
+            told += f", {self.gap.kind} gap {sign} {max(self.gap.upper):.4g}"
+        return f"Outcome({told})"
 
 
 def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float]) -> Outcome:

@@ -18,6 +18,7 @@ from tacit.core.registry import Registry
 from tacit.environments.pettingzoo import PREFIX, NamedEnvironment, game_named
 from tacit.experiments import scripts, toml
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
+from tacit.experiments.sweep import swept
 from tacit.games.exact import ExactGame, is_exact
 from tacit.learners import REGISTRY
 from tacit.learners.presets import with_preset
@@ -113,12 +114,14 @@ def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
     """Return the runs of an experiment, checked and with their defaults filled in: by game, learner and seed."""
     runs: list[RunSpec] = []
     episodes = limits.EPISODES if experiment.episodes is None else experiment.episodes
-    total = experiment.seeds * len(experiment.games) * len(experiment.learners)
+    chosen_games = swept(experiment.games, games.REGISTRY)
+    chosen_learners = swept(experiment.learners, REGISTRY)
+    total = experiment.seeds * len(chosen_games) * len(chosen_learners)
     curve = memory.floats(min(experiment.points, episodes), _COLUMNS)
     memory.require(total * (_PER_RUN + curve), f"an experiment of {total:,} runs")
-    for given in experiment.games:
+    for given in chosen_games:
         game = game_named(given.name, **given.params)
-        for chosen in experiment.learners:
+        for chosen in chosen_learners:
             settings = with_preset(getattr(game, "name", None), chosen.name, chosen.params)
             REGISTRY.make(chosen.name, **settings)
             first = RunSpec(

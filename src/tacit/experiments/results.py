@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,9 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from tacit.core import archive
 from tacit.core.statistics import summarize
+from tacit.core.table import Document
 from tacit.experiments.outcome import GapOutcome, Outcome
 from tacit.experiments.plan import RunSpec
+from tacit.games.tabular import count
 
 #: Where gaps come from, the surest first.
 SOURCES = ("exact", "certificate", "model-free", "estimate")
@@ -25,7 +29,7 @@ class FailedRun:
     sentence: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Group:
     """Runs of one game with one learner over seeds, and what people call them.
 
@@ -45,6 +49,9 @@ class Group:
     game: str
     learner: str
     outcomes: list[Outcome]
+
+    def __repr__(self) -> str:
+        return f"Group({self.learner!r} on {self.game!r}, {count(len(self.outcomes), 'seed')})"
 
     def summary(self, *, interrupted: bool = False) -> dict[str, Any]:
         """Return what `tacit run --json` prints of it."""
@@ -127,7 +134,7 @@ def _others(with_it: int, seeds: int) -> str:
     return f" (this or the like in {'every seed' if with_it == seeds else f'{with_it} of {seeds} seeds'})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Results:
     """All runs of an experiment that ended, in the order of its games, learners and seeds, and those that failed.
 
@@ -154,6 +161,55 @@ class Results:
     def groups(self) -> list[Group]:
         """The outcomes by game and learner."""
         return grouped(self.outcomes)
+
+    @classmethod
+    def load(cls, *places: str | os.PathLike[str]) -> Results:
+        """Read stored runs from directories: a run's own, or those of many (the `out` of an experiment)."""
+        from tacit.experiments import store  # it builds on this file
+
+        found: dict[str, Any] = {}
+        for given in places:
+            found |= {str(run.resolve()): run for run in store.directories(archive.path(given))}
+        return cls([store.load(run) for run in found.values()], [], False)
+
+    def frame(self) -> Any:
+        """Return all curves as one tidy pandas DataFrame: a row for each run, measurement and agent.
+
+        Columns are game, learner, label, parameters and game_parameters (JSON), seed, episode, agent, reward, value,
+        gap, kind and source. pandas is not installed with tacit: pip install 'tacit[pandas]'.
+        """
+        from tacit.experiments.tidy import frame
+
+        return frame(self.outcomes)
+
+    def table(self, *, by: str | None = None) -> Document:
+        """Rank learners on each game, with intervals over seeds and tests of each pair.
+
+        Parameters
+        ----------
+        by : {"gap", "reward", "value"}, optional
+            What is ranked: the smallest largest gap of all agents, or agent 0's largest reward at the end or value. The
+            gap, where all learners have one, else the reward.
+
+        Returns
+        -------
+        Document
+            Means with 95 % bootstrap intervals; p-values are of Mann–Whitney tests, corrected by Holm for the number of
+            pairs of a game.
+        """
+        from tacit.experiments.ranking import ranking
+
+        return ranking(self.groups, by=by)
+
+    def __repr__(self) -> str:
+        games = len({group.game for group in self.groups})
+        learners = len({group.learner for group in self.groups})
+        told = f"{count(len(self.outcomes), 'run')}: {count(games, 'game')} × {count(learners, 'learner')}"
+        told += f", {len(self.failures)} failed" if self.failures else ""
+        return f"Results({told}{', interrupted' if self.interrupted else ''})"
+
+    def _repr_html_(self) -> str:
+        return self.table()._repr_html_() if self.outcomes else f"<pre>{self!r}</pre>"
 
     def plot(self, *, ax: Any = None, size: tuple[float, float] | None = None, **options: Any) -> Any:
         """Draw reward and gap over episodes: a row for each game, a line for each learner, a band over its seeds.

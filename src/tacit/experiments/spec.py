@@ -13,6 +13,8 @@ params = {horizon = 10}
 name = "stage-v-cce"
 label = "V-learning"
 params = {bonus = 0.1}
+
+A list where a parameter takes one value is a sweep: `params = {bonus = [0, 0.1]}` is two learners.
 """
 
 from __future__ import annotations

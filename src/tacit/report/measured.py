@@ -205,5 +205,7 @@ def _end(runs: Sequence[Outcome], column: str) -> Summary:
 
 def _played_optimum(game: TabularGame, exploration: float) -> float:
     """Return what an optimal equilibrium is worth when every agent explores."""
-    probs = [(1 - exploration) * own + exploration / own.shape[2] for own in solve(game).policy.probs]
+    best = solve(game).policy
+    assert isinstance(best, MarkovPolicy)
+    probs = [(1 - exploration) * own + exploration / own.shape[2] for own in best.probs]
     return float(evaluate(game, MarkovPolicy(probs)).values[0])

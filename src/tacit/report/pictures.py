@@ -146,8 +146,8 @@ def plot_polytope(
         for k, policy in enumerate(policies):
             joint = behaviour(game, policy)
             point = (joint.joint if joint.joint is not None else policy.joint(0))[0].ravel() @ TETRAHEDRON
-            ax.scatter(*point[:, None], color=_LINE[(k + 3) % len(_LINE)], marker="^", s=46, label=f"policy {k}" if len(policies) > 1 else "policy",
-                       depthshade=False)  # fmt: skip
+            look: dict[str, Any] = {"color": _LINE[(k + 3) % len(_LINE)], "marker": "^", "s": 46}
+            ax.scatter(*point[:, None], **look, label=_policy_label(k, policies), depthshade=False)
         ax.set_title(f"{name(game.name or 'a game')}: correlated equilibria")
         plain(ax.title)
         drawn = ax.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(-0.12, 1.02))
@@ -300,6 +300,10 @@ def _axes(ax: Any, count: int, size: tuple[float, float] | None, usual: tuple[fl
     if len(given) != count:
         raise TacitError(f"ax has {len(given)} axes, and {count} are needed")
     return given
+
+
+def _policy_label(k: int, policies: Sequence[Any]) -> str:
+    return f"policy {k}" if len(policies) > 1 else "policy"
 
 
 def _nothing(_: Any) -> None:

@@ -17,6 +17,9 @@ from tacit.view.folder import StoredRun
 BUDGET, FEWEST, MOST = 400_000, 60, 4000
 _AT_ONCE = 20_000_000
 
+#: Columns of a curve that are shown, and those that are shown of very many runs.
+COLUMNS, LEADING = 220, ("reward", "reward_0", "gap")
+
 #: What is shown of a curve, in this order: the beginnings of columns.
 _MEASURES = ("reward", "value", "gap", "l2_gap", "average_value", "average_gap", "average_l2_gap")
 
@@ -27,7 +30,7 @@ def columns(runs: Sequence[StoredRun]) -> list[str]:
     if not names:
         return []
     common = [name for name in names[0] if all(name in own for own in names)]
-    return [name for measure in _MEASURES for name in common if _is(name, measure)]
+    return [name for measure in _MEASURES for name in common if _is(name, measure)][:COLUMNS]
 
 
 def _is(name: str, measure: str) -> bool:

@@ -31,6 +31,9 @@ from tacit.view.folder import StoredRun
 #: What is shown at most: agents, actions, states, steps of a map, deviations, episodes, and steps of an episode.
 AGENTS, ACTIONS, STATES, STEPS, DEVIATIONS, EPISODES, LENGTH = 8, 12, 40, 40, 40, 3, 200
 
+#: Places, pairs of step and state, up to which joint distributions are shown.
+PLACES = 6
+
 #: The largest file of a policy from which anything is computed, in bytes.
 LARGEST = 100_000_000
 
@@ -85,6 +88,7 @@ def policy_document(game: ExactGame, policy: Any, *, kind: str | None = None) ->
         "left_out": reached - len(shown),
         "reach": [[round(float(does.reach[h, s]), 6) for h in steps] for s in shown],
         "maps": [_map(game, does, i, steps, shown) for i in range(min(game.agents, AGENTS))],
+        "joint": _joint(game, does, steps, shown),
         "deviations": _deviations(game, policy, found),
         "episodes": _episodes(game, policy),
     }
@@ -99,6 +103,23 @@ def _map(game: ExactGame, does: Behaviour, i: int, steps: list[int], shown: list
     ]
     names = [text(name) for name in action_names(game, i)[:count]]
     return {"agent": i, "actions": names, "left_out": game.actions[i] - count, "cells": cells}
+
+
+def _joint(game: ExactGame, does: Behaviour, steps: list[int], shown: list[int]) -> list[dict[str, Any]]:
+    """Return what two agents play together, where that is more than each one's part, and few places are reached."""
+    places = [(h, s) for h in steps for s in shown if does.reach[h, s] > 0]
+    if does.joint is None or game.agents != 2 or max(game.actions) > ACTIONS or len(places) > PLACES:
+        return []
+    return [
+        {
+            "step": h,
+            "state": text(state_name(game, s)),
+            "rows": [text(name) for name in action_names(game, 0)],
+            "columns": [text(name) for name in action_names(game, 1)],
+            "cells": np.round(does.joint[h, s], 6).tolist(),
+        }
+        for h, s in places
+    ]
 
 
 def _deviations(game: ExactGame, policy: Any, found: Evaluation) -> list[dict[str, Any]]:

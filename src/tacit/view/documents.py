@@ -1,6 +1,6 @@
 """What a page shows of a directory of runs, as plain data that JSON can hold.
 
-    {"title", "tacit", "problems": [sentence, …],
+    {"title", "tacit", "unread": runs not read yet, "problems": [sentence, …],
      "games": [{"name", "told", "groups": [{"learner", "settings": [[key, value], …], "seeds", "columns",
                 "bands": {column: {"x", "mean", "sd", "low", "high", "n"}},
                 "runs": [{"name", "seed", "status", "done", "of", …, "curve": {"x", "y": {column: …}}}]}]}]}
@@ -35,13 +35,19 @@ def overview(folder: Folder) -> dict[str, Any]:
     for group in groups:
         games.setdefault(group.game, []).append(group)
     learners = sorted({group.learner for group in groups})
-    lines = sum(len(curves.columns(_runs(group))) * (1 + len(group.outcomes)) for group in groups)
+    names = {id(group): curves.columns(_runs(group)) for group in groups}
+    lines = sum(len(names[id(group)]) * (1 + len(group.outcomes)) for group in groups)
+    if lines > curves.BUDGET // curves.FEWEST:
+        names = {key: [name for name in own if name in curves.LEADING] for key, own in names.items()}
+        lines = sum(len(names[id(group)]) * (1 + len(group.outcomes)) for group in groups)
     most = int(min(max(curves.BUDGET // max(lines, 1), curves.FEWEST), curves.MOST))
     shown = [
         {
             "name": text(name),
             "told": text(_told(held)),
-            "groups": [{**_group(group, most), "colour": learners.index(group.learner)} for group in held],
+            "groups": [
+                {**_group(group, names[id(group)], most), "colour": learners.index(group.learner)} for group in held
+            ],
         }
         for name, held in games.items()
     ]
@@ -54,6 +60,7 @@ def overview(folder: Folder) -> dict[str, Any]:
         "title": text(folder.place.resolve().name or str(folder.place)),
         "tacit": __version__,
         "version": folder.version,
+        "unread": folder.unread,
         "games": shown,
         "problems": problems,
     }
@@ -70,9 +77,8 @@ def _told(groups: Sequence[Group]) -> str:
     return told.partition("(")[2].removesuffix(")").partition(": ")[2] or told
 
 
-def _group(group: Group, most: int) -> dict[str, Any]:
+def _group(group: Group, names: Sequence[str], most: int) -> dict[str, Any]:
     runs = _runs(group)
-    names = curves.columns(runs)
     found = {name: curves.band(runs, name, most) for name in names}
     bands = {name: one for name, one in found.items() if one is not None}
     alone = len(runs) == 1

@@ -6,6 +6,7 @@ experiments. Symbolic links are not followed.
 
 from __future__ import annotations
 
+import math
 import os
 import stat
 import time
@@ -82,6 +83,8 @@ class Folder:
     runs : dict of StoredRun, by name
     problems : dict of str, by name
         What could not be read, in a sentence each.
+    unread : int
+        Runs that the last look has left for the next.
     version : int
         Grows by one whenever something has changed.
     """
@@ -93,12 +96,14 @@ class Folder:
         self.runs: dict[str, StoredRun] = {}
         self.problems: dict[str, str] = {}
         self.version = 0
+        self.unread = 0
         self._statuses: dict[str, str] = {}
         self._stamps: dict[str, tuple[int, int]] = {}
 
-    def look(self) -> bool:
-        """Read what is new; return whether anything was."""
-        changed = False
+    def look(self, *, seconds: float = math.inf) -> bool:
+        """Read what is new; return whether anything was. After `seconds`, runs not yet read are left for next time."""
+        changed, began = False, time.perf_counter()
+        self.unread = 0
         found = dict(self._directories())
         for name in set(self._stamps) - set(found):
             self.runs.pop(name, None)
@@ -106,7 +111,10 @@ class Folder:
             del self._stamps[name]
             changed = True
         for name, place in found.items():
-            changed |= self._read(name, place)
+            if name not in self._stamps and time.perf_counter() - began > seconds:
+                self.unread += 1
+            else:
+                changed |= self._read(name, place)
         statuses = {name: run.status for name, run in self.runs.items()}
         if changed or statuses != self._statuses:
             self._statuses = statuses

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from array import array
 from pathlib import Path
 from typing import Any
 
@@ -13,27 +14,26 @@ import numpy.typing as npt
 
 from tacit.core import reading
 from tacit.core.errors import TacitError
-from tacit.engine.curve import ENDED, FIRST_COLUMNS, table
+from tacit.engine.curve import ENDED, FIRST_COLUMNS
 
 #: The most that is read of a curve, and at once; lines longer than a piece are no rows.
 MOST_BYTES, PIECE = 256_000_000, 8_000_000
-_LARGEST = 1e160
+MOST_COLUMNS, _LARGEST = 1000, 1e160
 
 
 class GrowingCurve:
     """Reads whole lines as they come; a file that was written anew is read anew.
 
-    Attributes
+    Parameters
     ----------
-    rows : list of dict
-        The rows so far.
+    path : Path
+        The file, which need not be there yet.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self.rows: list[dict[str, Any]] = []
+        self._columns: dict[str, array[float]] = {}
         self._offset, self._inode = 0, -1
-        self._names: list[str] = []
         self._table: npt.NDArray[Any] | None = None
 
     def look(self) -> bool:
@@ -47,7 +47,7 @@ class GrowingCurve:
         with reading.opened(self._path) as (stream, size):
             inode = os.fstat(stream.fileno()).st_ino
             if inode != self._inode or size < self._offset:  # it was replaced: a run that resumes does so
-                self._inode, self._offset, self.rows, self._table = inode, 0, [], None
+                self._inode, self._offset, self._columns, self._table = inode, 0, {}, None
             before = self._offset
             while self._offset < min(size, MOST_BYTES):
                 stream.seek(self._offset)
@@ -62,38 +62,44 @@ class GrowingCurve:
     def _take(self, lines: bytes) -> None:
         for line in lines.splitlines():
             row = _row(line)
-            if row is None or (self.rows and (row["episode"] <= self.rows[-1]["episode"] or list(row) != self._names)):
+            if row is None:
                 continue
-            if not self.rows:
-                self._names = list(row)
-            self.rows.append(row)
+            if not self._columns:
+                self._columns = {name: array("d") for name in row}
+            elif list(row) != list(self._columns) or row["episode"] <= self._columns["episode"][-1]:
+                continue
+            for name, value in row.items():
+                self._columns[name].append(value)
             self._table = None
 
     @property
     def curve(self) -> npt.NDArray[Any] | None:
         """The rows so far as a structured array; None where there is none."""
-        if self._table is None and self.rows:
-            self._table = table(self.rows)
+        if self._table is None and self._columns:
+            kinds = [(name, "i8" if name == "episode" else "f8") for name in self._columns]
+            self._table = np.empty(len(self._columns["episode"]), dtype=kinds)
+            for name, column in self._columns.items():
+                self._table[name] = np.array(column)
         return self._table
 
 
-def _row(line: bytes) -> dict[str, Any] | None:
+def _row(line: bytes) -> dict[str, float] | None:
     """Return a line as a row of numbers, or nothing where it is none."""
     try:
         row = json.loads(line)
     except (ValueError, RecursionError, MemoryError):
         return None
-    if not isinstance(row, dict) or list(row)[:4] != FIRST_COLUMNS:
+    if not isinstance(row, dict) or len(row) > MOST_COLUMNS or list(row)[:4] != FIRST_COLUMNS:
         return None
-    found: dict[str, Any] = {}
+    found: dict[str, float] = {}
     for name, value in row.items():
         if name == ENDED:
-            found[name] = str(value)[:20]
-        elif value is None:
+            continue
+        if value is None:
             found[name] = math.nan
         elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST:
             found[name] = float(value)
         else:
             return None
-    whole = np.isfinite(found["episode"]) and 1 <= found["episode"] <= 2**53 and np.isfinite(found["reward"])
+    whole = 1 <= found["episode"] <= 2**53 and math.isfinite(found["reward"])  # false for what is not a number
     return found if whole else None

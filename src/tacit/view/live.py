@@ -17,8 +17,8 @@ from tacit.view.documents import overview, titled
 from tacit.view.folder import Folder
 from tacit.view.server import Answer, Server
 
-#: Seconds between looks at the directory, and between signs of life to a page.
-EVERY, ALIVE = 0.5, 15.0
+#: Seconds between looks at the directory, of reading before what has been read is shown, and between signs of life.
+EVERY, AT_ONCE, ALIVE = 0.5, 2.0, 15.0
 
 #: Policies of which all that was computed is remembered.
 _REMEMBERED = 32
@@ -45,7 +45,7 @@ class Live:
 
     def look(self) -> None:
         """Look at the directory, and tell the pages if something has changed."""
-        if not self.folder.look() and self._version >= 0:
+        if not self.folder.look(seconds=AT_ONCE) and self._version >= 0:
             return
         document = json.dumps(overview(self.folder), allow_nan=False, separators=(",", ":")).encode()
         with self._changed:
@@ -59,7 +59,8 @@ class Live:
             with contextlib.suppress(OSError, TacitError):  # the directory is gone for now
                 self.look()
             took = time.perf_counter() - began
-            closing.wait(max(EVERY, 3 * took))  # a directory that is slow to read is looked at less often
+            # a directory that is slow to read is looked at less often, but read to its end first
+            closing.wait(0.05 if self.folder.unread else max(EVERY, 3 * took))
         with self._changed:
             self._changed.notify_all()
 

@@ -45,8 +45,13 @@ def write_report(
 
     Examples
     --------
-    >>> write_report("results/first", "report.html")  # doctest: +SKIP
-    PosixPath('report.html')
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec
+    >>> out = Path(tempfile.mkdtemp())
+    >>> results = Experiment("small", 10, (GameSpec("chicken"),), (LearnerSpec("npg"),)).run(out=out)
+    >>> write_report(out, out / "report.html").name
+    'report.html'
     """
     file = archive.path(out)
     if file.suffix not in (".html", ".htm"):

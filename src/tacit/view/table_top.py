@@ -32,7 +32,7 @@ def document(seat: Seat) -> dict[str, Any]:
         "states": game.states,
         "picture": picture(game, seat.state, pictured),
         "actions": [text(action_names(game, i)[a]) for a in range(game.actions[i])],
-        "payoffs": None if seat.over else payoffs(seat),
+        "payoffs": payoffs(seat),
         "turns": [_turn(seat, turn) for turn in turns],
         "earned": seat.earned,
         "result": result(seat) if seat.over else None,
@@ -48,11 +48,15 @@ def document(seat: Seat) -> dict[str, Any]:
 
 
 def payoffs(seat: Seat) -> dict[str, Any] | None:
-    """Return the rewards of the current step as a table: own actions by the other's, own reward and the other's."""
+    """Return the rewards of the current step as a table: own actions by the other's, own reward and the other's.
+
+    After the last step it is that one's, and `played` says which cell it came to.
+    """
     game, i = seat.game, seat.agent
+    h, s = (seat.turns[-1].h, seat.turns[-1].state) if seat.over else (seat.h, seat.state)
     if game.agents != 2 or max(game.actions) > _SMALL or isinstance(game, CountGame):
         return None
-    own, other = (game.step_rewards(seat.h)[k][seat.state] for k in (i, 1 - i))
+    own, other = (game.step_rewards(h)[k][s] for k in (i, 1 - i))
     cells: list[list[list[float]]] = [
         [[float(_at(own, i, a, b)), float(_at(other, i, a, b))] for b in range(game.actions[1 - i])]
         for a in range(game.actions[i])
@@ -61,6 +65,7 @@ def payoffs(seat: Seat) -> dict[str, Any] | None:
         "rows": [text(action_names(game, i)[a]) for a in range(game.actions[i])],
         "columns": [text(action_names(game, 1 - i)[b]) for b in range(game.actions[1 - i])],
         "cells": cells,
+        "played": [seat.turns[-1].actions[i], seat.turns[-1].actions[1 - i]] if seat.over else None,
         "shared": all(mine == theirs for row in cells for mine, theirs in row),
     }
 

@@ -126,9 +126,9 @@ class CertifiedOutput(Output):
         """Nothing to restore."""
 
 
-#: A certificate of more joint actions tells its cost; of how many it takes as long as learning itself (measured: 15
-#: to 50 with 2 to 10 agents).
-COSTLY, AS_LEARNING = 128, 25
+#: A certificate of more joint actions tells its cost; of how many it takes as long as learning itself (measured: 20
+#: to 90 with 2 to 8 agents).
+COSTLY, AS_LEARNING = 128, 40
 
 
 def _cost(game: Game, tables: ExactGame | None, certify: bool | None) -> tuple[str, ...]:

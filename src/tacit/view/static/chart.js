@@ -150,7 +150,7 @@ tacit.Chart = class {
     if (!this.log) return {};
     const filter = (u, ticks) => {
       const { min, max } = u.scales[key];
-      const wide = max / min > 80;
+      const wide = max / min > 300;
       const kept = ticks.map((t) => (tacit.round(t, wide ? [1] : [1, 2, 5]) ? t : null));
       return kept.filter((t) => t !== null && t >= min && t <= max).length > 1 ? kept : ticks;
     };

@@ -103,12 +103,16 @@
   const drawPayoffs = (found) => {
     const table = found.payoffs;
     if (!table) { tacit.fill(payoffs); return; }
-    const other = 1 - found.agent;
-    tacit.fill(payoffs, tacit.el("h3", {}, "Rewards now"), tacit.el("table", { class: "numbers payoffs" },
+    const other = 1 - found.agent, all = table.cells.flat();
+    if (all.length > 1 && all.every(([mine, theirs]) => mine === all[0][0] && theirs === all[0][1])) {
+      tacit.fill(payoffs, tacit.el("h3", {}, "Rewards"), tacit.el("p", { class: "note" }, `Here every choice pays ${tacit.number(all[0][0])}.`));
+      return;
+    }
+    tacit.fill(payoffs, tacit.el("h3", {}, found.over ? "Rewards of the last step" : "Rewards of this step"), tacit.el("table", { class: "numbers payoffs" },
       tacit.el("caption", { class: "note" }, table.shared ? "you choose the row; both get the same" : `you choose the row; your reward, and that of agent ${other}`),
       tacit.el("thead", {}, tacit.el("tr", {}, tacit.el("td", {}), table.columns.map((name) => tacit.el("th", { scope: "col" }, name)))),
       tacit.el("tbody", {}, table.rows.map((name, a) => tacit.el("tr", {}, tacit.el("th", { scope: "row" }, name),
-        table.cells[a].map(([mine, theirs]) => tacit.el("td", {}, tacit.number(mine), table.shared ? null : tacit.el("span", { class: "count" }, `, ${tacit.number(theirs)}`))))))));
+        table.cells[a].map(([mine, theirs], b) => tacit.el("td", { "aria-current": table.played && table.played[0] === a && table.played[1] === b ? "true" : null }, tacit.number(mine), table.shared ? null : tacit.el("span", { class: "count" }, `, ${tacit.number(theirs)}`))))))));
   };
 
   const drawResult = (found) => {

@@ -43,6 +43,12 @@ tacit.heat = function (found) {
   const readout = tacit.el("p", { class: "readout", "aria-hidden": "true" }, "hover a cell to read it");
   let agent = 0, action = "likely";
   const agents = tacit.el("div", { class: "legend", role: "group", "aria-label": "agent" });
+  const places = found.states.flatMap((_, s) => found.steps.map((_, k) => [s, k])).filter(([s, k]) => found.reach[s][k] > 0);
+  if (places.length <= 6) {
+    return tacit.el("section", {}, tacit.el("h4", {}, "What is played"),
+      found.averaged ? tacit.el("p", { class: "note" }, "On average; the policy depends on more than step and state.") : null,
+      tacit.fewPlaces(found, places), found.joint.map((one) => tacit.jointTable(found, one)));
+  }
   const draw = () => {
     const map = found.maps[agent];
     tacit.fill(agents, found.maps.length > 1 ? found.maps.map((own, i) =>
@@ -72,7 +78,7 @@ tacit.heatTable = function (found, map, action, readout) {
     const told = `step ${found.steps[k]}, ${found.states[s]} (reached with ${tacit.number(reach, 3)}): `
       + map.actions.map((name, b) => [name, probs[b]]).filter(([, p]) => p >= 0.0005)
         .map(([name, p]) => `${name} ${tacit.number(p, 3)}`).join(", ");
-    const strength = 8 + 84 * probs[a];
+    const strength = 6 + 68 * probs[a];
     const made = tacit.el("td", { class: "heat", title: told, style: { "--hue": `var(--c${a % 7})`, "--strength": `${strength.toFixed(1)}%` },
       "data-strong": String(probs[a] > 0.5) },
       tacit.el("span", { class: shown ? "" : "unseen" }, `${shown ? "" : map.actions[a] + " "}${probs[a].toFixed(2).replace(/^0/, "")}`));
@@ -86,6 +92,24 @@ tacit.heatTable = function (found, map, action, readout) {
     tacit.el("tbody", {}, found.states.map((name, s) => tacit.el("tr", {}, tacit.el("th", { scope: "row" }, name),
       map.cells[s].map((probs, k) => cell(probs, found.reach[s][k], s, k))))));
 };
+
+tacit.heatCell = (p, hue) => tacit.el("td", { class: "heat wide", style: { "--hue": hue, "--strength": `${(6 + 68 * p).toFixed(1)}%` },
+  "data-strong": String(p > 0.5), "data-value": p }, tacit.number(p, 3));
+
+// Few places: each agent's whole distribution, an action in each column.
+tacit.fewPlaces = (found, places) => found.maps.map((map) => tacit.el("div", { class: "scroll" }, tacit.el("table", { class: "heatmap" },
+  tacit.el("thead", {}, tacit.el("tr", {}, tacit.el("th", { scope: "col" }, `agent ${map.agent}`), map.actions.map((name) => tacit.el("th", { scope: "col" }, name)))),
+  tacit.el("tbody", {}, places.map(([s, k]) => tacit.el("tr", {}, tacit.el("th", { scope: "row" }, tacit.placeName(found, found.steps[k], found.states[s])),
+    map.cells[s][k].map((p, a) => tacit.heatCell(p, `var(--c${a % 7})`))))))));
+
+tacit.placeName = (found, step, state) => (found.horizon === 1 ? (/^\d+$/.test(state) ? "" : state) : `step ${step}, ${state}`);
+
+// What two agents play together.
+tacit.jointTable = (found, one) => tacit.el("div", { class: "scroll" }, tacit.el("table", { class: "heatmap" },
+  tacit.el("caption", { class: "note" }, ["together", tacit.placeName(found, one.step, one.state)].filter(Boolean).join(", "), ": agent 0 has the rows, agent 1 the columns"),
+  tacit.el("thead", {}, tacit.el("tr", {}, tacit.el("td", {}), one.columns.map((name) => tacit.el("th", { scope: "col" }, name)))),
+  tacit.el("tbody", {}, one.rows.map((name, a) => tacit.el("tr", {}, tacit.el("th", { scope: "row" }, name),
+    one.cells[a].map((p) => tacit.heatCell(p, "var(--c0)")))))));
 
 tacit.deviations = function (found) {
   const rows = found.deviations;

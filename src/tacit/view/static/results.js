@@ -25,6 +25,7 @@ tacit.Results = class {
     const running = count("running"), unfinished = count("unfinished");
     if (running) parts.push(`${running} running`);
     if (unfinished) parts.push(`${unfinished} unfinished`);
+    if (found.unread) parts.push(`${found.unread} being read`);
     this.sum.textContent = parts.join(" · ");
     this.empty.hidden = runs.length > 0 || found.problems.length > 0;
     this.empty.textContent = "No runs are here yet. They appear as soon as they begin.";

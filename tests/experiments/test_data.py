@@ -1,0 +1,150 @@
+"""Results as data: the tidy table, ranking and tests, sweeps by lists, and what `tacit reproduce` may change."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import tacit
+from tacit.cli import reproduce
+from tacit.cli.main import main, parser
+from tacit.experiments.plan import plan
+from tacit.experiments.tidy import COLUMNS, tidy
+
+EXPERIMENT = tacit.Experiment(
+    "x",
+    40,
+    (tacit.GameSpec("prisoners-dilemma"),),
+    (
+        tacit.LearnerSpec("npg", {"eta": [0.1, 0.5]}),
+        tacit.LearnerSpec("pg-exact", {"eta": 0.5}),
+    ),
+    seeds=3,
+    points=5,
+)
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("data") / "out"
+    EXPERIMENT.run(out=place)
+    return place
+
+
+@pytest.fixture
+def results(stored: Path) -> tacit.Results:
+    return tacit.Results.load(stored)
+
+
+def test_lists_sweep(results: tacit.Results, tmp_path: Path):
+    assert len(plan(EXPERIMENT, keep=False)) == 9
+    assert {group.learner for group in results.groups} == {"npg (eta=0.1)", "npg (eta=0.5)", "pg-exact"}
+    file = tmp_path / "x.toml"
+    file.write_text(
+        'name = "x"\nepisodes = 2\n[[games]]\nname = "good-state"\nparams = {horizon = [2, 3]}\n'
+        '[[learners]]\nname = "npg"\nparams = {eta = [0.1, 0.2]}\n'
+    )
+    runs = plan(tacit.Experiment.load(file), keep=False)
+    assert [(run.game.params["horizon"], run.learner.params["eta"]) for run in runs] == [
+        (2, 0.1), (2, 0.2), (3, 0.1), (3, 0.2)
+    ]  # fmt: skip
+
+
+def test_lists_that_a_parameter_takes_are_no_sweep():
+    game = tacit.GameSpec("random-general-sum", {"actions": [2, 3], "horizon": 1, "states": 1})
+    one = tacit.Experiment("x", 2, (game,), (tacit.LearnerSpec("npg", {"eta": 0.1}),))
+    assert [run.game.params["actions"] for run in plan(one, keep=False)] == [[2, 3]]
+    with pytest.raises(tacit.TacitError, match="empty"):
+        plan(tacit.Experiment("x", 2, (game,), (tacit.LearnerSpec("npg", {"eta": []}),)), keep=False)
+
+
+def test_the_table_has_what_the_curves_have(results: tacit.Results):
+    columns = tidy(results.outcomes)
+    assert tuple(columns) == COLUMNS
+    assert len(columns["gap"]) == sum(2 * len(one.curve) for one in results.outcomes)
+    for one in results.outcomes:
+        held = (columns["seed"] == one.spec.seed) & (columns["agent"] == 1)
+        held &= columns["parameters"] == json.dumps(dict(one.spec.learner.params), sort_keys=True)
+        held &= columns["learner"] == one.spec.learner.name
+        np.testing.assert_array_equal(columns["gap"][held], one.curve["gap_1"])
+        np.testing.assert_array_equal(columns["reward"][held], one.curve["reward_1"])
+
+
+def test_frame_and_files_agree(stored: Path, results: tacit.Results, capsys: pytest.CaptureFixture[str]):
+    pandas = pytest.importorskip("pandas")
+    frame = results.frame()
+    assert list(frame.columns) == list(COLUMNS)
+    assert main(["export", str(stored), "--csv"]) == 0
+    read = pandas.read_csv(stored / "results.csv", keep_default_na=True)
+    pandas.testing.assert_frame_equal(read, frame, check_dtype=False)
+    polars = pytest.importorskip("polars")
+    assert main(["export", str(stored), "-o", str(stored / "all.parquet")]) == 0
+    assert polars.read_parquet(stored / "all.parquet")["gap"].to_list() == frame["gap"].tolist()
+    with (stored / "results.csv").open() as stream:
+        assert next(csv.reader(stream)) == list(COLUMNS)
+    assert main(["export", str(stored), "-o", str(stored)]) == 2
+    assert "is a directory" in capsys.readouterr().err
+
+
+def test_without_pandas_its_pip_command_is_named(stored: Path):
+    code = f"import sys; sys.modules['pandas'] = None\nimport tacit; tacit.Results.load({str(stored)!r}).frame()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "pip install 'tacit[pandas]'" in done.stderr
+
+
+def test_ranking(results: tacit.Results):
+    data = results.table().data["games"][0]
+    gaps = [row["gap"]["mean"] for row in data["rows"]]
+    assert gaps == sorted(gaps)
+    assert [row["rank"] for row in data["rows"]] == [1, 2, 3]
+    assert {row["kind"] for row in data["rows"]} == {"exact nash"}
+    by = {group.learner: [max(one.gap.upper) for one in group.outcomes] for group in results.groups}
+    raw = sorted(
+        1.0 if len(set(by[a]) | set(by[b])) == 1 else stats.mannwhitneyu(by[a], by[b]).pvalue
+        for a, b in (pair["pair"] for pair in data["pairs"])
+    )
+    holm = np.maximum.accumulate(np.minimum(1, np.array(raw) * [3, 2, 1]))
+    assert sorted(pair["p"] for pair in data["pairs"]) == pytest.approx(holm)
+    rewards = [row["reward"]["mean"] for row in results.table(by="reward").data["games"][0]["rows"]]
+    assert rewards == sorted(rewards, reverse=True)
+    with pytest.raises(tacit.TacitError, match="no by"):
+        results.table(by="luck")
+
+
+def test_short_reprs(results: tacit.Results):
+    assert repr(results) == "Results(9 runs: 1 game × 3 learners)"
+    assert len(repr(results.outcomes[0])) < 150
+    assert len(repr(results.groups[0])) < 100
+
+
+def test_reproduce_takes_changes():
+    args = parser().parse_args(["reproduce", "good-state", "--seeds", "2", "--episodes", "7", "--set", "bonus=0.3"])
+    from tacit.cli import options
+
+    experiment = reproduce._experiment("good-state", quick=False)
+    changed = reproduce._changed(experiment, args, options.settings("--set", args.set))
+    assert (changed.seeds, changed.episodes) == (2, 7)
+    stages = [one for one in changed.learners if one.name.startswith("stage-v")]
+    assert stages
+    assert all(one.params["bonus"] == 0.3 for one in stages)
+    assert len(plan(changed, keep=False)) == 2 * len(changed.learners)
+    assert main(["reproduce", "--set", "bonos=1"]) == 2
+
+
+def test_evaluate_shows_rows_and_failures(stored: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["evaluate", str(stored), "--show", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["runs"]
+    assert len(rows) == 9
+    assert rows[0]["policy"]["places"][0]["agents"][0].keys() == {"cooperate", "defect"}
+    assert sum(t["share"] for t in rows[0]["deviations"]["terms"] if t["agent"] == 0) == pytest.approx(
+        rows[0]["gap"]["per_agent"][0], abs=1e-9
+    )
+    assert main(["evaluate", str(stored)]) == 0
+    assert capsys.readouterr().out.count("nash") == 9
