@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy.typing as npt
@@ -51,7 +52,8 @@ def plain(*texts: Any) -> None:
         text.set_parse_math(False)
 
 
-def styled() -> AbstractContextManager[None]:
+@contextmanager
+def styled() -> Iterator[None]:
     """Return a context in which figures have the project's style; nothing else is changed.
 
     Returns
@@ -70,7 +72,10 @@ def styled() -> AbstractContextManager[None]:
     import matplotlib as mpl
 
     settings: Any = _SETTINGS
-    return mpl.rc_context(settings)
+    with mpl.rc_context(settings):
+        yield
+        interactive = mpl.is_interactive()  # a notebook's backend that is loaded by the first figure sets it
+    mpl.interactive(interactive)
 
 
 #: Lines of the same colour differ in these.

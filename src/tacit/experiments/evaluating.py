@@ -111,10 +111,16 @@ def evaluate_run(request: Request, watch: Watcher | None = None) -> Row:
     }
     if not request.show:
         return Row(row)
-    apart = deviation_table(game, policy, gap=found.kind)
     shown = policy.show(game)
-    row["policy"], row["deviations"] = shown.data, apart.data(limit=1000)
-    return Row(row, (shown, apart.show()))
+    row["policy"] = shown.data
+    tables = [Document(shown.title, shown.parts)]
+    try:
+        apart = deviation_table(game, policy, gap=found.kind)
+    except TacitError as error:  # it takes more memory than there is
+        return Row(row, (*tables, Document(f"no table of deviations: {error}", [])))
+    row["deviations"] = apart.data(limit=1000)
+    gains = apart.show()
+    return Row(row, (*tables, Document(gains.title, gains.parts)))
 
 
 def _distance(anew: FloatArray, stored: list[float] | None) -> float:

@@ -32,6 +32,8 @@ class Progress:
         Seconds until all is done, from the rates of each game with each learner; none before anything is known.
     unknown : int
         Pairs of a game and a learner whose rate is not known yet: with any, `left` is the least that it will take.
+    share : float or None
+        Of the time or the episodes of all runs, where `total` is not known.
     steps : int
         Environment steps played so far.
     reward : float or None
@@ -51,7 +53,7 @@ class Progress:
     running: Mapping[str, int] = field(default_factory=dict)
     left: float | None = None
     unknown: int = 0
-    share: float | None = None  # of the time or the episodes of all runs, where `total` is not known
+    share: float | None = None
     steps: int = 0  # played so far
     reward: float | None = None  # of agent 0, in the last windows of the runs in progress, on average
 
