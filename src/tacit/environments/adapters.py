@@ -240,7 +240,7 @@ def environment(env: Any) -> Environment:
     if hasattr(env, "single_action_space") and hasattr(env, "num_envs"):
         raise TacitError(
             f"{brief(env)} is a vector of {env.num_envs} environments; give one of them, as from gymnasium.make: "
-            f"agents learn from every step before the next, and copies that play at once were measured to be no faster"
+            f"agents learn from every step before the next, and learn less from each of several episodes played at once"
         )
     if hasattr(env, "possible_agents") or callable(getattr(env, "observation_space", None)):
         return ParallelAdapter(env)
