@@ -182,7 +182,8 @@ tacit.GameSection = class {
       const gaps = done.filter((run) => run.gap).map((run) => run.gap);
       const largest = gaps.map((gap) => gap.largest);
       const shares = done.filter((run) => run.gap && run.uniform).map((run) => run.gap.largest / run.uniform);
-      const sign = { exact: "=", estimate: "≈" }[gaps.length ? gaps[0].source : ""] || "≤";
+      const sources = gaps.map((gap) => gap.source); // the weakest says how sure the mean is
+      const sign = sources.includes("estimate") ? "≈" : sources.every((source) => source === "exact") ? "=" : "≤";
       const progress = group.runs.map((run) => run.done);
       const of = group.runs[0].of;
       const episodes = Math.min(...progress) === Math.max(...progress) ? tacit.thousands(String(progress[0]))
