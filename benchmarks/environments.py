@@ -1,15 +1,19 @@
 """Environment steps a second, alone and with tacit's agents in them, side by side in one process.
 
-    python benchmarks/environments.py [--seconds 2] [--real]
+    python benchmarks/environments.py [--seconds 2] [--real] [--parts] [--vector]
 
-"alone" plays the environment with actions drawn ahead; "tacit" is `tacit.learn` with its record and its checks.
-Times are those of the processor, so that other work on the machine matters less.
-`--real` adds environments of PettingZoo and Gymnasium.
+"alone" plays the environment with actions drawn ahead; "random" draws them as PettingZoo and Gymnasium have it, by
+`space.sample()`; "tacit" is `tacit.learn` with its record and its checks. The three take turns, and each counts by its
+best turn: other work on the machine only ever makes them slower. Times are those of the processor.
+`--real` adds environments of PettingZoo and Gymnasium. `--parts` measures how long parts of policies take to act.
+`--vector` measures whether vectors of environments would help.
 """
 
 from __future__ import annotations
 
 import argparse
+import math
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
@@ -64,8 +68,8 @@ class Radios(ParallelEnv[str, int, int]):
         return seen, rewards, dict.fromkeys(live, False), dict.fromkeys(live, late), {name: {} for name in live}
 
 
-def alone(env: Any, seconds: float) -> float:
-    """Steps a second of a PettingZoo or Gymnasium environment with random actions."""
+def alone(env: Any, seconds: float, *, sampled: bool = False) -> float:
+    """Steps a second of a PettingZoo or Gymnasium environment with random actions, drawn ahead or sampled."""
     rng = np.random.default_rng(0)
     names = getattr(env, "possible_agents", None)
     spaces = [env.action_space] if names is None else [env.action_space(name) for name in names]
@@ -81,11 +85,15 @@ def alone(env: Any, seconds: float) -> float:
         while not over:
             actions = ready[steps % 4096]
             if names is None:
-                *_, terminated, truncated, _ = env.step(actions)
+                *_, terminated, truncated, _ = env.step(env.action_space.sample() if sampled else actions)
                 over = bool(terminated or truncated)
             else:
                 live = env.agents
-                env.step(actions if len(live) == len(names) else {name: actions[name] for name in live})
+                if sampled:
+                    actions = {name: env.action_space(name).sample() for name in live}
+                elif len(live) != len(names):
+                    actions = {name: actions[name] for name in live}
+                env.step(actions)
                 over = not env.agents
             steps += 1
     return steps / (time.process_time() - began)
@@ -128,22 +136,108 @@ def real() -> dict[str, tuple[Callable[[], Any], dict[str, Any]]]:
     }
 
 
+def parts(seconds: float) -> None:
+    """Microseconds in which a part of each kind of policy, loaded from its file, acts and begins an episode."""
+    game = tacit.make("good-state", horizon=10)
+    run = tacit.learn(game, episodes=20_000)
+    average = run.candidates["average"].policy
+    kinds = {"markov": run.last, "certified": average, "thinned": average.thinned(1000)}
+    states = np.random.default_rng(0).integers(game.states, size=game.horizon).tolist()
+    for name, policy in kinds.items():
+        with tempfile.TemporaryDirectory() as place:
+            policy.save(f"{place}/policy.npz")
+            part = tacit.Part.load(f"{place}/policy.npz", agent=0)
+        acts, begins, until = math.inf, math.inf, time.process_time() + seconds
+        while time.process_time() < until:
+            acted = begun = 0.0
+            for episode in range(100):
+                at = time.process_time()
+                part.begin(episode)
+                between = time.process_time()
+                for h, s in enumerate(states):
+                    part.act(h, s)
+                acted, begun = acted + time.process_time() - between, begun + between - at
+            acts, begins = min(acts, acted / 1000), min(begins, begun / 100)
+        print(f"{name:12} acts in {1e6 * acts:5.2f} µs, begins an episode in {1e6 * begins:5.1f} µs", flush=True)
+
+
+def vector(seconds: float) -> None:
+    """Steps a second of vectors of environments, and what agents lose that learn from several episodes at once."""
+    for name in ("Blackjack-v1", "Taxi-v4"):
+        told = []
+        for mode, copies in (("", 1), ("sync", 8), ("async", 8)):
+            env = gymnasium.make_vec(name, num_envs=copies, vectorization_mode=mode) if mode else gymnasium.make(name)
+            actions = [env.action_space.sample() for _ in range(64)]
+            env.reset(seed=0)
+            began, steps = time.perf_counter(), 0
+            while time.perf_counter() - began < seconds:
+                _, _, terminated, truncated, _ = env.step(actions[steps % 64])
+                if not mode and (terminated or truncated):
+                    env.reset()
+                steps += 1
+            told.append(f"{copies * steps / (time.perf_counter() - began):,.0f}")
+            env.close()
+        print(f"{name}: one {told[0]} steps/s; 8 in turn {told[1]}, 8 in processes {told[2]}", flush=True)
+    game = tacit.make("good-state", horizon=10)
+    for copies in (1, 8, 32):
+        rewards = [late(game, copies, episodes=2000, seed=seed) for seed in range(5)]
+        print(
+            f"good-state, {copies:2} episodes at once: mean return of 2000 episodes {np.mean(rewards):.2f}", flush=True
+        )
+
+
+def late(game: Any, copies: int, *, episodes: int, seed: int) -> float:
+    """Mean return where agents play several episodes with what they know, and learn from them afterwards."""
+    sizes = {"states": game.states, "horizon": game.horizon, "reward_range": game.reward_range, "seed": seed}
+    agents = [tacit.agent("adaptive-v-cce", actions=A, index=i, **sizes) for i, A in enumerate(game.actions)]
+    rng, total = np.random.default_rng(seed), 0.0
+    for _ in range(episodes // copies):
+        batch = []
+        for _ in range(copies):
+            s = game.start(rng.random())
+            for h in range(game.horizon):
+                actions = [agent.act(h, s) for agent in agents]
+                s_next, rewards = game.step(h, s, actions, rng.random())
+                batch.append((h, s, actions, rewards, s_next))
+                s, total = s_next, total + rewards[0]
+        for h, s, actions, rewards, s_next in batch:
+            for agent, a, r in zip(agents, actions, rewards, strict=True):
+                agent.learn(h, s, a, r, s_next)
+    return total / episodes
+
+
+TURNS = 8
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=2.0, help="for each measurement")
     parser.add_argument("--real", action="store_true", help="environments of PettingZoo and Gymnasium too")
+    parser.add_argument("--parts", action="store_true", help="only: how long parts take to act")
+    parser.add_argument("--vector", action="store_true", help="only: vectors of environments")
     args = parser.parse_args()
+    if args.parts or args.vector:
+        for chosen, measure in ((args.parts, parts), (args.vector, vector)):
+            if chosen:
+                measure(args.seconds)
+        return
     cases: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
-        f"radios, N = {agents}": (lambda agents=agents: Radios(agents), {}) for agents in (2, 4, 20, 100)
+        f"radios, N = {agents}": (lambda agents=agents: Radios(agents), {}) for agents in (2, 3, 4, 20, 100)
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         cases |= real() if args.real else {}
-        print(f"{'environment':20} {'alone':>12} {'tacit':>12} {'ratio':>7} {'adds µs':>9}")
+        print(f"{'environment':20} {'alone':>9} {'random':>9} {'tacit':>9} {'tacit/alone':>12} {'adds µs':>9}")
         for name, (make, given) in cases.items():
             learning(make(), 0.1, **given)  # compiles
-            own, ours = alone(make(), args.seconds), learning(make(), args.seconds, **given)
-            print(f"{name:20} {own:12,.0f} {ours:12,.0f} {ours / own:7.2f} {1e6 / ours - 1e6 / own:9.1f}", flush=True)
+            turn = args.seconds / TURNS
+            speeds = [
+                (alone(make(), turn), alone(make(), turn, sampled=True), learning(make(), turn, **given))
+                for _ in range(TURNS)
+            ]
+            own, drawn, ours = (max(column) for column in zip(*speeds, strict=True))
+            adds = 1e6 / ours - 1e6 / own
+            print(f"{name:20} {own:9,.0f} {drawn:9,.0f} {ours:9,.0f} {ours / own:12.2f} {adds:9.1f}", flush=True)
 
 
 if __name__ == "__main__":

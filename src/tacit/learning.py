@@ -11,6 +11,7 @@ from typing import Any
 
 from tacit.core import check, limits
 from tacit.core.errors import TacitError, brief
+from tacit.core.kernel_cache import telling
 from tacit.engine import outputs, record
 from tacit.engine.agents import check_alone
 from tacit.engine.checkpoint import Checkpoint
@@ -77,6 +78,9 @@ def learn(
         `learn(h, s, a, reward, next_state)`; it is played by agents on their own instead of in the compiled loop, some
         hundred times slower.
         `preset="paper"` takes the settings that the paper used on this game; others given beside it override them.
+        `start=` a product MarkovPolicy, or a run, whose last iterate is then meant: learners with this parameter begin
+        there. Bandits of adaptive-v and v-learning begin at (n·μ + 1)/(n + A) in their n-th round, with
+        n = `start_visits`. In an environment, states have the numbers that they had in that run.
     episodes : int, optional
         Episodes to play; for learners with exact gradients, iterations. It may be left out where `gap` or `seconds`
         ends the run; constants of the theory then count on 10¹⁵.
@@ -128,6 +132,8 @@ def learn(
     ('cce', True)
     """
     options = Options(episodes, seed, certify, keep, points, gap, seconds, thin)
+    if isinstance(params.get("start"), Run):
+        params["start"] = params["start"].last
     given = {"horizon": horizon, "reward_range": reward_range, "encode": encode, "pickle_env": pickle_env or None}
     watch = shown if progress is None else and_shown(progress)
     run = run_learner(game, learner, params, options, watch=watch, checkpoint=checkpoint, **given)
@@ -263,9 +269,10 @@ def _in_environment(
         watch(Scouted(told_scouting(name_of(env), bounds, rangeless=chosen.rangeless)))
     seeding = Seeding(adapter, options.seed, pickled=check.flag("pickle_env", pickle_env or False))
     while True:
-        engine = EnvironmentEngine(
-            adapter, chosen, bounds, episodes=options.most, seed=options.seed, encode=encode, seeding=seeding
-        )
+        with telling(lambda text: watch(Compiling(text))):
+            engine = EnvironmentEngine(
+                adapter, chosen, bounds, episodes=options.most, seed=options.seed, encode=encode, seeding=seeding
+            )
         engine.tells_seeding = checkpoint is not None
         output = _output(engine.game, chosen, options)
         engine.record = output.record

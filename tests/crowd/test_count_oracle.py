@@ -151,8 +151,6 @@ def test_a_hundred_drivers_have_a_potential():
     assert tacit.potential(tacit.make("congestion", agents=100, horizon=1)).holds
 
 
-def test_what_needs_joint_tables_is_done_where_they_fit_and_refused_elsewhere():
-    small, large = tacit.make("congestion", agents=3, horizon=2), tacit.make("congestion", agents=1000)
+def test_what_needs_joint_tables_is_done_where_they_fit():
+    small = tacit.make("congestion", agents=3, horizon=2)
     assert tacit.solve(small, "cce").values == pytest.approx(tacit.solve(small.tabular(), "cce").values)
-    with pytest.raises(tacit.TacitError, match=r"2\^1000 joint actions"):
-        tacit.solve(large, "cce")

@@ -45,4 +45,4 @@ def run_evaluate(place: str) -> None:
 
     from tacit.cli import evaluate
 
-    evaluate.run(argparse.Namespace(runs=place, game=[], json=True, episodes=20))
+    evaluate.run(argparse.Namespace(runs=place, game=[], json=True, episodes=20, candidate=None, workers=1, show=False))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from tacit.core import limits
 from tacit.engine import Advanced, Finished, Started
 from tacit.experiments import GameSpec, LearnerSpec, Progress, RunSpec
 from tacit.experiments.progress import ProgressWatch
@@ -64,3 +67,20 @@ def test_the_first_run_of_each_game_goes_first():
     runs = [spec(game, seed) for game in ("a", "b") for seed in range(3)]
     order = [(one.game.name, one.seed) for one in _probes_first(runs)]
     assert order == [("a", 0), ("b", 0), ("a", 1), ("a", 2), ("b", 1), ("b", 2)]
+
+
+def test_runs_by_the_clock_are_as_far_as_their_time():
+    each = [replace(spec("g", seed), episodes=limits.EPISODES, seconds=10.0) for seed in range(2)]
+    bench = Bench(each)
+    bench.watch.began(0, "a:1")
+    bench.watch(0, Started("g", "npg", 0, limits.EPISODES))
+    bench.now += 4.0
+    bench.watch(0, Advanced(60, limits.EPISODES))
+    assert bench.seen[-1].total is None
+    assert bench.seen[-1].share == pytest.approx(0.2)
+    bench.now += 60.0
+    bench.watch(0, Advanced(70, limits.EPISODES))
+    assert bench.seen[-1].share == pytest.approx(0.5)  # it is about to end
+    bench.watch.ended(0, True)
+    bench.watch.ended(1, True)
+    assert bench.seen[-1].share == 1.0

@@ -105,11 +105,21 @@ def test_trajectories_are_those_of_the_loop():
     game = tacit.make("chicken")
     path = trajectory(game, "stage-v-cce", episodes=50, points=5, seed=3, iota=1.0)
     assert path.probs[0].shape == (6, 1, 1, 2)
+    run = tacit.learn(game, "stage-v-cce", episodes=50, seed=3, iota=1.0)
+    for i in range(2):
+        np.testing.assert_array_equal(path.probs[i][-1], run.last.probs[i])
     np.testing.assert_allclose(path.probs[0].sum(axis=-1), 1)
     assert path.counts.sum() == pytest.approx(1)
-    cycle = trajectory(tacit.make("shapley"), "fictitious-play", episodes=2000, points=100)
-    late = cycle.probs[0][50:, 0, 0]
-    assert np.ptp(late, axis=0).min() > 0.2  # it does not settle
+
+
+def test_fictitious_play_cycles_in_shapleys_game_and_settles_in_rock_paper_scissors():
+    ends = {
+        name: trajectory(tacit.make(name), "fictitious-play", episodes=3000, points=3000).probs[0][300:, 0, 0]
+        for name in ("shapley", "rock-paper-scissors")
+    }
+    away = {name: np.abs(path - 1 / 3).max(axis=1) for name, path in ends.items()}
+    assert away["shapley"].min() > 0.1
+    assert away["rock-paper-scissors"][-1] < 0.05
 
 
 def test_pictures_take_axes():
@@ -126,13 +136,15 @@ def test_pictures_take_axes():
 def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     moving = tmp_path / "play.gif"
     assert main(["draw", "box-pushing", "play", "--game-set", "horizon=2", "-o", str(moving)]) == 0
-    assert Image.open(moving).n_frames == 2
+    with Image.open(moving) as image:
+        assert image.n_frames == 2
     page = tmp_path / "cycle.html"
     assert main(["draw", "shapley", "simplex", "-o", str(page), "--frames", "2", "--episodes", "50"]) == 0
     assert "<img" in page.read_text()
     still = tmp_path / "field.png"
     assert main(["draw", "chicken", "polytope", "fictitious-play", "--episodes", "20", "-o", str(still)]) == 0
-    assert Image.open(still).width > 100
+    with Image.open(still) as image:
+        assert image.width > 100
     assert str(still) in capsys.readouterr().out
     assert main(["draw", "shapley", "field", "-o", str(still)]) == 2
     assert "two actions each" in capsys.readouterr().err

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.experiments import store
+from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, store
 from tacit.view import live, play, write_report
 from tacit.view.server import Server
 
@@ -120,8 +120,30 @@ def test_curves_grow_while_a_run_goes_on(watched: Any, results: Path, tmp_path: 
         assert all(address.startswith((server.url, "data:")) for address in seen.asked)
 
 
+WILD = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
+
+
+def test_hostile_results_do_nothing(watched: Any, tmp_path: Path) -> None:
+    learners = (LearnerSpec("npg", {}, WILD),)
+    experiment = Experiment(name="x", games=(GameSpec("stag-hunt", {}),), learners=learners, episodes=5)
+    run_experiment(experiment, out=tmp_path / "<b>&amp;")
+    file = write_report(tmp_path / "<b>&amp;", tmp_path / "report.html")
+    seen = watched()
+    seen.page.on("dialog", lambda dialog: seen.complaints.append(dialog.message))
+    seen.page.goto(file.as_uri())
+    seen.page.wait_for_selector(".u-over")
+    assert seen.page.inner_text("h1") == seen.page.title().removesuffix(" · tacit") == "<b>&amp;"
+    assert WILD in seen.page.locator(".game .legend").first.inner_text()
+    assert hover(seen.page, 0, 0.5)[0]["line"] == WILD
+    assert seen.page.locator("main img").count() == 0
+    seen.page.locator(".plot").first.focus()
+    seen.page.keyboard.press("End")  # numbers without a mouse
+    assert seen.page.locator(".chart .unseen").first.inner_text().startswith("episode 5: ")
+    assert seen.complaints == []
+
+
 def test_hostile_names_do_nothing(watched: Any, tmp_path: Path) -> None:
-    wild = "<img src=x onerror=alert(1)></script><script>alert(2)</script>"
+    wild = WILD
     game = tacit.make("stag-hunt")
     hostile = tacit.TabularGame(
         game.transitions,

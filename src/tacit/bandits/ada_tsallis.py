@@ -173,6 +173,25 @@ def feed(bandit, i, c, a, loss, prob):
     bandit.minimum[i, c] = minimum(bandit.loss[i, c], temperature, n, bandit.prob[i, c])
 
 
+@generics.lean.implement(AdaTsallisState)
+def lean(bandit, i, c, target, rounds, scale):
+    """Begin with losses whose leader is the target, λ = scale·√α, and as much as that implies for having moved."""
+    n = bandit.actions[i]
+    bandit.round[i, c] = int(rounds)
+    if n == 1:
+        return
+    temperature = scale * math.sqrt((bandit.memory + 1.0) / (bandit.memory + rounds))
+    mean = 0.0
+    for b in range(n):
+        bandit.loss[i, c, b] = temperature / math.sqrt(target[b])
+        mean += target[b] * bandit.loss[i, c, b]
+    for b in range(n):
+        bandit.loss[i, c, b] -= mean  # losses are measured from a baseline
+    bandit.temperature[i, c] = temperature
+    bandit.moved[i, c] = temperature * 2.0 * (math.sqrt(n) - 1.0)
+    bandit.minimum[i, c] = minimum(bandit.loss[i, c], temperature, n, bandit.prob[i, c])
+
+
 @generics.regret.implement(AdaTsallisState)
 def regret(bandit, i, c):
     """Return 2Δ, the bound on the weighted regret for the estimated losses."""

@@ -97,6 +97,14 @@ def spread(bandit, i, c, out):
     shared(bandit.prob[i, c], 1.0, bandit.actions[i], out)
 
 
+@generics.lean.implement(SwapState)
+def lean(bandit, i, c, target, rounds, scale):
+    """Let all copies propose the target, of which it then is the stationary distribution."""
+    for b in range(bandit.actions[i]):
+        generics.lean(bandit.base, i, c * bandit.width + b, target, rounds, scale * target[b])
+        bandit.prob[i, c, b] = target[b]
+
+
 @generics.feed.implement(SwapState)
 def feed(bandit, i, c, a, loss, prob):
     """Charge every copy its share, and find the stationary distribution of the new proposals."""

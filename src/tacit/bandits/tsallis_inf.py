@@ -82,6 +82,16 @@ def spread(bandit, i, c, out):
     shared(bandit.prob[i, c], 1.0, bandit.actions[i], out)
 
 
+@generics.lean.implement(TsallisINFState)
+def lean(bandit, i, c, target, rounds, scale):
+    """Begin with losses whose leader is the target; losses are normalised, whatever their scale."""
+    bandit.round[i, c] = int(rounds)
+    eta = bandit.rate / math.sqrt(rounds + 1.0)
+    for b in range(bandit.actions[i]):
+        bandit.loss[i, c, b] = 2.0 / (eta * math.sqrt(target[b]))
+        bandit.prob[i, c, b] = target[b]
+
+
 @generics.feed.implement(TsallisINFState)
 def feed(bandit, i, c, a, loss, prob):
     """Add the importance-weighted loss and solve for the next round's μ."""

@@ -88,6 +88,23 @@ def spread(bandit, i, c, out):
     shared(bandit.weight[i, c], bandit.total[i, c], bandit.actions[i], out)
 
 
+@generics.lean.implement(WeightedFTRLState)
+def lean(bandit, i, c, target, rounds, scale):
+    """Begin with losses whose weights are the target; losses are normalised, whatever their scale."""
+    n = bandit.actions[i]
+    bandit.round[i, c] = int(rounds)
+    if n == 1:
+        return
+    eta = bandit.rate[i] / math.sqrt(rounds)
+    most = target[0]
+    for b in range(1, n):
+        most = max(most, target[b])
+    for b in range(n):
+        bandit.loss[i, c, b] = math.log(most / target[b]) / eta
+        bandit.weight[i, c, b] = target[b] / most
+    bandit.total[i, c] = 1.0 / most
+
+
 @generics.feed.implement(WeightedFTRLState)
 def feed(bandit, i, c, a, loss, prob):
     """Discount the past, add the loss estimate, and weigh all actions anew: their step size has changed."""

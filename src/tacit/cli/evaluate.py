@@ -11,6 +11,7 @@ from tacit.cli.progress import count_on_stderr
 from tacit.core import archive, check
 from tacit.core.display import printable
 from tacit.core.errors import TacitError
+from tacit.policies.certified import STARTS
 
 if TYPE_CHECKING:
     from tacit.experiments import Outcome
@@ -41,6 +42,12 @@ def add(commands: Any) -> None:
         help="what each policy plays where, and who gains by playing what instead of what (of a single run, always)",
     )
     parser.add_argument("--workers", metavar="N", type=int, help="processes, where much is to be read (all cores)")
+    parser.add_argument(
+        "--candidate",
+        choices=STARTS,
+        help="of certified policies: the mixture over all episodes, or the one that begins with the latest; the run's "
+        "own choice if not given",
+    )
     parser.add_argument("--json", action="store_true", help="print one JSON document on stdout")
     parser.set_defaults(run=run)
 
@@ -62,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
             continue
         name = stored.spec.game.name
         if name in args.game:
-            played.append(_played(place, stored, args.episodes))
+            played.append(_played(place, stored, args.episodes, args.candidate))
         else:
             told = f"{name} has no tables, so its policies cannot be evaluated exactly"
             left_out.add(f"{told}; --game {name} runs its code, and plays them")
@@ -87,7 +94,9 @@ def run(args: argparse.Namespace) -> int:
                 failures.append(found.sentence)
             count(len(rows) + len(failures))
 
-        batch = evaluate_all(exact, named=args.game, show=show, workers=args.workers, done=done)
+        batch = evaluate_all(
+            exact, named=args.game, show=show, candidate=args.candidate, workers=args.workers, done=done
+        )
     if failures and len(failures) == len(exact):
         raise TacitError(failures[0])
     for told in failures:
@@ -132,7 +141,7 @@ class _Printed:
         return "".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
-def _played(place: Path, stored: Outcome, episodes: int) -> dict[str, Any]:
+def _played(place: Path, stored: Outcome, episodes: int, candidate: str | None) -> dict[str, Any]:
     """Play the policy of a run in an environment, and train best responses against it."""
     from tacit.environments.measure import exploit
     from tacit.environments.stored import numbered
@@ -140,7 +149,7 @@ def _played(place: Path, stored: Outcome, episodes: int) -> dict[str, Any]:
     from tacit.experiments.plan import same_game
 
     named: Any = same_game(stored.spec)
-    policy = store.load_policy(place)
+    policy = store.load_policy(place, candidate)
     with named.made() as env:
         policy.observations = numbered(env, store.load_states(place))
         given = {key: value for key, value in named.bounds.items() if key == "reward_range"}
@@ -150,6 +159,7 @@ def _played(place: Path, stored: Outcome, episodes: int) -> dict[str, Any]:
         "game": stored.spec.game.name,
         "learner": stored.spec.learner.name,
         "seed": stored.spec.seed,
+        "candidate": candidate or stored.chosen,
         "value": found.values.tolist(),
         "gap": {
             "kind": found.kind,

@@ -74,7 +74,7 @@ def described(factory: Callable[..., Any]) -> dict[str, str]:
     sources: list[Any] = [*reversed(inspect.getmro(made)), factory]
     found: dict[str, str] = {}
     for source in sources:
-        found |= _section(source.__doc__ or "")
+        found |= {key: words for key, words in _section(source.__doc__ or "").items() if words}
     return found
 
 

@@ -28,7 +28,7 @@ _PLACES = 6  # machines that are named
 class Shown:
     """Call it with a `Progress`; `say` prints a line beside it, each text once."""
 
-    def __init__(self, show: Callable[[str, int, int], None], say: Callable[[str], None]) -> None:
+    def __init__(self, show: Callable[[str, float, int], None], say: Callable[[str], None]) -> None:
         self._show, self._say = show, say
         self._said: set[str] = set()
         self._seen: deque[tuple[float, int, int]] = deque()
@@ -48,15 +48,11 @@ class Shown:
         text = f"{at.done}/{at.runs} runs"
         text += f", {at.failed} failed" if at.failed else ""
         text += _running(at.running)
-        seconds, played = now - self._seen[0][0], at.episodes - self._seen[0][1]
-        if at.total is None:
-            text += f", {at.episodes:,} episodes"
-            text += f", {played / seconds:,.0f} episodes/s" if seconds > 0 and played > 0 else ""
-            self._show(text, at.done, at.runs)
-            return
-        if at.episodes >= at.total:
+        text += f", {at.episodes:,} episodes" if at.total is None else ""
+        if at.total is not None and at.episodes >= at.total:
             text += ", storing results" if at.done + at.failed < at.runs else ""
         else:
+            seconds, played = now - self._seen[0][0], at.episodes - self._seen[0][1]
             if seconds > 0 and played > 0:
                 steps = (at.steps - self._seen[0][2]) / seconds
                 text += f", {played / seconds:,.0f} episodes/s ({steps:,.0f} steps/s)"
@@ -64,7 +60,10 @@ class Shown:
                 text += f", {'at least ' if at.unknown else ''}{_clock(at.left)} left"
         if at.reward is not None and at.done + at.failed < at.runs:
             text += f", reward {at.reward:.4g}"
-        self._show(text, at.episodes, at.total)
+        if at.total is None:
+            self._show(text, at.done / at.runs if at.share is None else at.share, 1)
+        else:
+            self._show(text, at.episodes, at.total)
 
 
 def _running(running: Mapping[str, int]) -> str:
@@ -91,8 +90,8 @@ def progress_on_stderr(title: str) -> Iterator[Shown]:
     with Progress(*columns, console=Console(file=sys.stderr, highlight=False), transient=True) as bar:
         task = bar.add_task(printable(title, _TITLE), total=None, told="compiling, once for each kind of learner")
 
-        def show(told: str, episodes: int, total: int) -> None:
-            bar.update(task, completed=episodes, total=total, told=told)
+        def show(told: str, done: float, total: int) -> None:
+            bar.update(task, completed=done, total=total, told=told)
 
         def say(line: str) -> None:
             bar.console.print("tacit:", Text(printable(line)), soft_wrap=True)
@@ -131,14 +130,14 @@ def count_on_stderr(title: str, total: int) -> Iterator[Callable[[int], None]]:
         yield lambda done: show(left(done), done, max(total, 1))
 
 
-def _plain(title: str) -> Callable[[str, int, int], None]:
+def _plain(title: str) -> Callable[[str, float, int], None]:
     last = time.perf_counter()
 
-    def show(told: str, episodes: int, total: int) -> None:
+    def show(told: str, done: float, total: int) -> None:
         nonlocal last
         if time.perf_counter() - last >= _EVERY_SECONDS:
             last = time.perf_counter()
-            print(f"{title}: {100 * episodes / total:.0f} %, {told}", file=sys.stderr, flush=True)
+            print(f"{title}: {100 * done / total:.0f} %, {told}", file=sys.stderr, flush=True)
 
     return show
 

@@ -395,6 +395,11 @@ def restart(bandit, i, c, rounds):
 
 
 @generic
+def lean(bandit, i, c, target, rounds, scale):
+    """Begin cell c at the distribution `target`, as in that round, with losses of about `scale`; no bandit needs it."""
+
+
+@generic
 def regret(bandit, i, c):
     """Return the bandit's own estimate of its mean regret in cell c; only bandits that tune themselves have one."""
 

@@ -176,6 +176,8 @@ def _classes(kind: Any) -> Iterator[type]:
     if isinstance(kind, tuple | BaseTuple):
         for part in kind:
             yield from _classes(part)
+    if hasattr(kind, "inner"):  # a pinned struct
+        yield from _classes(kind.inner)
 
 
 def _lasting(sig: Any) -> bool:

@@ -8,8 +8,9 @@ files is shown as it is in all of them: see `core/display.py`.
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from tacit.core.display import printable
@@ -98,7 +99,16 @@ class Document:
 
     title: str
     parts: Sequence[str | Table]
-    data: dict[str, Any] = field(default_factory=dict)
+    content: dict[str, Any] | Callable[[], dict[str, Any]] = field(default_factory=dict)
+
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        """The same as JSON has it; made on first use where it may be large."""
+        return self.content() if callable(self.content) else self.content
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Write the data out, which a function would make."""
+        return {"title": self.title, "parts": self.parts, "content": self.data}
 
     def __str__(self) -> str:
         blocks = [printable(self.title)]

@@ -1,4 +1,4 @@
-"""All agents of an environment: one compiled call for all to act, one for all to learn.
+"""All agents of an environment: one compiled call in which all learn from a step and act in the next.
 
 The kernels, the random streams and the numbers are those of agents on their own (`engine/agents.py`); agent i touches
 row i of the state and nothing else. What each sees comes in as a number of its own: agents need not see the same.
@@ -6,8 +6,9 @@ row i of the state and nothing else. What each sees comes in as a number of its 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from tacit.core import axes, generics, memory, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
+from tacit.core.pinned import Pinned, entry, unpinned
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine import loop
 from tacit.engine.agents import Agent, make_agent
@@ -28,50 +30,65 @@ from tacit.learners.spec import starting_policy
 #: Uniform numbers that are drawn ahead: half a megabyte.
 _DRAWS = 65_536
 
-Stored = npt.NDArray[np.float32]
+#: What a turn returns: that all agents see the same or not, or that nothing was done since something is out of bounds.
+SAME, APART, BAD_REWARD, BAD_STATE = 0, 1, -1, -2
 
 
-def act_all(learner, h, states, u, b, chosen):
-    """Let all agents act at step h: agent i in its own state, with the number u[b, h, i]."""
-    for i in range(len(chosen)):
-        chosen[i] = generics.act(learner, i, h, states[i], u[b, h, i])
+class Desk(NamedTuple):
+    """What a turn reads and writes: the environment's side of it, and the agents' own states."""
+
+    learner: Any
+    states: IntArray  # [N]  where each agent is
+    chosen: IntArray  # [N]  what it does there
+    rewards: FloatArray  # [N]  what that brought
+    nexts: IntArray  # [N]  where it is then, in memory right after the rewards: one call writes both
+    returns: FloatArray  # [N]  the rewards of this episode
+    span: FloatArray  # [2]  where rewards lie
+    known: IntArray  # [N]  states that each can be in
+    u: FloatArray  # [episodes, H, N]  uniform numbers drawn ahead
+    actions: IntArray  # [N]  how many each agent has
+    room: FloatArray  # [A]
+    visited: npt.NDArray[np.uint32]  # [K, H, N]  the record; K is 0 where it is not kept
+    stored: npt.NDArray[np.float32]  # [K, H, Σ(A_i − 1)]
 
 
-def act_on_record(learner, actions, h, states, u, b, chosen, room, stored, k):
-    """Write the record, then act: one call for both."""
+def turn(pinned, k, b, h):
+    """Let all agents learn from step h of episode k, unless it is −1, and act at the next, unless h was the last.
+
+    Agent i acts with the number u[b, h + 1, i]. Rewards and states are looked at before anything is changed.
+    """
+    desk = unpinned(pinned)
+    N, horizon = len(desk.chosen), desk.u.shape[1]
+    learns, acts, keeps = h >= 0, h + 1 < horizon, len(desk.stored) > 0
+    if learns:
+        for i in range(N):
+            if not desk.span[0] <= desk.rewards[i] <= desk.span[1]:
+                return BAD_REWARD
+    seen = SAME
+    if acts:
+        for i in range(N):
+            if not 0 <= desk.nexts[i] < desk.known[i]:
+                return BAD_STATE
+            if desk.nexts[i] != desk.nexts[0]:
+                seen = APART
     column = 0
-    for i in range(len(states)):
-        column = write_down(learner, i, h, states[i], actions[i], room, stored[k, h], column)
-        chosen[i] = generics.act(learner, i, h, states[i], u[b, h, i])
-
-
-def learn_all(learner, h, states, chosen, rewards, nexts, returns):
-    """Let all agents learn from their own step, and add up their rewards."""
-    for i in range(len(chosen)):
-        generics.learn(learner, i, h, states[i], chosen[i], rewards[i], nexts[i])
-        returns[i] += rewards[i]
-
-
-def step_all(learner, h, states, chosen, rewards, nexts, returns, u, b):
-    """Let all agents learn from step h and act at the next: one call for both, since calls cost more than kernels."""
-    for i in range(len(chosen)):
-        generics.learn(learner, i, h, states[i], chosen[i], rewards[i], nexts[i])
-        returns[i] += rewards[i]
-        chosen[i] = generics.act(learner, i, h + 1, nexts[i], u[b, h + 1, i])
-
-
-def step_on_record(learner, h, states, chosen, rewards, nexts, returns, u, b, actions, room, stored, k):
-    """Do as `step_all`, and write the record of the next step before acting."""
-    column = 0
-    for i in range(len(chosen)):
-        generics.learn(learner, i, h, states[i], chosen[i], rewards[i], nexts[i])
-        returns[i] += rewards[i]
-        column = write_down(learner, i, h + 1, nexts[i], actions[i], room, stored[k, h + 1], column)
-        chosen[i] = generics.act(learner, i, h + 1, nexts[i], u[b, h + 1, i])
+    for i in range(N):
+        s_next = desk.nexts[i] if acts else desk.states[i]
+        if learns:
+            generics.learn(desk.learner, i, h, desk.states[i], desk.chosen[i], desk.rewards[i], s_next)
+            desk.returns[i] += desk.rewards[i]
+        if acts:
+            if keeps:
+                desk.visited[k, h + 1, i] = s_next
+                row = desk.stored[k, h + 1]
+                column = write_down(desk.learner, i, h + 1, s_next, desk.actions[i], desk.room, row, column)
+            desk.chosen[i] = generics.act(desk.learner, i, h + 1, s_next, desk.u[b, h + 1, i])
+            desk.states[i] = s_next
+    return seen
 
 
 class Fixed(TacitError):
-    """The agents have a starting policy for the states they know, and cannot take in new ones."""
+    """The agents have a random start for the states they know, and cannot take in new ones."""
 
 
 class Team(Protocol):
@@ -79,38 +96,26 @@ class Team(Protocol):
 
     Attributes
     ----------
-    chosen : int array [N]
-        The actions of the last `act`.
+    desk : Desk
+        What the engine writes (rewards, nexts, span, known) and reads (chosen, returns).
     room : int
         States that the agents have room for.
     structs : tuple
         The states that kernels work on.
     """
 
-    chosen: IntArray
+    desk: Desk
     room: int
     structs: tuple[object, ...]
 
-    def begin(self, episode: int) -> None:
-        """Begin an episode, by its number from 0."""
+    def keep(self, visited: npt.NDArray[np.uint32] | None, stored: npt.NDArray[np.float32] | None) -> None:
+        """Write the record into these arrays from now on; None for no record."""
 
-    def act(self, h: int, states: IntArray, stored: Stored | None, k: int) -> IntArray:
-        """Return the agents' actions [N]; with `stored`, write their distributions into row k of the record."""
+    def begin(self, episode: int) -> Callable[[int], int]:
+        """Begin an episode, by its number from 0: returns are 0. Return its turns, a function of the step.
 
-    def learn(self, h: int, states: IntArray, rewards: FloatArray, returns: FloatArray) -> None:
-        """Learn from the last actions, at the last step of an episode, and add the rewards to `returns`."""
-
-    def step(
-        self,
-        h: int,
-        states: IntArray,
-        rewards: FloatArray,
-        nexts: IntArray,
-        returns: FloatArray,
-        stored: Stored | None,
-        k: int,
-    ) -> IntArray:
-        """Learn from the last actions, add the rewards to `returns`, and act at step h + 1 in the next states."""
+        They learn from step h, −1 for none, and act at the next, if there is one; see the function `turn`.
+        """
 
     def grow(self, states: int) -> None:
         """Make room for more states, between two episodes."""
@@ -140,80 +145,72 @@ class CompiledTeam(Team):
         self.learner, self._seed = learner, seed
         self.world = world._replace(start=() if all(own is None for own in start) else start)
         self.room = world.states
-        self.state: Any = self._made(self.world)
-        self.structs = (self.state,)
         N, H = world.agents, world.horizon
-        self.chosen = np.zeros(N, dtype=np.int64)
-        self._probs = np.zeros(int(world.actions.max()))
-        self._act = compiled(act_all, self.state)
-        self._act_on_record = compiled(act_on_record, self.state)
-        self._learn = compiled(learn_all, self.state)
-        self._step = compiled(step_all, self.state)
-        self._step_on_record = compiled(step_on_record, self.state)
         self._ahead = max(1, _DRAWS // (N * H))  # episodes
-        self._u = np.empty((self._ahead, H, N))
+        self.desk = _desk(self.world, np.empty((self._ahead, H, N)), self._made(self.world))
+        self._pinned = Pinned(self.desk)
+        self._turn = entry(turn, self._pinned, 0, 0, 0)
         self._streams: list[np.random.Generator] = []
-        self._block, self._b = -1, 0
+        self._block = -1
+
+    @property
+    def state(self) -> Any:
+        """The state of all agents."""
+        return self.desk.learner
+
+    @property
+    def structs(self) -> tuple[object, ...]:  # type: ignore[override]
+        """The states that kernels work on."""
+        return (self.desk.learner,)
+
+    def _put(self, **parts: Any) -> None:
+        self.desk = self.desk._replace(**parts)
+        self._pinned.replace(self.desk)
+
+    def keep(self, visited: npt.NDArray[np.uint32] | None, stored: npt.NDArray[np.float32] | None) -> None:
+        """Write the record into these arrays from now on."""
+        fresh = _desk(self.world, self.desk.u, None)
+        self._put(
+            visited=fresh.visited if visited is None else visited, stored=fresh.stored if stored is None else stored
+        )
 
     def _made(self, world: World) -> Any:
         size = memory.floats(12, world.agents, world.cells, int(world.actions.max()))
         memory.require(size, "the state of the learners")
         return self.learner.init(world)
 
-    def begin(self, episode: int) -> None:
+    def begin(self, episode: int) -> Callable[[int], int]:
         """Draw ahead; the numbers of an episode depend on nothing but the seed, the agent and the episode."""
-        block, self._b = divmod(episode, self._ahead)
-        if block == self._block:
-            return
+        self.desk.returns[:] = 0.0
+        block, b = divmod(episode, self._ahead)
+        if block != self._block:
+            self._draw(block)
+        return partial(self._turn, self._pinned, episode, b)
+
+    def _draw(self, block: int) -> None:
         if block != self._block + 1 or not self._streams:
             self._streams = [streams.stream(self._seed, streams.agent_role(i)) for i in range(self.world.agents)]
             for stream in self._streams:
                 stream.bit_generator.advance(block * self._ahead * self.world.horizon)  # type: ignore[attr-defined]
         for i, stream in enumerate(self._streams):
-            self._u[:, :, i] = stream.random((self._ahead, self.world.horizon))
+            self.desk.u[:, :, i] = stream.random((self._ahead, self.world.horizon))
         self._block = block
-
-    def act(self, h: int, states: IntArray, stored: Stored | None, k: int) -> IntArray:
-        """Return the agents' actions [N]."""
-        if stored is None:
-            self._act(self.state, h, states, self._u, self._b, self.chosen)
-        else:
-            self._act_on_record(
-                self.state, self.world.actions, h, states, self._u, self._b, self.chosen, self._probs, stored, k
-            )
-        return self.chosen
-
-    def learn(self, h: int, states: IntArray, rewards: FloatArray, returns: FloatArray) -> None:
-        """Learn from the last actions; what comes after the end does not matter."""
-        self._learn(self.state, h, states, self.chosen, rewards, states, returns)
-
-    def step(
-        self,
-        h: int,
-        states: IntArray,
-        rewards: FloatArray,
-        nexts: IntArray,
-        returns: FloatArray,
-        stored: Stored | None,
-        k: int,
-    ) -> IntArray:
-        """Learn from the last actions, and act."""
-        place = (self.state, h, states, self.chosen, rewards, nexts, returns, self._u, self._b)
-        if stored is None:
-            self._step(*place)
-        else:
-            self._step_on_record(*place, self.world.actions, self._probs, stored, k)
-        return self.chosen
 
     def grow(self, states: int) -> None:
         """Make room for more states; what was learned stays."""
-        if self.world.start:
-            raise Fixed("an agent with a starting policy cannot meet new states; start from 'uniform'")
-        wider = self.world._replace(states=states)
+        wider = self._wider(states)
         room = self._made(wider)
         axes.transfer(self.state, room, horizon=self.world.horizon, before=self.room, after=states)
-        self.world, self.state, self.room = wider, room, states
-        self.structs = (self.state,)
+        self.world, self.room = wider, states
+        self.desk.known[:] = states
+        self._put(learner=room)
+
+    def _wider(self, states: int) -> World:
+        """Return a world of so many states; where agents have a starting policy, it is even in the new ones."""
+        if any(self.learner.seat(i).start == "random" for i in range(self.world.agents)):
+            raise Fixed("an agent with a random start cannot meet new states; start from 'uniform'")
+        start = tuple(None if own is None else _padded(own, states) for own in self.world.start)
+        return self.world._replace(states=states, start=start)
 
     def distributions(self, met: Sequence[int]) -> list[FloatArray]:
         """Return each agent's current distributions, [H, met[i], A_i]."""
@@ -234,7 +231,7 @@ class CompiledTeam(Team):
 
     def check(self, arrays: Arrays, room: int, done: int) -> None:
         """Raise unless a snapshot can be of this learner."""
-        world = self.world._replace(states=room)
+        world = self._wider(room) if room != self.room else self.world
         fresh = pack(self._made(world))
         check_names(arrays, set(fresh))
         most = max(2 * (done + 1) * world.horizon + 2, world.cells * int(world.actions.max()))
@@ -242,10 +239,41 @@ class CompiledTeam(Team):
 
     def restore(self, arrays: Arrays, room: int) -> None:
         """Resume from a snapshot that was checked."""
-        self.world = self.world._replace(states=room)
-        self.state, self.room = self._made(self.world), room
-        self.structs = (self.state,)
+        self.world = self._wider(room) if room != self.room else self.world
+        self.room = room
+        self.desk.known[:] = room
+        self._put(learner=self._made(self.world))
         unpack(self.state, arrays)
+
+
+def _padded(start: FloatArray, states: int) -> FloatArray:
+    """Return a starting policy [H or 1, S, A] of more states."""
+    steps, before, actions = start.shape
+    if before >= states:
+        return start
+    return np.concatenate([start, np.full((steps, states - before, actions), 1.0 / actions)], axis=1)
+
+
+def _desk(world: World, u: FloatArray, learner: Any) -> Desk:
+    """Make room for all that a turn reads and writes; no record is kept."""
+    N, width = world.agents, int(world.actions.sum()) - world.agents
+    states, chosen = np.zeros((2, N), dtype=np.int64)
+    heard, returns = np.zeros(2 * N), np.zeros(N)
+    return Desk(
+        learner=learner,
+        states=states,
+        chosen=chosen,
+        rewards=heard[:N],
+        nexts=heard[N:].view(np.int64),
+        returns=returns,
+        span=np.array(world.reward_range, dtype=np.float64),
+        known=np.full(N, world.states),
+        u=u,
+        actions=world.actions,
+        room=np.zeros(int(world.actions.max())),
+        visited=np.zeros((0, world.horizon, N), dtype=np.uint32),
+        stored=np.zeros((0, world.horizon, width), dtype=np.float32),
+    )
 
 
 class PlainTeam(Team):
@@ -259,49 +287,52 @@ class PlainTeam(Team):
         self.agents: list[Agent | PlainAgent] = [
             make_agent(learner.seat(i), size, span, scale, seed=seed, index=i) for i, size in enumerate(sizes)
         ]
-        self.room = world.states
-        self.chosen = np.zeros(world.agents, dtype=np.int64)
+        self.room, self._horizon = world.states, world.horizon
+        self.desk = _desk(world, np.empty((0, world.horizon, world.agents)), None)
 
-    def begin(self, episode: int) -> None:
-        """Nothing: each draws when it acts."""
+    def keep(self, visited: npt.NDArray[np.uint32] | None, stored: npt.NDArray[np.float32] | None) -> None:
+        """Write the record into these arrays from now on."""
+        if visited is not None and stored is not None:
+            self.desk = self.desk._replace(visited=visited, stored=stored)
 
-    def act(self, h: int, states: IntArray, stored: Stored | None, k: int) -> IntArray:
-        """Return the agents' actions [N]."""
-        if stored is not None:
-            rows = [agent.probabilities(h, s)[:-1] for agent, s in zip(self.agents, states.tolist(), strict=True)]
-            stored[k, h] = np.concatenate(rows)
-        self.chosen[:] = [agent.act(h, s) for agent, s in zip(self.agents, states.tolist(), strict=True)]
-        return self.chosen
+    def begin(self, episode: int) -> Callable[[int], int]:
+        """Begin an episode; each agent draws when it acts."""
+        self.desk.returns[:] = 0.0
+        return partial(self._turn, episode)
 
-    def learn(self, h: int, states: IntArray, rewards: FloatArray, returns: FloatArray) -> None:
-        """Learn from the last actions; after the last step the next state is −1."""
-        self._learn(h, states, rewards, [-1] * len(self.agents), returns)
+    def _turn(self, k: int, h: int) -> int:
+        """Learn and act, one agent after the other; after the last step the next state is −1."""
+        desk, acts = self.desk, h + 1 < self._horizon
+        low, high = desk.span
+        if h >= 0 and not ((low <= desk.rewards) & (desk.rewards <= high)).all():
+            return BAD_REWARD
+        if acts and not ((desk.nexts >= 0) & (desk.nexts < desk.known)).all():
+            return BAD_STATE
+        states, nexts = desk.states.tolist(), desk.nexts.tolist()
+        if h >= 0:
+            after = nexts if acts else [-1] * len(self.agents)
+            seats = zip(self.agents, states, desk.chosen.tolist(), desk.rewards.tolist(), after, strict=True)
+            for agent, s, a, r, s_next in seats:
+                agent.learn(h, s, a, r, s_next)
+            desk.returns[:] += desk.rewards
+        if acts:
+            self._record(k, h + 1, nexts)
+            desk.chosen[:] = [agent.act(h + 1, s) for agent, s in zip(self.agents, nexts, strict=True)]
+            desk.states[:] = nexts
+        return SAME if not acts or nexts.count(nexts[0]) == len(nexts) else APART
 
-    def step(
-        self,
-        h: int,
-        states: IntArray,
-        rewards: FloatArray,
-        nexts: IntArray,
-        returns: FloatArray,
-        stored: Stored | None,
-        k: int,
-    ) -> IntArray:
-        """Learn from the last actions, and act."""
-        self._learn(h, states, rewards, nexts.tolist(), returns)
-        return self.act(h + 1, nexts, stored, k)
-
-    def _learn(self, h: int, states: IntArray, rewards: FloatArray, nexts: list[int], returns: FloatArray) -> None:
-        seats = zip(self.agents, states.tolist(), self.chosen.tolist(), rewards.tolist(), nexts, strict=True)
-        for agent, s, a, r, s_next in seats:
-            agent.learn(h, s, a, r, s_next)
-        returns += rewards
+    def _record(self, k: int, h: int, states: list[int]) -> None:
+        if len(self.desk.stored):
+            rows = [agent.probabilities(h, s)[:-1] for agent, s in zip(self.agents, states, strict=True)]
+            self.desk.visited[k, h] = states
+            self.desk.stored[k, h] = np.concatenate(rows)
 
     def grow(self, states: int) -> None:
         """Make room for more states."""
         for agent in self.agents:
             agent.grow(states)
         self.room = states
+        self.desk.known[:] = states
 
     def distributions(self, met: Sequence[int]) -> list[FloatArray]:
         """Return each agent's current distributions, [H, met[i], A_i]."""

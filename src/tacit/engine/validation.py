@@ -25,7 +25,7 @@ def check_names(found: Arrays, names: set[str]) -> None:
 def check_alike(found: Arrays, fresh: Arrays, *, most: int) -> None:
     """Raise unless arrays are of the types and shapes of those of a fresh state, with numbers that it could come to.
 
-    That is: finite ones, and whole ones from 0 (or what the fresh state has below) to `most`.
+    That is: finite ones, and whole ones from 0 (or what the fresh state has below) to `most` more than it begins with.
     """
     for name, like in fresh.items():
         array = checked(found, name, like.dtype, like.shape)
@@ -34,7 +34,7 @@ def check_alike(found: Arrays, fresh: Arrays, *, most: int) -> None:
         if array.dtype.kind in "fc" and np.isfinite(like).all() and not np.isfinite(array).all():
             raise TacitError(f"its array {name!r} has entries that are no finite numbers")
         if array.dtype.kind in "iu":
-            least, largest = min(0, int(like.min())), max(most, int(like.max()))
+            least, largest = min(0, int(like.min())), most + 2 * max(0, int(like.max()))
             if int(array.min()) < least or int(array.max()) > largest:
                 raise TacitError(f"its array {name!r} has entries outside {least} to {largest}")
 

@@ -6,12 +6,11 @@ sentence, with their own error behind it.
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import itemgetter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -20,16 +19,12 @@ from tacit.core.errors import TacitError, brief, one_line
 from tacit.games.gymnasium import PLAIN_WRAPPERS, layers
 from tacit.games.protocol import Game
 
-#: Types that a reward most often has.
-_FLOATS = frozenset({float, np.float64, int})
+#: What a step of a Gymnasium environment returns.
+_PARTS = ["observation", "reward", "terminated", "truncated", "info"]
 
-
-class Moved(NamedTuple):
-    """What a step gives each agent: its own observation and reward, and whether it is out of the game."""
-
-    observations: Sequence[Any]
-    rewards: Sequence[float]
-    over: list[bool]
+#: What a step gives each agent: its own observation, its own reward as the environment has it (see `floats`), and
+#: whether it is out of the game; None where nobody is.
+Moved: TypeAlias = tuple[Sequence[Any], Sequence[Any], list[bool] | None]
 
 
 class Environment(Protocol):
@@ -66,56 +61,65 @@ class ParallelAdapter:
         self._over: list[bool] = []
         self._renamed = any(self._first)
         self._each = itemgetter(*self.names) if len(self.names) > 1 else lambda found: (found[self.names[0]],)
-        self._nobody = [False] * len(self.names)
+        self._everybody = True  # whether nobody is out
+        self._sizes = list(self.actions)
 
     def reset(self, seed: int | None) -> Sequence[Any]:
         """Begin an episode."""
-        with theirs(self.source, "reset"):
+        try:
             given = self.source.reset() if seed is None else self.source.reset(seed=seed)
+        except BaseException:
+            with theirs(self.source, "reset"):
+                raise
         observations, _ = _tuple(self.source, "reset", given, ["observations", "infos"])
         missing = [name for name in self.names if name not in _dict(self.source, "observations", observations)]
         if missing:
             raise TacitError(f"{missing[0]} observes nothing when an episode begins; all possible_agents must be there")
-        with theirs(self.source, "action_space"):
-            sizes = tuple([getattr(self.source.action_space(name), "n", None) for name in self.names])
-        if sizes != self.actions:
-            i = next(i for i, pair in enumerate(zip(sizes, self.actions, strict=True)) if pair[0] != pair[1])
+        self._check_actions()
+        self._last = self._each(observations)
+        self._over, self._everybody = [False] * len(self.names), True
+        return self._last
+
+    def _check_actions(self) -> None:
+        """Raise where an agent has another number of actions than at first."""
+        try:
+            sizes = [getattr(self.source.action_space(name), "n", None) for name in self.names]
+        except BaseException:
+            with theirs(self.source, "action_space"):
+                raise
+        if sizes != self._sizes:
+            i = next(i for i, pair in enumerate(zip(sizes, self._sizes, strict=True)) if pair[0] != pair[1])
             raise TacitError(
                 f"{self.names[i]} had {self.actions[i]} actions and now has {sizes[i]}; action spaces must not change"
             )
-        self._last = [observations[name] for name in self.names]
-        self._over = [False] * len(self.names)
-        return self._last
 
     def step(self, actions: list[int]) -> Moved:
         """Take a joint action."""
         if self._renamed:
             actions = [first + a for first, a in zip(self._first, actions, strict=True)]
         chosen = dict(zip(self.names, actions, strict=True))
-        if self._over != self._nobody:
+        if not self._everybody:
             chosen = {name: a for (name, a), out in zip(chosen.items(), self._over, strict=True) if not out}
         try:
             given = self.source.step(chosen)
         except BaseException:
             with theirs(self.source, "step"):
                 raise
-        return self._with_all(given) or self._with_some(given)
-
-    def _with_all(self, given: Any) -> Moved | None:
-        """Return what a step gave if all is as it most often is: everybody plays on, and is paid a float."""
-        if type(given) is not tuple or len(given) != 5 or self._over != self._nobody:
-            return None
-        observations, rewards, terminated, truncated, _ = given
-        try:
-            if any(terminated.values()) or any(truncated.values()) or self.source.agents != self.names:
-                return None
-            paid = self._each(rewards)
-            if not _FLOATS.issuperset(map(type, paid)) or not math.isfinite(sum(paid)):
-                return None
-            self._last = self._each(observations)
-        except Exception:  # told by the careful way
-            return None
-        return Moved(self._last, paid, self._over)
+        if self._everybody:
+            try:  # all is as it most often is: everybody plays on, or the episode ends for all at once
+                observations, rewards, terminated, truncated, _ = given
+                each = self._each
+                if any(terminated.values()) or any(truncated.values()):
+                    if all(each(truncated)) or all(each(terminated)):
+                        paid = each(rewards)
+                        self._everybody, self._over = False, [True] * len(paid)
+                        return each(observations), paid, self._over
+                elif self.source.agents == self.names:
+                    self._last = shown = each(observations)
+                    return shown, each(rewards), None
+            except Exception:  # told by the careful way
+                pass
+        return self._with_some(given)
 
     def _with_some(self, given: Any) -> Moved:
         """Return what a step gave, looking at every agent and every part."""
@@ -124,10 +128,7 @@ class ParallelAdapter:
         observations, rewards, terminated, truncated = (
             _dict(self.source, part, value) for part, value in zip(parts[:4], found[:4], strict=True)
         )
-        paid = [
-            0.0 if out else reward_of(name, rewards.get(name, 0.0))
-            for name, out in zip(self.names, self._over, strict=True)
-        ]
+        paid = [0.0 if out else rewards.get(name, 0.0) for name, out in zip(self.names, self._over, strict=True)]
         with theirs(self.source, "its agents, terminations or truncations"):
             left = set(self.source.agents)
             self._over = [
@@ -135,7 +136,8 @@ class ParallelAdapter:
                 for name, out in zip(self.names, self._over, strict=True)
             ]
         self._last = [observations.get(name, last) for name, last in zip(self.names, self._last, strict=True)]
-        return Moved(self._last, paid, self._over)
+        self._everybody = True not in self._over
+        return self._last, paid, None if self._everybody else self._over
 
 
 class SingleAdapter:
@@ -151,17 +153,22 @@ class SingleAdapter:
 
     def reset(self, seed: int | None) -> list[Any]:
         """Begin an episode."""
-        with theirs(self.source, "reset"):
+        try:
             given = self.source.reset(seed=seed)
+        except BaseException:
+            with theirs(self.source, "reset"):
+                raise
         return [_tuple(self.source, "reset", given, ["observation", "info"])[0]]
 
     def step(self, actions: list[int]) -> Moved:
         """Take an action."""
-        with theirs(self.source, "step"):
+        try:
             given = self.source.step(self._first[0] + actions[0])
-        parts = ["observation", "reward", "terminated", "truncated", "info"]
-        observation, reward, terminated, truncated, _ = _tuple(self.source, "step", given, parts)
-        return Moved([observation], [reward_of("agent", reward)], [bool(terminated or truncated)])
+        except BaseException:
+            with theirs(self.source, "step"):
+                raise
+        observation, reward, terminated, truncated, _ = _tuple(self.source, "step", given, _PARTS)
+        return (observation,), (reward,), [True] if terminated or truncated else None
 
 
 class Discrete(NamedTuple):
@@ -200,7 +207,7 @@ class GameAdapter:
             self._s = int(generics.advance(self._kernels, token, self._stream.random()))
         rewards = [float(generics.reward(self._kernels, i, token)) for i in range(len(actions))]
         self._h += 1
-        return Moved([self._s] * len(actions), rewards, [last] * len(actions))
+        return [self._s] * len(actions), rewards, [True] * len(actions) if last else None
 
     def get_state(self) -> Any:
         """Return what lasts from one episode to the next: the random stream."""
@@ -232,7 +239,8 @@ def environment(env: Any) -> Environment:
         return ParallelAdapter(_in_parallel(env))
     if hasattr(env, "single_action_space") and hasattr(env, "num_envs"):
         raise TacitError(
-            f"{brief(env)} is a vector of {env.num_envs} environments; give one of them, as from gymnasium.make"
+            f"{brief(env)} is a vector of {env.num_envs} environments; give one of them, as from gymnasium.make: "
+            f"agents learn from every step before the next, and learn less from each of several episodes played at once"
         )
     if hasattr(env, "possible_agents") or callable(getattr(env, "observation_space", None)):
         return ParallelAdapter(env)
@@ -300,6 +308,11 @@ def _dict(env: Any, what: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise TacitError(f"the {what} of {name_of(env)} are {brief(value)}; they must be a dict, by agent")
     return value
+
+
+def floats(environment: Environment, rewards: Sequence[Any]) -> list[float]:
+    """Return the rewards of a step as finite floats; what is none is told."""
+    return [reward_of(name, reward) for name, reward in zip(environment.names, rewards, strict=True)]
 
 
 def reward_of(name: str, value: Any) -> float:

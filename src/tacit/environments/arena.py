@@ -17,7 +17,7 @@ from tacit.core import generics, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
-from tacit.environments.adapters import Environment, name_of
+from tacit.environments.adapters import Environment, floats, name_of
 from tacit.environments.numbering import Numbering
 from tacit.environments.observations import OVER, Observations
 from tacit.environments.players import Deviation, Draws, batch_players, single_players
@@ -169,9 +169,8 @@ class EnvironmentArena:
             states = played.states[b, h]
             self._seen.write(shown, over, states)
             played.actions[b, h] = chosen = players.act(h, states.tolist())
-            shown, paid, gone = self.environment.step(chosen)
-            played.rewards[b, h] = paid
-            over = gone if True in gone else None
+            shown, paid, over = self.environment.step(chosen)
+            played.rewards[b, h] = floats(self.environment, paid)
             if over is not None and all(over):
                 self._rest(b, h + 1, played)
                 return

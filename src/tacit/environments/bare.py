@@ -22,7 +22,7 @@ import numpy as np
 
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
-from tacit.environments.adapters import Discrete, Moved, name_of, reward_of, theirs
+from tacit.environments.adapters import Discrete, Moved, name_of, theirs
 
 
 class Anything:
@@ -64,13 +64,10 @@ class BareAdapter:
             told = f"step of {name_of(self.source)} returned {brief(given)}"
             raise TacitError(f"{told}; it must return (observations, rewards, over)")
         shown, rewards, over = given
-        paid = [
-            0.0 if out else reward_of(name, reward)
-            for name, reward, out in zip(self.names, self._list("rewards", rewards), self._over, strict=True)
-        ]
+        paid = [0.0 if out else reward for reward, out in zip(self._list("rewards", rewards), self._over, strict=True)]
         flags = [bool(one) for one in self._list("over", over)]
         self._over = [out or now for out, now in zip(self._over, flags, strict=True)]
-        return Moved(self._each(shown), paid, self._over)
+        return self._each(shown), paid, self._over if True in self._over else None
 
     def _each(self, shown: Any) -> Sequence[Any]:
         return shown if isinstance(shown, list) and len(shown) == len(self.actions) else [shown] * len(self.actions)

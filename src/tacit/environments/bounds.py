@@ -18,7 +18,7 @@ import numpy as np
 
 from tacit.core import check, streams
 from tacit.core.errors import TacitError, one_line
-from tacit.environments.adapters import Environment, stated
+from tacit.environments.adapters import Environment, floats, stated
 from tacit.games.gymnasium import time_limit
 from tacit.games.protocol import check_range
 
@@ -170,9 +170,10 @@ def _scouted(environment: Environment, horizon: int | None, seed: int) -> tuple[
         environment.reset(None if lengths else seed)
         over, h = [False], 0
         while not all(over) and (horizon is None or h < horizon):
-            moved = environment.step([int(draw(size)) for size in environment.actions])
-            low, high = min(low, *moved.rewards), max(high, *moved.rewards)
-            over, h = moved.over, h + 1
+            _, rewards, gone = environment.step([int(draw(size)) for size in environment.actions])
+            paid = floats(environment, rewards)
+            low, high = min(low, *paid), max(high, *paid)
+            over, h = gone or [False], h + 1
             early = early or (any(over) and not all(over))
             if h >= STEPS and horizon is None:
                 raise TacitError(f"an episode has not ended after {STEPS} steps; give the horizon, the steps to play")

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import math
+import struct
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -18,16 +19,16 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import memory
-from tacit.core.errors import TacitError
+from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import locked
 from tacit.core.types import FloatArray
 from tacit.engine.protocols import Engine
 from tacit.engine.record import Nothing, Record, enlarged, room_in
 from tacit.engine.run import Gaps
-from tacit.engine.team import Fixed, team_of
+from tacit.engine.team import APART, BAD_REWARD, BAD_STATE, SAME, Fixed, team_of
 from tacit.engine.validation import Arrays, check_equal, check_names, check_seconds, checked, whole_number
 from tacit.environments import keys
-from tacit.environments.adapters import Environment
+from tacit.environments.adapters import Environment, floats
 from tacit.environments.bounds import (
     Bounds,
     Exceeded,
@@ -39,7 +40,7 @@ from tacit.environments.bounds import (
 )
 from tacit.environments.game import EnvironmentGame
 from tacit.environments.numbering import Numbering
-from tacit.environments.observations import Encode, numberings
+from tacit.environments.observations import OVER, Encode, Observations, numberings
 from tacit.environments.seeding import TOLD, Seeding
 from tacit.games.protocol import Game
 from tacit.learners import Learner, World, own_bound
@@ -52,6 +53,9 @@ DIFFERENT = (
     "and the policy is the last iterate"
 )
 MARKOV = "the bound holds if what all agents see is the state of a Markov game, which nobody can check from outside"
+
+#: Types that a reward most often has.
+_FLOATS = frozenset({float, np.float64, np.float32, int})
 
 
 class EnvironmentEngine(Engine):
@@ -69,20 +73,25 @@ class EnvironmentEngine(Engine):
         game: Game | None = None,
         seeding: Seeding | None = None,
     ) -> None:
+        before = _numbered_before(learner, len(environment.actions))
+        if any(OVER in own.met for own in before):
+            bounds = replace(bounds, early=True)
         self.environment, self.learner, self.bounds, self.seed = environment, learner, bounds, seed
         self.observations = numberings(environment, encode, early=bounds.early)
+        for own, known in zip(self.observations, before, strict=False):
+            own.restore(list(known.met))
         self.game: Game = EnvironmentGame(environment, bounds, self.observations) if game is None else game
         self.chunk = episodes
         self.seconds = 0.0
         self.visited: npt.NDArray[np.uint32] | None = None  # [K, H, N]  each agent's own states
-        self.record = Nothing()
+        self._record: Record | Nothing = Nothing()
         self.world = self._known(episodes)
         self.team = team_of(learner, self.world._replace(states=self._room()), seed=seed)
         self.structs = self.team.structs
         self._seen = Numbering(self.observations)
         self._numbered = all(own.numbered for own in self.observations)
-        self._states, self._nexts = np.zeros((2, self.game.agents), dtype=np.int64)
-        self._rewards = np.zeros(self.game.agents)
+        self._limit_states()
+        self._hear: Any = struct.Struct(f"{self.game.agents}d{self.game.agents}q").pack_into
         self._episode = 0
         self._seeding = Seeding(environment, seed) if seeding is None else seeding
         self.tells_seeding = False
@@ -98,6 +107,11 @@ class EnvironmentEngine(Engine):
     def _room(self) -> int:
         """Return how many states to begin with; where they are numbered as they are met, those of one episode."""
         return max(len(own.met) or self.bounds.horizon for own in self.observations)
+
+    def _limit_states(self) -> None:
+        """Tell the team which states each agent's own space has, where it numbers them."""
+        if self._numbered:
+            self.team.desk.known[:] = [len(own.met) for own in self.observations]
 
     @property
     def _proven(self) -> bool:
@@ -134,43 +148,66 @@ class EnvironmentEngine(Engine):
 
     def _play(self) -> FloatArray:
         """Play one episode; return the agents' returns [N]."""
-        team, environment, seen, k = self.team, self.environment, self._seen, self._episode
-        states, nexts, rewards = self._states, self._nexts, self._rewards
-        low, high = self.bounds.reward_range
-        visited = None if self.visited is None else self.visited[k]
-        stored = self.record.stored if isinstance(self.record, Record) else None
-        returns, last = np.zeros(self.game.agents), self.bounds.horizon - 1
+        k, last, step, plain = self._episode, self.bounds.horizon - 1, self.environment.step, self._seen.plain
         self._make_room()
-        team.begin(k)
+        desk, turn = self.team.desk, self.team.begin(k)
+        chosen, rewards, heard, hear = desk.chosen, desk.rewards, desk.rewards.base, self._hear
         over: list[bool] | None = None  # nobody is out yet
-        seen.write(environment.reset(self._seeding.at(k)), over, states)
-        if visited is not None:
-            visited[0] = states
-        chosen = team.act(0, states, stored, k)
+        shown = self.environment.reset(self._seeding.at(k))
+        self._seen.put(shown, desk.nexts)
+        seen = turn(-1)
+        if seen != SAME:
+            self._settle(turn, seen, -1, shown)
         for h in range(last + 1):
             if over is None or not all(over):
-                shown, paid, gone = environment.step(chosen.tolist())
-                rewards[:] = paid
-                if not low <= min(paid) <= max(paid) <= high:
-                    low, high = self._widened(paid)
-                over = gone if True in gone else None
+                shown, paid, over = step(chosen.tolist())
+                if plain and over is None:
+                    try:
+                        hear(heard, 0, *paid, *shown)  # the turn looks at what is written
+                    except Exception:  # no numbers
+                        self._take(h, shown, paid, over)
+                else:
+                    self._take(h, shown, paid, over)
             else:
                 rewards[:] = 0.0
-            if h == last:
-                break
-            if over is not None:
-                check_over(self.bounds, over)
-            seen.write(shown, over, nexts)
-            if visited is not None:
-                visited[h + 1] = nexts
-            chosen = team.step(h, states, rewards, nexts, returns, stored, k)
-            states, nexts = nexts, states
-        team.learn(last, states, rewards, returns)
+                if h < last:
+                    self._seen.read(shown, over, desk.nexts)
+            seen = turn(h)
+            if seen != SAME:
+                self._settle(turn, seen, h, shown)
         check_ended(self.bounds, over)
         self._episode += 1
         if isinstance(self.record, Record):
             self.record.clock[0] = self._episode
-        return returns
+        return desk.returns.copy()
+
+    def _take(self, h: int, shown: Sequence[Any], paid: Sequence[Any], over: list[bool] | None) -> None:
+        """Write down rewards and states, looking at each; what is none is told."""
+        desk = self.team.desk
+        try:
+            desk.rewards[:] = paid if _FLOATS.issuperset(map(type, paid)) else floats(self.environment, paid)
+        except TacitError:
+            raise
+        except Exception:
+            desk.rewards[:] = floats(self.environment, paid)
+        if h < self.bounds.horizon - 1:
+            if over is not None:
+                check_over(self.bounds, over)
+            self._seen.read(shown, over, desk.nexts)
+
+    def _settle(self, turn: Callable[[int], int], seen: int, h: int, shown: Sequence[Any]) -> None:
+        """See to what a turn found: that agents saw different things, or what is out of bounds and so was not done."""
+        desk = self.team.desk
+        if seen == BAD_REWARD:
+            desk.span[:] = self._widened(floats(self.environment, desk.rewards.tolist()))
+            seen = turn(h)
+        if seen == BAD_STATE:
+            self._seen.read(shown, None, desk.nexts)  # tells which
+            seen = turn(h)
+        if seen == APART:
+            self._seen.differ()
+        elif seen != SAME:
+            raise TacitError(f"{self.game.name} showed {brief(shown)}, which is not in its space of observations")
 
     def _widened(self, paid: Sequence[float]) -> tuple[float, float]:
         """Return a range with these rewards in it; learners that depend on the range start over with a wider one."""
@@ -192,6 +229,8 @@ class EnvironmentEngine(Engine):
 
     @record.setter
     def record(self, kept: Record | Nothing) -> None:
+        if kept is self._record:
+            return
         before, self._record = self.visited, kept
         if not isinstance(kept, Record):
             self.visited = None
@@ -201,6 +240,7 @@ class EnvironmentEngine(Engine):
             self.visited = np.zeros(shape, dtype=np.uint32)
             if before is not None:
                 self.visited[: len(before)] = before
+        self.team.keep(self.visited, kept.stored if isinstance(kept, Record) else None)
 
     def _make_room(self) -> None:
         """See that there is room for all states that an episode may show, where they are numbered as they are met."""
@@ -330,6 +370,7 @@ class EnvironmentEngine(Engine):
             own.restore(met)
         team = {key.removeprefix("team"): array for key, array in arrays.items() if key.startswith("team")}
         self.team.restore(team, room)
+        self._limit_states()
         self._seen.same = bool(arrays["same"])
         if isinstance(self.record, Record):
             self.record = enlarged(self.record, self._episode)
@@ -340,7 +381,17 @@ class EnvironmentEngine(Engine):
             self.record.clock[0] = self._episode
         self.seconds = float(arrays["seconds"])
         self.bounds = stored_bounds(str(arrays["bounds"]))
+        self.team.desk.span[:] = self.bounds.reward_range
         if isinstance(self.game, EnvironmentGame):
             self.game.reward_range = self.bounds.reward_range
         self._tell()
         self._seeding.load(str(arrays["environment"]).partition(" ")[2])
+
+
+def _numbered_before(learner: Learner, agents: int) -> list[Observations]:
+    """Return how the agents of a starting policy numbered what they saw; nothing where there is none."""
+    for i in range(agents):
+        start = learner.seat(i).start
+        if isinstance(start, MarkovPolicy) and getattr(start, "observations", None) is not None:
+            return list(start.observations)
+    return []

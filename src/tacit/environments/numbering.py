@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-import numpy as np
-
 from tacit.core.types import IntArray
 from tacit.environments.observations import OVER, Observations
-
-#: Types whose values are whole numbers as they are.
-_WHOLE = frozenset({int, np.int64, np.int32, np.int16, np.int8, np.uint8, np.uint16, np.uint32})
 
 
 class Numbering:
@@ -19,27 +15,47 @@ class Numbering:
 
     Attributes
     ----------
+    plain : bool
+        Whether observations are the numbers of the states.
     same : bool
         Whether all have seen the same at every step so far.
     """
 
     def __init__(self, each: Sequence[Observations]) -> None:
         self._each = list(each)
-        self._plain = all(own.plain for own in each)  # observations are the numbers of the states
-        self._least = min(own.count or 0 for own in each) if self._plain else 0
+        self.plain = all(own.plain for own in each)
+        self._least = min(own.count or 0 for own in each) if self.plain else 0
+        self._pack: Any = struct.Struct(f"{len(self._each)}q").pack_into
         self.same = True
+
+    def put(self, shown: Sequence[Any], out: IntArray) -> None:
+        """Write the state of each agent into `out` [N]; numbers that are states as they are, unread."""
+        if self.plain:
+            try:
+                self._pack(out, 0, *shown)
+                return
+            except Exception:  # no whole number: told below
+                pass
+        self.read(shown, None, out)
 
     def write(self, shown: Sequence[Any], over: Sequence[bool] | None, out: IntArray) -> None:
         """Write the state of each agent into `out` [N]; `over` says who is out, None for nobody."""
-        if self._plain and over is None and _WHOLE.issuperset(map(type, shown)):
-            low, high = min(shown), max(shown)
-            if low >= 0 and high < self._least:
-                out[:] = shown
-                self.same = self.same and bool(low == high)
-                return
-        self._write(shown, over, out)
+        if not self.plain or over is not None:
+            self.read(shown, over, out)
+            return
+        self.put(shown, out)
+        low, high = int(out.min()), int(out.max())
+        if low < 0 or high >= self._least:
+            self.read(shown, over, out)
+        else:
+            self.same = self.same and low == high
 
-    def _write(self, shown: Sequence[Any], over: Sequence[bool] | None, out: IntArray) -> None:
+    def differ(self) -> None:
+        """Take note that two agents are in states of different numbers: where these are what they see, that differs."""
+        self.same = self.same and not self.plain
+
+    def read(self, shown: Sequence[Any], over: Sequence[bool] | None, out: IntArray) -> None:
+        """Write the state of each agent, looking at every observation; what is in no space is told."""
         keys: list[Hashable] = []
         before: Any = None  # agents are often shown the very same object
         for i, own in enumerate(self._each):

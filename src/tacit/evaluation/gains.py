@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import check
+from tacit.core import check, memory
 from tacit.core.table import Cell, Document, Table, number
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.behaviour import followed
@@ -111,7 +111,7 @@ class DeviationTable:
         if negative:
             named = ", ".join(f"agent {i} {number(float(-self.sums[i]))}" for i in negative[:6])
             parts.append(f"to ignore what it is told costs: {named}; such agents stay, and their gap is 0")
-        return Document(title, parts, self.data(limit=limit))
+        return Document(title, parts, lambda: self.data(limit=limit))
 
     def data(self, *, limit: int | None = None) -> dict[str, Any]:
         """Return the table as JSON has it."""
@@ -229,6 +229,9 @@ def _crowd_terms(game: CountGame, policy: MarkovPolicy) -> list[npt.NDArray[Any]
 
 def _certified_terms(game: ExactGame, policy: Recorded, kind: str) -> list[npt.NDArray[Any]]:
     """Take the certificate's bound apart: its deviator knows the hidden index from the second step on."""
+    kept = policy.episodes if getattr(policy, "rule", "stage") == "rate" else policy.episodes // 4
+    needed = memory.floats(kept * game.horizon, sum(a * (a + 1) for a in game.actions))
+    memory.require(needed, "the deviations of a certified policy")
     held = histories(game, policy, kind, apart=True)
     pieces = []
     for h, s, share, _, _ in followed(game, policy):

@@ -70,7 +70,8 @@ def show_policy(policy: Any, game: Any, everything: bool, limit: int | None) -> 
     if hidden:
         told = "1 pair of step and state is" if hidden == 1 else f"{hidden:,} pairs of step and state are"
         parts.append(f"{told} never reached; everything=True, or --all, shows them")
-    return Document(_title(found), parts, policy_data(named, found, everything=everything or not is_exact(game)))
+    unreached = everything or not is_exact(game)
+    return Document(_title(found), parts, lambda: policy_data(named, found, everything=unreached))
 
 
 def policy_data(game: Any, found: Behaviour, *, everything: bool = False) -> dict[str, Any]:

@@ -42,6 +42,7 @@ class Solution:
         Expected return of each agent from step h on.
     method : str
         How it was found, in words.
+    game : TabularGame or CountGame
     gap : Evaluation or None
         The exact gap of a solution that was learned, which is approximate; None where it is exact.
 

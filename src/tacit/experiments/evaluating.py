@@ -25,11 +25,14 @@ _LARGE = 20_000_000
 
 @dataclass(frozen=True)
 class Request:
-    """A run to evaluate: its directory, the Python code that may be run, and whether to take its gap apart."""
+    """A run to evaluate: its directory, the Python code that may be run, whether to take its gap apart, and which
+    candidate to read where it is not the run's own choice.
+    """
 
     place: Path
     named: tuple[str, ...] = ()
     show: bool = False
+    candidate: str | None = None
 
 
 class Row(NamedTuple):
@@ -44,6 +47,7 @@ def evaluate_all(
     *,
     named: Collection[str] = (),
     show: bool = False,
+    candidate: str | None = None,
     workers: int | None = None,
     done: Callable[[int, Row | Failure], None] | None = None,
 ) -> Batch[Row]:
@@ -56,7 +60,7 @@ def evaluate_all(
     on = "processes" if size > _LARGE and len(runs) > 1 and workers != 1 else "threads:1"
     places.checked(on, None if on == "threads:1" else workers)
     opened = partial(places.place, on, workers=None if on == "threads:1" else workers, setup=None)
-    requests = [Request(run, tuple(named), show) for run in runs]
+    requests = [Request(run, tuple(named), show, candidate) for run in runs]
     return dispatch(opened, evaluate_run, len(runs), _Desk(requests, done))
 
 
@@ -80,12 +84,14 @@ def evaluate_run(request: Request, watch: Watcher | None = None) -> Row:
     """Evaluate one stored run."""
     place = request.place
     stored = store.load(place)
-    gap = stored.gap
+    chosen = request.candidate or stored.chosen
+    gap = stored.gap if chosen == stored.chosen else stored.candidates.get(chosen)
+    value = stored.value if chosen == stored.chosen else None  # of the chosen one only
     bounds = None if gap is None else gap.upper
     game = game_of(stored.spec, named=request.named)
     if (stored.agents, stored.horizon) != (game.agents, game.horizon):
         raise TacitError(f"{place / store.SUMMARY} is altered: it has other agents or another horizon than the game")
-    policy = store.load_policy(place)
+    policy = store.load_policy(place, request.candidate)
     found = evaluate(game, policy, gap=None if gap is None else gap.kind)
     row = {
         "run": str(place),
@@ -93,21 +99,28 @@ def evaluate_run(request: Request, watch: Watcher | None = None) -> Row:
         "learner": stored.spec.learner.name,
         "seed": stored.spec.seed,
         "episodes": stored.episodes,
+        "candidate": chosen,
         "value": found.values.tolist(),
         "gap": {"kind": found.kind, "exact": found.exact, "max": found.gap, "per_agent": found.gaps.tolist()},
         "stored": {
-            "value": stored.value,
+            "value": value,
             "gap": bounds,
             "source": None if gap is None else gap.source,
         },
-        "largest_difference": max(_distance(found.values, stored.value), _distance(found.gaps, bounds)),
+        "largest_difference": max(_distance(found.values, value), _distance(found.gaps, bounds)),
     }
     if not request.show:
         return Row(row)
-    apart = deviation_table(game, policy, gap=found.kind)
     shown = policy.show(game)
-    row["policy"], row["deviations"] = shown.data, apart.data(limit=1000)
-    return Row(row, (shown, apart.show()))
+    row["policy"] = shown.data
+    tables = [Document(shown.title, shown.parts)]
+    try:
+        apart = deviation_table(game, policy, gap=found.kind)
+    except TacitError as error:  # it takes more memory than there is
+        return Row(row, (*tables, Document(f"no table of deviations: {error}", [])))
+    row["deviations"] = apart.data(limit=1000)
+    gains = apart.show()
+    return Row(row, (*tables, Document(gains.title, gains.parts)))
 
 
 def _distance(anew: FloatArray, stored: list[float] | None) -> float:

@@ -32,6 +32,8 @@ class Progress:
         Seconds until all is done, from the rates of each game with each learner; none before anything is known.
     unknown : int
         Pairs of a game and a learner whose rate is not known yet: with any, `left` is the least that it will take.
+    share : float or None
+        Of the time or the episodes of all runs, where `total` is not known.
     steps : int
         Environment steps played so far.
     reward : float or None
@@ -51,6 +53,7 @@ class Progress:
     running: Mapping[str, int] = field(default_factory=dict)
     left: float | None = None
     unknown: int = 0
+    share: float | None = None
     steps: int = 0  # played so far
     reward: float | None = None  # of agent 0, in the last windows of the runs in progress, on average
 
@@ -163,7 +166,20 @@ class ProgressWatch:
         steps = sum(self._episodes[key] * horizon for key, horizon in self._horizon.items())
         reward = sum(self._reward.values()) / len(self._reward) if self._reward else None
         failed, played = len(self._failed), self._played
-        self._progress(Progress(done, runs, played, self._total, failed, where, left, unknown, steps, reward))
+        share = None if self._total is not None else self._share()
+        self._progress(Progress(done, runs, played, self._total, failed, where, left, unknown, share, steps, reward))
+
+    def _share(self) -> float:
+        """Return how far all runs are together: each by its seconds or by its episodes, whichever is further."""
+        now, found = self._clock(), 0.0
+        for spec in self._runs:
+            one = self._running.get(spec.hash)
+            if spec.hash in self._done or spec.hash in self._failed:
+                found += 1.0
+            elif one is not None and one.since is not None:
+                passed = (now - one.since) / spec.seconds if spec.seconds is not None else 0.0
+                found += min(1.0, max(passed, self._episodes[spec.hash] / spec.episodes))
+        return found / len(self._runs)
 
     def _left(self) -> tuple[float | None, int]:
         """Return the seconds that are left, and the kinds of run of which nothing is known yet."""

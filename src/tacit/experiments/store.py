@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 from tacit import policies
 from tacit.core import atomic, check
-from tacit.core.errors import TacitError, one_line
+from tacit.core.errors import TacitError, brief, one_line
 from tacit.engine import Run
 from tacit.engine.advice import Advice
 from tacit.environments.game import EnvironmentGame
@@ -38,6 +38,7 @@ from tacit.experiments import curve_file, files, toml
 from tacit.experiments.outcome import GapOutcome, Outcome
 from tacit.experiments.plan import RunSpec
 from tacit.experiments.summary import checked
+from tacit.policies.starts import beginning
 
 SPEC, CURVE, POLICY, SUMMARY, CHECKPOINT = "spec.toml", "curve.jsonl", "policy.npz", "summary.json", "checkpoint.npz"
 STATES, MACHINE = "states.json", "machine.json"
@@ -147,13 +148,18 @@ def load(place: Path) -> Outcome:
     return Outcome(spec=stored.run, curve=_curve(place, _whole(place, CURVE, summary)), **kept)
 
 
-def load_policy(place: Path) -> Any:
-    """Read the policy of a finished run."""
+def load_policy(place: Path, candidate: str | None = None) -> Any:
+    """Read the policy of a finished run, or of a record the other way to begin, "average" or "latest"."""
     summary = _summary(place)
     if POLICY not in summary["files"]:
         raise TacitError(f"{place} holds no policy; run with keep = true to store it")
     _whole(place, POLICY, summary)
-    return policies.load(place / POLICY)
+    policy = policies.load(place / POLICY)
+    if candidate is None or getattr(policy, "start", None) == candidate:
+        return policy
+    if not hasattr(policy, "start"):
+        raise TacitError(f"{place} holds {brief(policy)}, which has no {candidate!r}; leave --candidate out")
+    return beginning(policy, candidate)
 
 
 def directories(place: Path) -> list[Path]:

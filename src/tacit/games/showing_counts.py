@@ -57,6 +57,7 @@ def _rewards(game: CountGame, h: int, s: int, where: str, limit: int | None) -> 
             paid: list[Cell] = []
             for a in range(len(names)):
                 counts = np.zeros(len(names), dtype=np.int64)
+                counts[a - 1] = game.agents - n  # all others elsewhere, where there is an elsewhere
                 counts[a] = n
                 paid.append(game.reward(h, s, a, counts))
             rows.append([n, *paid])

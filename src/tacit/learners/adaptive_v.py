@@ -37,8 +37,8 @@ import numpy as np
 from tacit.bandits import AdaTsallis, Bandit, Cells, Swap
 from tacit.core import check, generics
 from tacit.core.types import FloatArray, IntArray
-from tacit.learners import spec, v_base
-from tacit.learners.spec import Learner, World
+from tacit.learners import spec, v_base, warm
+from tacit.learners.spec import Learner, Start, World
 from tacit.learners.tunable import Range, Span
 
 
@@ -60,6 +60,10 @@ class AdaptiveV(Learner):
         Measure losses from the value of the state, or from 0.
     step : "auto" or float
         The bandits tune their own step, or c in λ = (largest loss)·√α/c.
+    start : "uniform", "random" or MarkovPolicy
+        What the bandits begin with (`warm.py`).
+    start_visits : float
+        For how many visits of each state a starting policy counts.
 
     Examples
     --------
@@ -83,12 +87,16 @@ class AdaptiveV(Learner):
     optimism: float = 5.0
     baseline: bool = True
     step: float | str = "auto"
+    start: Start = "uniform"
+    start_visits: float = warm.VISITS
 
     def __post_init__(self) -> None:
         check.choice("equilibrium", self.equilibrium, ["cce", "ce"])
         AdaTsallis(self.memory, self.implicit)
         check.real("optimism", self.optimism, least=0)
         check.flag("baseline", self.baseline)
+        spec.checked_start(self.start)
+        check.real("start_visits", self.start_visits, least=1, most=1e12)
         if isinstance(self.step, str):
             check.choice("step", self.step, ["auto"])
         else:
@@ -103,6 +111,7 @@ class AdaptiveV(Learner):
             "optimism": self.optimism,
             "baseline": self.baseline,
             "step": self.step,
+            **warm.told(self.start, self.start_visits),
         }
 
     @property
@@ -121,8 +130,10 @@ class AdaptiveV(Learner):
         base = AdaTsallis(self.memory, self.implicit)
         bandit: Bandit = Swap(base) if self.equilibrium == "ce" else base
         step = None if isinstance(self.step, str) else float(self.step)
+        fresh = bandit.init(Cells(world.actions, world.cells, H, H, 1.0, step))
+        low, high = world.reward_range
         return AdaptiveVState(
-            bandit=bandit.init(Cells(world.actions, world.cells, H, H, 1.0, step)),
+            bandit=warm.warmed(fresh, world, self.start_visits, high - low if high > low else 1.0),
             value=np.zeros((N, H + 1, S)),
             visits=np.zeros((N, world.cells), dtype=np.int64),
             rewards=np.zeros((N, H)),
@@ -219,6 +230,8 @@ def adaptive_v_cce(
     optimism: float = 5.0,
     baseline: bool = True,
     step: float | str = "auto",
+    start: Start = "uniform",
+    start_visits: float = warm.VISITS,
 ) -> AdaptiveV:
     """Adaptive V-learning for a coarse correlated equilibrium: nothing to choose.
 
@@ -228,6 +241,9 @@ def adaptive_v_cce(
     baseline : bool
     step : "auto" or float
         For ablations; see `AdaptiveV`.
+    start : "uniform", "random" or MarkovPolicy
+    start_visits : float
+        What to begin with, and how much it counts; see `AdaptiveV`.
 
     Returns
     -------
@@ -238,7 +254,16 @@ def adaptive_v_cce(
     >>> adaptive_v_cce() == AdaptiveV("cce")
     True
     """
-    return AdaptiveV("cce", memory=memory, implicit=implicit, optimism=optimism, baseline=baseline, step=step)
+    return AdaptiveV(
+        "cce",
+        memory=memory,
+        implicit=implicit,
+        optimism=optimism,
+        baseline=baseline,
+        step=step,
+        start=start,
+        start_visits=start_visits,
+    )
 
 
 def adaptive_v_ce(
@@ -248,6 +273,8 @@ def adaptive_v_ce(
     optimism: float = 5.0,
     baseline: bool = True,
     step: float | str = "auto",
+    start: Start = "uniform",
+    start_visits: float = warm.VISITS,
 ) -> AdaptiveV:
     """Adaptive V-learning for a correlated equilibrium: nothing to choose.
 
@@ -257,6 +284,9 @@ def adaptive_v_ce(
     baseline : bool
     step : "auto" or float
         For ablations; see `AdaptiveV`.
+    start : "uniform", "random" or MarkovPolicy
+    start_visits : float
+        What to begin with, and how much it counts; see `AdaptiveV`.
 
     Returns
     -------
@@ -267,4 +297,13 @@ def adaptive_v_ce(
     >>> adaptive_v_ce().equilibrium
     'ce'
     """
-    return AdaptiveV("ce", memory=memory, implicit=implicit, optimism=optimism, baseline=baseline, step=step)
+    return AdaptiveV(
+        "ce",
+        memory=memory,
+        implicit=implicit,
+        optimism=optimism,
+        baseline=baseline,
+        step=step,
+        start=start,
+        start_visits=start_visits,
+    )

@@ -23,8 +23,8 @@ import numpy as np
 from tacit.bandits import Bandit, WeightedFTRL
 from tacit.core import check, generics
 from tacit.core.types import FloatArray, IntArray
-from tacit.learners import spec, v_base
-from tacit.learners.spec import World
+from tacit.learners import spec, v_base, warm
+from tacit.learners.spec import Start, World
 from tacit.learners.tunable import Choice, Range
 
 
@@ -40,6 +40,10 @@ class VLearning(v_base.VLearner):
         As for `StageV`, with T the visits so far.
     bandit : Bandit or name
         What plays at every (h, s).
+    start : "uniform", "random" or MarkovPolicy
+        What the bandits begin with (`warm.py`).
+    start_visits : float
+        For how many visits of each state a starting policy counts.
 
     Examples
     --------
@@ -55,22 +59,27 @@ class VLearning(v_base.VLearner):
 
     equilibrium: str = "cce"
     bandit: Bandit | str = field(default_factory=WeightedFTRL, kw_only=True)
+    start: Start = field(default="uniform", kw_only=True)
+    start_visits: float = field(default=warm.VISITS, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check.choice("equilibrium", self.equilibrium, ["cce", "ce"])
+        spec.checked_start(self.start)
+        check.real("start_visits", self.start_visits, least=1, most=1e12)
         object.__setattr__(self, "bandit", spec.checked_bandit(self._bandit, swap=self.equilibrium == "ce"))
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
-        return {"equilibrium": self.equilibrium, **super().params(world)}
+        told = warm.told(self.start, self.start_visits)
+        return {"equilibrium": self.equilibrium, **super().params(world), **told}
 
     def init(self, world: World) -> VLearningState:
         """Make the state of all agents."""
         grid = (world.agents, world.cells)
-        return VLearningState(
-            **self.common(world, horizon_power=3), upper_mean=np.zeros(grid), lower_mean=np.zeros(grid)
-        )
+        common = self.common(world, horizon_power=3)
+        warm.warmed(common["bandit"], world, self.start_visits, 1.0)
+        return VLearningState(**common, upper_mean=np.zeros(grid), lower_mean=np.zeros(grid))
 
 
 class VLearningState(NamedTuple):

@@ -142,12 +142,14 @@ def plot_polytope(
             point = path.counts.ravel() @ TETRAHEDRON
             color = _LINE[(k + 1) % len(_LINE)]
             label = f"{name(path.learner)}: play of {int(path.episode[-1]):,} episodes"
-            ax.scatter(*point[:, None], color=color, marker="s", s=40, label=label, depthshade=False)
+            ring = {"facecolors": "none", "edgecolors": color, "linewidths": 2, "marker": "s", "s": 110}
+            ax.scatter(*point[:, None], **ring, label=label, depthshade=False)  # seen around what it lies upon
         for k, policy in enumerate(policies):
             joint = behaviour(game, policy)
             point = (joint.joint if joint.joint is not None else policy.joint(0))[0].ravel() @ TETRAHEDRON
-            look: dict[str, Any] = {"color": _LINE[(k + 3) % len(_LINE)], "marker": "^", "s": 46}
-            ax.scatter(*point[:, None], **look, label=_policy_label(k, policies), depthshade=False)
+            color = _LINE[(k + 4) % len(_LINE)]
+            ring = {"facecolors": "none", "edgecolors": color, "linewidths": 2, "marker": "^", "s": 150}
+            ax.scatter(*point[:, None], **ring, label=_policy_label(k, policies), depthshade=False)
         ax.set_title(f"{name(game.name or 'a game')}: correlated equilibria")
         plain(ax.title)
         drawn = ax.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(-0.12, 1.02))

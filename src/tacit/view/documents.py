@@ -90,6 +90,7 @@ def _group(group: Group, names: Sequence[str], most: int) -> dict[str, Any]:
         "columns": list(bands),
         "bands": bands,
         "gap": _gap_told(runs),
+        "kinds": sorted({text(run.outcome.gap.kind) for run in runs if run.outcome is not None and run.outcome.gap}),
         "target": runs[0].spec.gap,
         "runs": [{**_run(run), "curve": None if alone else curves.seed_curve(run, list(bands), most)} for run in runs],
     }

@@ -128,12 +128,12 @@ tacit.GameSection = class {
   }
 
   legendFor(game) {
-    const key = JSON.stringify(game.groups.map((group) => [group.learner, group.seeds, group.colour]));
+    const key = JSON.stringify(game.groups.map((group) => [group.learner, group.seeds, group.colour, group.kinds]));
     if (this.legend.dataset.key === key) return;
     this.legend.dataset.key = key;
     tacit.fill(this.legend, game.groups.map((group) => tacit.toggle([
       tacit.el("span", { class: "swatch", style: { background: `var(--c${group.colour % 7})` } }),
-      group.learner, tacit.el("span", { class: "count" }, ` ${tacit.plural(group.seeds, "seed")}`),
+      group.learner, tacit.el("span", { class: "count" }, ` ${tacit.plural(group.seeds, "seed")}${group.kinds.length ? `, ${group.kinds.join(" and ")}` : ""}`),
     ], !this.off.has(group.learner), (on) => {
       if (on) this.off.delete(group.learner); else this.off.add(group.learner);
       this.draw();
@@ -142,22 +142,23 @@ tacit.GameSection = class {
 
   draw() {
     const groups = this.game.groups.filter((group) => !this.off.has(group.learner));
+    const kinds = [...new Set(groups.map((group) => group.gap).filter(Boolean))];
     for (const part of ["reward", "gap"]) {
       const chosen = this.chosen[part] || new Set();
       const columns = ((this.columns || {})[part] || []).filter((name) => chosen.has(name));
-      const lines = groups.flatMap((group) => columns.flatMap((name, k) => this.lines(group, name, tacit.dashes[k % tacit.dashes.length], columns.length)));
+      const lines = groups.flatMap((group) => columns.flatMap((name, k) => this.lines(group, name, tacit.dashes[k % tacit.dashes.length], columns.length, part === "gap" && kinds.length > 1)));
       this.charts[part].show(lines, { log: part === "gap" && this.log, label: part === "gap" ? "gap" : "reward per episode" });
     }
-    const kinds = [...new Set(groups.map((group) => group.gap).filter(Boolean))];
     const band = { sd: "Bands: one standard deviation over seeds.", range: "Bands: smallest to largest seed.", mean: "", seeds: "Every seed is a line." }[this.mode];
     const several = groups.some((group) => group.seeds > 1);
     tacit.fill(this.caption, kinds.length ? `Gap: ${kinds.join("; ")}. ` : "", several ? `${band} ` : "", "Drag to zoom, double-click to go back.");
   }
 
-  lines(group, column, dash, columns) {
+  lines(group, column, dash, columns, kind) {
     const band = group.bands[column];
     if (!band) return [];
-    const name = columns > 1 ? `${group.learner}, ${tacit.columnName(column)}` : group.learner;
+    const told = kind && group.gap ? `${group.learner} (${group.gap})` : group.learner;
+    const name = columns > 1 ? `${told}, ${tacit.columnName(column)}` : told;
     const look = { colour: group.colour, dash };
     if (this.mode === "seeds" && group.seeds > 1) {
       const faint = group.seeds > 30 ? 0.35 : group.seeds > 8 ? 0.5 : 0.8;
@@ -181,7 +182,8 @@ tacit.GameSection = class {
       const gaps = done.filter((run) => run.gap).map((run) => run.gap);
       const largest = gaps.map((gap) => gap.largest);
       const shares = done.filter((run) => run.gap && run.uniform).map((run) => run.gap.largest / run.uniform);
-      const sign = { exact: "=", estimate: "≈" }[gaps.length ? gaps[0].source : ""] || "≤";
+      const sources = gaps.map((gap) => gap.source); // the weakest says how sure the mean is
+      const sign = sources.includes("estimate") ? "≈" : sources.every((source) => source === "exact") ? "=" : "≤";
       const progress = group.runs.map((run) => run.done);
       const of = group.runs[0].of;
       const episodes = Math.min(...progress) === Math.max(...progress) ? tacit.thousands(String(progress[0]))

@@ -1,0 +1,53 @@
+"""Warm start of V-learners: the bandit of every (h, s) begins at a given distribution, as if it had learned it.
+
+A policy counts for n visits of each state. The bandit of (h, s) begins at (n·μ(·|s) + 1)/(n + A), in its n-th round:
+what it meets moves it as it would move a bandit of that age. Values, the number of visits that V-learning's α_t counts,
+and so the certificate and the record, begin as ever: α_1 = 1 would overwrite any value that was given.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tacit.core import generics
+from tacit.core.compilation import compiled
+from tacit.core.errors import TacitError
+from tacit.core.types import FloatArray
+from tacit.learners.spec import Start, World, starting_point
+
+#: Visits that a starting policy counts for unless it is said.
+VISITS = 100.0
+
+
+def lean_all(bandit, given, table, rounds, scale):
+    """Let the bandits of those agents begin at their distributions, `table` [N, C, A]."""
+    for i in range(len(table)):
+        if given[i]:
+            for c in range(table.shape[1]):
+                generics.lean(bandit, i, c, table[i, c], rounds, scale)
+
+
+def warmed(bandit: Any, world: World, visits: float, scale: float) -> Any:
+    """Return a fresh state of bandits that begins at `world.start`, where there is one.
+
+    `scale` is the size of losses: it decides how far a loss moves a bandit of that age.
+    """
+    if not world.start:
+        return bandit
+    if not generics.lean.known(type(bandit)):
+        raise TacitError(f"the bandit {type(bandit).__name__.removesuffix('State')} cannot begin at a starting policy")
+    table: FloatArray = starting_point(world)
+    for i, size in enumerate(world.actions):
+        table[i, :, :size] = (visits * table[i, :, :size] + 1.0) / (visits + float(size))
+    given = np.array([own is not None for own in world.start])
+    compiled(lean_all, bandit)(bandit, given, table, float(visits), float(scale))
+    return bandit
+
+
+def told(start: Start, visits: float) -> dict[str, Any]:
+    """Return what a run says of its start among its parameters: nothing where it begins evenly."""
+    if start == "uniform":
+        return {}
+    return {"start": start if isinstance(start, str) else repr(start), "start_visits": visits}
