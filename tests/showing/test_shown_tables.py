@@ -26,6 +26,18 @@ def test_every_registered_game_is_shown():
         assert "<table>" in shown._repr_html_() or "every joint action pays" in str(shown)
 
 
+@pytest.mark.parametrize("name", ["congestion", "minority", "spectrum"])
+def test_a_crowd_is_paid_what_its_tables_say(name: str):
+    """Agent 0 chooses an action with n − 1 others, and the rest choose the next one, in the joint tables."""
+    game = tacit.make(name, agents=3, horizon=1)
+    joint = game.tabular()
+    for s, shown in enumerate(game.show(limit=None).data["payoffs"]):
+        for n, *paid in shown["rows"]:
+            for a, reward in enumerate(paid):
+                others = [a] * (n - 1) + [(a + 1) % game.actions[0]] * (game.agents - n)
+                assert reward == pytest.approx(joint.step(0, s, [a, *others], 0.5)[1][0], abs=1e-12)
+
+
 def test_transitions_in_words():
     text = str(tacit.make("good-state").show())
     assert "from s0, (a0, b1): to s0 (0.9) or s1 (0.1)" in text
