@@ -350,6 +350,8 @@ def _conduct(
     early = _without_certificate(engine.game, output, options)
     curve = Curve(options.most, options.points, engine.game.agents, stops=options.stops)
     if checkpoint is not None:
+        if not isinstance(checkpoint, Checkpoint):
+            raise TacitError(f"checkpoint is {brief(checkpoint)}; it must be a tacit.engine.checkpoint.Checkpoint")
         checkpoint.resume({"engine": engine, "curve": curve, "output": output}, *engine.structs)
     game = engine.game.name or type(engine.game).__name__
     watch(Started(game, name, options.seed, options.most, curve.done, tuple(curve.rows), engine.game.horizon))

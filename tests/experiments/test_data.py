@@ -93,6 +93,11 @@ def test_frame_and_files_agree(stored: Path, results: tacit.Results, capsys: pyt
     assert "is a directory" in capsys.readouterr().err
 
 
+def test_a_file_of_another_kind_is_refused(stored: Path, capsys: pytest.CaptureFixture[str]):
+    assert main(["export", str(stored), "--csv", "-o", "x.parquet"]) == 2
+    assert "ends in .parquet, and --csv was asked for" in capsys.readouterr().err
+
+
 def test_without_pandas_its_pip_command_is_named(stored: Path):
     code = f"import sys; sys.modules['pandas'] = None\nimport tacit; tacit.Results.load({str(stored)!r}).frame()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -68,6 +68,11 @@ def test_a_growing_curve_is_read_line_by_line(tmp_path: Path) -> None:
     assert curve.curve["episode"].tolist() == [1]
     assert np.isnan(curve.curve["gap"][0])
     file.write_text(line % 1 + line % 2 + "[[[[\n" + line % 2 + '{"episode": 3}\n' + line % 4)
+    nameless = GrowingCurve(
+        _written(tmp_path / "nameless", '{"episode": 1, "reward": 1, "value": 1, "gap": 1, "": 2}\n')
+    )
+    nameless.look()
+    assert nameless.curve is None
     assert curve.look()
     assert curve.curve["episode"].tolist() == [1, 2, 4]  # neither nonsense nor a row that goes back
     os.replace(_written(tmp_path / "new", line % 9), file)  # a run that resumes writes its curve anew
@@ -112,9 +117,16 @@ def test_damaged_runs_are_told_and_links_are_not_followed(results: Path, tmp_pat
     (tmp_path / "inside").mkdir()
     for file in runs[0].iterdir():
         (tmp_path / "inside" / file.name).symlink_to(file)
+    shutil.copytree(runs[0], tmp_path / "elsewhere")
+    (tmp_path / "elsewhere" / store.MACHINE).unlink(missing_ok=True)
+    (tmp_path / "elsewhere" / store.MACHINE).symlink_to(runs[0] / store.MACHINE)
+    shutil.copytree(runs[0], tmp_path / "run2")
+    spec = (runs[0] / store.SPEC).read_text()
+    assert "horizon = 5" in spec
+    (tmp_path / "run2" / store.SPEC).write_text(spec.replace("horizon = 5", f"horizon = 0x{'f' * 5000}"))
     folder = looked(tmp_path)
     assert not folder.runs
-    assert sorted(folder.problems) == ["run0", "run1"]
+    assert sorted(folder.problems) == ["run0", "run1", "run2"]
     assert "altered" in folder.problems["run0"]
     with pytest.raises(TacitError, match="altered"):
         report_document(tmp_path)

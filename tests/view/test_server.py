@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,7 @@ import pytest
 
 import tacit
 from tacit.view import live, play
+from tacit.view import server as server_module
 from tacit.view.server import Server
 
 
@@ -54,6 +58,18 @@ def test_the_token_is_asked_for(served: Server) -> None:
         "/%C3%A9/",
     ):
         assert ask(served, path)[0] == 403, path
+
+
+def test_who_sends_a_byte_now_and_then_keeps_no_place(served: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_module, "REQUEST", 0.5)
+    with socket.create_connection(("127.0.0.1", served.port), timeout=60) as slow:
+        slow.sendall(b"GET / HTTP/1.1\r\nX: ")
+        with contextlib.suppress(OSError):
+            for _ in range(600):  # a minute, at most
+                slow.sendall(b"x")
+                time.sleep(0.1)
+            pytest.fail("the connection stays open")
+    assert ask(served, f"/{served.token}/")[0] == 200
 
 
 def test_nothing_but_the_page_is_found(served: Server, results: Path) -> None:

@@ -44,6 +44,9 @@ def run(args: argparse.Namespace) -> int:
     place = first / f"results.{ending}" if args.out is None else archive.path(args.out)
     if place.is_dir():
         raise TacitError(f"{place} is a directory; give a file, e.g. {place / f'results.{ending}'}")
+    other = {".csv": "csv", ".parquet": "parquet"}.get(place.suffix, ending)
+    if other != ending:
+        raise TacitError(f"{place} ends in .{other}, and --{ending} was asked for; give one of them")
     results = Results.load(*args.runs)
     written = (tidy.write_parquet if parquet else tidy.write_csv)(results.outcomes, place)
     options.console().print(f"{len(results.outcomes)} runs: {written}", soft_wrap=True)

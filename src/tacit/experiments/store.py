@@ -216,7 +216,7 @@ def load_spec(place: Path) -> StoredSpec:
     stored = toml.load(place / SPEC, StoredSpec)
     try:
         same = stored.run.hash == stored.hash
-    except (TacitError, RecursionError):  # a date, which no run has
+    except (TacitError, RecursionError, ValueError):  # a date, which no run has, or a number of thousands of digits
         same = False
     if not same:
         raise TacitError(f"{place / SPEC} is altered: it is not of the hash that it states{_AGAIN}")

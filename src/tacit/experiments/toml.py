@@ -99,6 +99,8 @@ def _value(hint: Any, value: object, where: str) -> Any:
 
 
 def _none(value: object) -> object:
+    if isinstance(value, list):
+        return [_none(part) for part in value]
     return None if value == _NONE else value
 
 
@@ -114,7 +116,7 @@ def dumps(spec: Any) -> str:
     """
     try:
         return tomli_w.dumps(_table(spec))
-    except TypeError as error:
+    except (TypeError, ValueError) as error:  # what TOML has no word for, or a number of thousands of digits
         raise TacitError(f"a parameter cannot be written to a TOML file: {error}") from None
 
 

@@ -183,9 +183,12 @@ def _below(place: Path) -> list[tuple[str, Path]]:
     return sorted(found)
 
 
+_FILES = (store.SPEC, store.SUMMARY, store.CURVE, store.POLICY, store.STATES, store.MACHINE)
+
+
 def _is_run(place: Path) -> bool:
     """Return whether a directory is of a run whose files are its own."""
-    links = any(_is_link(place / name) for name in (store.SPEC, store.SUMMARY, store.CURVE, store.POLICY))
+    links = any(_is_link(place / name) for name in _FILES)
     return _own_file(place / store.SPEC) and not links
 
 

@@ -95,6 +95,8 @@ def _row(line: bytes) -> dict[str, float] | None:
     for name, value in row.items():
         if name == ENDED:
             continue
+        if not name:  # NumPy would give it another
+            return None
         if value is None:
             found[name] = math.nan
         elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST:

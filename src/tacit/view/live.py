@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
+import logging
 import threading
 import time
 from collections import OrderedDict
@@ -16,6 +16,8 @@ from tacit.view.details import details
 from tacit.view.documents import overview, titled
 from tacit.view.folder import Folder
 from tacit.view.server import Answer, Server
+
+_log = logging.getLogger("tacit")
 
 #: Seconds between looks at the directory, of reading before what has been read is shown, and between signs of life.
 EVERY, AT_ONCE, ALIVE = 0.5, 2.0, 15.0
@@ -56,8 +58,12 @@ class Live:
         """Look again and again, until the server closes."""
         while not closing.is_set():
             began = time.perf_counter()
-            with contextlib.suppress(OSError, TacitError):  # the directory is gone for now
+            try:
                 self.look()
+            except (OSError, TacitError):  # the directory is gone for now
+                pass
+            except Exception:  # what one look stumbles over does not end the next
+                _log.warning("tacit: the directory could not be read", exc_info=True)
             took = time.perf_counter() - began
             # a directory that is slow to read is looked at less often, but read to its end first
             closing.wait(0.05 if self.folder.unread else max(EVERY, 3 * took))

@@ -7,6 +7,7 @@ never cached, and may load nothing from elsewhere.
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import json
 import secrets
@@ -39,6 +40,8 @@ HEADERS = {
 
 #: Bytes of a request's body, seconds that a client may be silent, and connections at a time.
 _BODY, _SILENT, _CONNECTIONS = 4096, 60, 64
+#: Seconds within which a whole request has to come: who sends a byte now and then keeps no place.
+REQUEST = 10.0
 
 
 @dataclass(frozen=True)
@@ -222,6 +225,20 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         self._send(Answer.sentence(message or HTTPStatus(code).phrase, code))
 
+    def handle_one_request(self) -> None:
+        """Wait for a request, for so long and no longer."""
+        self._late = threading.Timer(REQUEST, self._hang_up)
+        self._late.daemon = True
+        self._late.start()
+        try:
+            super().handle_one_request()
+        finally:
+            self._late.cancel()
+
+    def _hang_up(self) -> None:
+        with contextlib.suppress(OSError):  # it is closed already
+            self.connection.shutdown(socket.SHUT_RDWR)
+
     def do_GET(self) -> None:
         self._reply(b"")
 
@@ -241,6 +258,7 @@ class _Handler(BaseHTTPRequestHandler):
         return {name.lower(): value for name, value in self.headers.items()}
 
     def _reply(self, body: bytes) -> None:
+        self._late.cancel()
         self._send(self.server.app.answer(self.command, self.path, self._named_low(), body))
 
     def _send(self, answer: Answer) -> None:
