@@ -15,6 +15,7 @@ import numpy.typing as npt
 from tacit.core import axes, generics, memory, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
+from tacit.core.packing import packed
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine import loop
 from tacit.engine.agents import Agent, make_agent
@@ -158,7 +159,7 @@ class CompiledTeam(Team):
     def _made(self, world: World) -> Any:
         size = memory.floats(12, world.agents, world.cells, int(world.actions.max()))
         memory.require(size, "the state of the learners")
-        return self.learner.init(world)
+        return packed(self.learner.init(world))
 
     def begin(self, episode: int) -> None:
         """Draw ahead; the numbers of an episode depend on nothing but the seed, the agent and the episode."""
