@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import numpy as np
@@ -154,3 +155,56 @@ def test_commands(capsys: pytest.CaptureFixture[str]):
     assert main(["solve", "chicken", "ce", "--objective", "agent:9"]) == 2
     assert "agents are numbered from 0 to 1" in capsys.readouterr().err
     assert main(["solve", "chicken", "nash", "--objective", "welfare"]) == 2
+
+
+def _rps(k: int, beside: float, corner: float | None = None) -> np.ndarray:
+    """Rock, paper, scissors of k actions, and one more that costs much; with a corner, a strict equilibrium there."""
+    A = np.zeros((k + 1, k + 1))
+    for i, j in itertools.product(range(k), range(k)):
+        A[i, j] = 0 if i == j else 1 if (i - j) % k in range(1, k, 2) else -1
+    A[k, :], A[:k, k] = -beside, 5
+    B = -A
+    B[:, k], B[k, :] = -beside, 0
+    if corner is not None:
+        A[k, k] = B[k, k] = corner
+    return np.stack([A, B])
+
+
+@pytest.mark.parametrize(("k", "beside"), [(5, 10.0), (5, 3000.0), (5, 1e6), (7, 500.0), (7, 1e5)])
+def test_large_penalties_hide_no_equilibrium(k: int, beside: float):
+    even = np.append(np.full(k, 1 / k), 0)
+    found = extreme_equilibria(_rps(k, beside))
+    assert len(found.rows) == 1
+    np.testing.assert_allclose([found.rows[0], found.columns[0]], [even, even], atol=1e-9)
+    assert found.sure
+    found = extreme_equilibria(_rps(k, beside, corner=6.0))
+    assert any(np.allclose(row, even) and np.allclose(col, even) for row, col in zip(*found[:2], strict=True))
+    assert found.rows[:, k].max() == 1
+
+
+@pytest.mark.parametrize("sucker", [-3.0, -1e3, -1e6, -1e8, -1e9, -1e12])
+def test_a_dilemma_has_one_equilibrium_however_bad_the_worst_is(sucker: float):
+    game = tacit.matrix_game([[[-1, sucker], [0, -2]], [[-1, 0], [sucker, -2]]])
+    found = tacit.equilibria(game)
+    assert (len(found), found.gap, found.sure) == (1, 0.0, True)
+    assert tacit.solve(game, "nash").values.tolist() == [-2, -2]
+
+
+@pytest.mark.parametrize("outlier", [-1e4, -1e6, -1e8, -1e10])
+def test_what_is_listed_is_an_equilibrium_by_its_own_payoffs(outlier: float):
+    """Nobody gains, measured by the payoffs that are met, not by the outlier; else the list says that it is unsure."""
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        payoffs = rng.integers(0, 9, (2, 3, 3)).astype(float)
+        payoffs[0][tuple(rng.integers(3, size=2))] = payoffs[1][tuple(rng.integers(3, size=2))] = outlier
+        found = extreme_equilibria(payoffs)
+        for x, y in zip(found.rows, found.columns, strict=True):
+            mine, theirs = payoffs[0] @ y, x @ payoffs[1]
+            assert mine.max() - x @ mine <= 1e-6
+            assert theirs.max() - theirs @ y <= 1e-6
+        pure = {
+            tuple(map(int, np.argwhere(own == 1).ravel())) for own in np.concatenate([found.rows, found.columns], 1)
+        }
+        for i, j in itertools.product(range(3), range(3)):
+            stays = payoffs[0][i, j] == payoffs[0][:, j].max() and payoffs[1][i, j] == payoffs[1][i].max()
+            assert not stays or (i, 3 + j) in pure

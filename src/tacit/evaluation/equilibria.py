@@ -35,6 +35,8 @@ class Equilibria:
         strategy can be mixed.
     degenerate : bool
         Whether some mixture of k actions has more than k best responses.
+    sure : bool
+        Whether there is surely no other. Payoffs that differ by many orders of magnitude may leave doubt.
 
     Examples
     --------
@@ -49,6 +51,7 @@ class Equilibria:
     gap: float
     component: IntArray
     degenerate: bool
+    sure: bool
 
     def __len__(self) -> int:
         return len(self.policies)
@@ -63,7 +66,8 @@ class Equilibria:
         """How many there are, in words."""
         if not self.infinite:
             number = "1 equilibrium" if len(self) == 1 else f"{len(self)} equilibria"
-            return f"{number}, and no other"
+            more = ", and no other" if self.sure else " found; rounding leaves open whether there are more"
+            return number + more
         sets = len(set(self.component.tolist()))
         return (
             f"infinitely many equilibria, in {sets} connected {'set' if sets == 1 else 'sets'}; listed are the "
@@ -92,6 +96,7 @@ class Equilibria:
         return {
             "infinite": self.infinite,
             "degenerate": self.degenerate,
+            "sure": self.sure,
             "gap": self.gap,
             "equilibria": [
                 {
@@ -151,6 +156,11 @@ def equilibria(game: TabularGame) -> Equilibria:
         policy = MarkovPolicy([Owned(x[None, None].copy()), Owned(y[None, None].copy())])
         policy.game = game
         policies.append(policy)
+    if not policies:
+        raise TacitError(
+            f"no equilibrium of {game!r} is found: its payoffs differ by too many orders of magnitude; "
+            f"tacit.solve(game, 'nash', method='learn') approximates one"
+        )
     values = np.stack([np.einsum("kmn,m,n->k", payoffs, x, y) for x, y in zip(found.rows, found.columns, strict=True)])
     gap = max(evaluate(game, policy).gap for policy in policies)
-    return Equilibria(game, tuple(policies), values, gap, found.component, found.degenerate)
+    return Equilibria(game, tuple(policies), values, gap, found.component, found.degenerate, found.sure)

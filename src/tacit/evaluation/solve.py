@@ -180,6 +180,11 @@ def _stage_by_stage(game: TabularGame, select: str) -> Solution:
         if small:
             found = bimatrix.extreme_equilibria(payoffs)
             mixed = [found.rows, found.columns]
+            if not len(found.rows):
+                raise NoExactNash(
+                    f"no equilibrium of the stage game at step {h} in state {s} is found: its payoffs differ by too "
+                    f"many orders of magnitude"
+                )
         else:
             pure = bimatrix.pure_equilibria(payoffs)
             if not pure:
