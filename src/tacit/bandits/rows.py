@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from tacit.core import generics
 
+#: Up to this many actions it is faster to go through all of them than to stop at the one drawn.
+FEW = 8
+
 
 @generics.jitable
 def drawn(weights, total, n, u):
     """Draw one of n actions in proportion to `weights`, which sum to `total`, with the uniform number u."""
     left = u * total
+    if n <= FEW:  # without branches: where a draw ends cannot be predicted
+        chosen = 0
+        for a in range(n - 1):
+            left -= weights[a]
+            if not left < 0.0:
+                chosen += 1
+        return chosen
     for a in range(n - 1):
         left -= weights[a]
         if left < 0.0:

@@ -2,7 +2,7 @@
 
 A cell is one bandit problem, e.g. agent i at (h, s). A new bandit is one file: parameters (a frozen dataclass that
 derives from `Bandit`), a state (a NamedTuple of arrays that declares their axes, see `core/axes.py`), and its kernels
-`draw`, `spread`, `chance`, `feed`, `restart`.
+`draw`, `spread`, `chance`, `feed`, `restart`, which touch no other cell than the one they are given.
 """
 
 from __future__ import annotations

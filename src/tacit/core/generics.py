@@ -34,6 +34,12 @@ jitable: Callable[[F], F] = register_jitable(**OPTIONS)
 apart: Callable[[F], F] = register_jitable(**{**OPTIONS, "forceinline": False})
 
 
+@jitable
+def cell(h, s, states):
+    """Return the number of the cell (h, s). Never negative: an index that may be costs three instructions a use."""
+    return max(h * states + s, 0)
+
+
 def generic(signature: Callable[..., Any]) -> Any:
     """Make a generic function; `signature` gives its name and says what an implementation does."""
     table: dict[type, Callable[..., Any]] = {}
@@ -275,7 +281,7 @@ def pace(learner, h, s):
     """
 
 
-# bandits: each cell c of agent i is a bandit of its own ------------------------------------------------------------
+# bandits: each cell c of agent i is a bandit of its own, and its kernels touch no other cell ------------------------
 
 
 @generic

@@ -25,13 +25,16 @@ def cumulate_rows(prob: FloatArray, first: IntArray) -> FloatArray:
 def pick(cumulative: FloatArray, first: int, end: int, u: float) -> int:
     """Return the smallest k in [first, end) with u < cumulative[k], for u in [0, 1).
 
-    A binary search: a draw costs the logarithm of the number of successors, never the number of states.
+    A binary search: a draw costs the logarithm of the number of successors, never the number of states. Its last step
+    is no branch, since where a draw ends cannot be predicted.
     """
     last = end - 1
-    while first < last:
+    while first + 1 < last:
         middle = (first + last) // 2
         if u < cumulative[middle]:
             last = middle
         else:
             first = middle + 1
+    if first < last:
+        first += 0 if u < cumulative[first] else 1
     return first

@@ -10,8 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import memory
+from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
+from tacit.engine import loop
 from tacit.engine.validation import Arrays, check_equal, check_names, checked, whole_number
 
 #: What every row of a curve begins with.
@@ -91,9 +93,10 @@ class Curve:
     def add(self, returns: FloatArray) -> None:
         """Take in the returns [episodes, N] of the next episodes."""
         last = returns[max(0, self._tail_from - self.done) :]
-        self._tail = _added(self._tail, last)
+        add_up = compiled(loop.add_up)
+        add_up(self._tail, last)
         self._tail_count += len(last)
-        self._sum = _added(self._sum, returns)
+        add_up(self._sum, returns)
         self._count += len(returns)
         self.done += len(returns)
 
@@ -153,9 +156,9 @@ class Curve:
         """Return the rows and the sums of the open window."""
         return {
             "done": np.array(self.done),
-            "tail": self._tail,
+            "tail": self._tail.copy(),
             "tail_count": np.array(self._tail_count),
-            "sum": self._sum,
+            "sum": self._sum.copy(),
             "count": np.array(self._count),
             "last": self._last,
             "columns": np.array([name for name in self.rows[0] if name != ENDED] if self.rows else [], dtype=str),
@@ -186,8 +189,8 @@ class Curve:
         """Resume from a snapshot that was checked."""
         self.done = int(arrays["done"])
         self._drop_passed()
-        self._tail, self._tail_count = arrays["tail"], int(arrays["tail_count"])
-        self._sum, self._count = arrays["sum"], int(arrays["count"])
+        self._tail, self._tail_count = arrays["tail"].copy(), int(arrays["tail_count"])
+        self._sum, self._count = arrays["sum"].copy(), int(arrays["count"])
         self._last = arrays["last"]
         columns = arrays["columns"].tolist()
         more = {ENDED: ""} if self.stops else {}  # it had not ended
@@ -196,12 +199,6 @@ class Curve:
     def table(self) -> npt.NDArray[Any]:
         """Return the curve as a structured array."""
         return table(self.rows)
-
-
-def _added(total: FloatArray, returns: FloatArray) -> FloatArray:
-    """Add returns one after the other, so that the sum does not depend on how episodes are cut into chunks."""
-    last: FloatArray = np.cumsum(np.concatenate([total[None], returns]), axis=0)[-1]
-    return last
 
 
 def _growing(episodes: int, points: int) -> list[int]:

@@ -14,6 +14,7 @@ from tacit.core import memory, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
 from tacit.core.kernel_cache import telling
+from tacit.core.packing import packed
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine import loop
 from tacit.engine.checkpoint import pack, unpack
@@ -26,6 +27,7 @@ from tacit.evaluation.certificate import Certificate
 from tacit.evaluation.thinning import ThinnedCertificate
 from tacit.games.exact import is_exact
 from tacit.games.protocol import Game
+from tacit.games.tables import by_agent
 from tacit.learners import Learner, own_bound
 from tacit.learners.spec import world_of
 from tacit.policies import MarkovPolicy
@@ -37,13 +39,10 @@ CHUNK_STEPS = 16_384
 #: Uniform numbers in a chunk of very many agents, at most (64 MB).
 CHUNK_DRAWS = 1 << 23
 
-#: Up to this many agents the compiler knows their number; more are a loop, which compiles in the same time for any N.
-UNROLLED_AGENTS = 4
-
 
 def seats(agents: int) -> tuple[int, ...] | IntArray:
     """Return one entry for each agent, as the loop takes them: a tuple for few, whose length the compiler knows."""
-    return (0,) * agents if agents <= UNROLLED_AGENTS else np.zeros(agents, dtype=np.int64)
+    return by_agent((0,) * agents)
 
 
 def chunk_of(horizon: int) -> int:
@@ -70,7 +69,7 @@ class FusedEngine(Engine):
         self.chunk = max(1, min(CHUNK_STEPS, CHUNK_DRAWS // game.agents) // game.horizon)
         size = memory.floats(12, world.agents, world.cells, int(world.actions.max()))
         memory.require(size, "the state of the learners")
-        self.state: Any = learner.init(world)
+        self.state: Any = packed(learner.init(world))
         self.certificate, self.record = certificate, record
         self.structs = (self.state,)
         self.seconds = 0.0
@@ -78,14 +77,17 @@ class FusedEngine(Engine):
         self._streams = [streams.stream(seed, role) for role in range(1 + game.agents)]
         self._seats = seats(game.agents)
         self._chosen = np.zeros(game.agents, dtype=np.int64)
+        self._room = np.empty((1 + game.agents) * self.chunk * game.horizon)
         self._loop = compiled(loop.episodes, self._kernels, self.state, self.certificate, self.record)
         with telling(tell):
-            self._run(0)  # compile, or load what was compiled before
+            self.play(self._draws(0), np.zeros((0, game.agents)))  # compile, or load what was compiled before
 
     def advance(self, episodes: int) -> FloatArray:
         """Play episodes; return the agents' returns [episodes, N]."""
-        sizes = [min(self.chunk, episodes - begin) for begin in range(0, episodes, self.chunk)]
-        return np.concatenate([self._run(size) for size in sizes])
+        returns = np.zeros((episodes, self.game.agents))
+        for begin in range(0, episodes, self.chunk):
+            self._run(returns[begin : begin + self.chunk])
+        return returns
 
     def distributions(self) -> list[FloatArray]:
         """Return each agent's current distributions, [H, S, A_i]."""
@@ -162,14 +164,20 @@ class FusedEngine(Engine):
             stream.bit_generator.state = state
         self.seconds = float(arrays["seconds"])
 
-    def _run(self, episodes: int) -> FloatArray:
-        began = time.perf_counter()
-        draws = np.empty((1 + self.game.agents, episodes, self.game.horizon))
-        for stream, room in zip(self._streams, draws, strict=True):
-            stream.random(out=room)
-        returns = np.zeros((episodes, self.game.agents))
+    def play(self, draws: FloatArray, returns: FloatArray) -> None:
+        """Play with uniform numbers [1 + N, episodes, H] and add what the agents get to `returns` [episodes, N]."""
         watched = (self.certificate, self.record)
         self._loop(self._kernels, self.state, *watched, self._seats, draws[0], draws[1:], self._chosen, returns)
-        if episodes:
-            self.seconds += time.perf_counter() - began
-        return returns
+
+    def _run(self, returns: FloatArray) -> None:
+        began = time.perf_counter()
+        self.play(self._draws(len(returns)), returns)
+        self.seconds += time.perf_counter() - began
+
+    def _draws(self, episodes: int) -> FloatArray:
+        """Draw the uniform numbers of a chunk, always into the same memory: it stays within a core's cache."""
+        shape = (1 + self.game.agents, episodes, self.game.horizon)
+        draws = self._room[: math.prod(shape)].reshape(shape)
+        for stream, own in zip(self._streams, draws, strict=True):
+            stream.random(out=own)
+        return draws

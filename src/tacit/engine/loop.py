@@ -13,7 +13,7 @@ def episodes(game, learner, certificate, record, seats, game_u, agent_u, chosen,
     the first state, the others for the transitions, of which the last step has none. `chosen` [N] holds the actions.
     """
     for k in range(len(returns)):
-        s = start(game, game_u[k, 0])
+        s = max(start(game, game_u[k, 0]), 0)
         for h in range(game.horizon):
             observe(record, learner, game, seats, h, s)
             observe(certificate, learner, game, seats, h, s)
@@ -22,12 +22,19 @@ def episodes(game, learner, certificate, record, seats, game_u, agent_u, chosen,
             token = place(game, h, s, chosen)
             s_next = s
             if h + 1 < game.horizon:
-                s_next = advance(game, token, game_u[k, h + 1])
+                s_next = max(advance(game, token, game_u[k, h + 1]), 0)
             for i in range(len(seats)):
                 r = reward(game, i, token)
-                learn(learner, i, h, s, chosen[i], r, s_next)
+                learn(learner, i, h, s, max(chosen[i], 0), r, s_next)
                 returns[k, i] += r
             s = s_next
+
+
+def add_up(total, returns):
+    """Add returns [episodes, N] to `total` [N] one after the other: the sum does not depend on how a run is cut."""
+    for k in range(len(returns)):
+        for i in range(len(total)):
+            total[i] += returns[k, i]
 
 
 def distributions(learner, horizon, states, out):

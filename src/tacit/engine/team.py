@@ -16,6 +16,7 @@ import numpy.typing as npt
 from tacit.core import axes, generics, memory, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
+from tacit.core.packing import packed
 from tacit.core.pinned import Pinned, entry, unpinned
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine import loop
@@ -177,7 +178,7 @@ class CompiledTeam(Team):
     def _made(self, world: World) -> Any:
         size = memory.floats(12, world.agents, world.cells, int(world.actions.max()))
         memory.require(size, "the state of the learners")
-        return self.learner.init(world)
+        return packed(self.learner.init(world))
 
     def begin(self, episode: int) -> Callable[[int], int]:
         """Draw ahead; the numbers of an episode depend on nothing but the seed, the agent and the episode."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.core import generics, sampling
+from tacit.core.ownership import locked
 from tacit.core.types import FloatArray, IntArray
 
 
@@ -17,17 +19,33 @@ class GameTables(NamedTuple):
     first: IntArray  # [rows + 1]  where the successors of a row begin
     state: npt.NDArray[np.int32]  # [entries]
     prob: FloatArray  # [entries]
-    cumulative: FloatArray  # [entries]  within each row, ending in 1
-    rewards: FloatArray  # [N, rows]
+    cumulative: FloatArray  # [entries]  within each row, ending in 1; each beside its state in memory
+    rewards: FloatArray  # [N, rows]  those of a row side by side
     start_state: IntArray  # [states with positive initial probability]
     start_cumulative: FloatArray
     actions: IntArray  # [N]
-    strides: IntArray  # [N]  joint actions from one action of agent i to the next
+    strides: tuple[int, ...] | IntArray  # [N]  joint actions from one action of agent i to the next
     horizon: int
     states: int
     joint_actions: int
     transition_stride: int  # rows from one step to the next, 0 where all steps are the same
     reward_stride: int
+
+
+#: Up to this many agents the compiler knows their number, as the length of a tuple; more are a loop over an array.
+KNOWN_AGENTS = 4
+
+
+def by_agent(numbers: Sequence[int]) -> tuple[int, ...] | IntArray:
+    """Return a number for each agent, as compiled code takes them."""
+    return tuple(numbers) if len(numbers) <= KNOWN_AGENTS else locked(np.array(numbers))
+
+
+def beside(cumulative: FloatArray, state: npt.NDArray[np.int32]) -> tuple[FloatArray, npt.NDArray[np.int32]]:
+    """Return both arrays as views of pairs: drawing a successor reads one place in memory instead of two."""
+    pairs = np.zeros(len(state), dtype=[("cumulative", np.float64), ("state", np.int32), ("", np.int32)])
+    pairs["cumulative"], pairs["state"] = cumulative, state
+    return locked(pairs["cumulative"]), locked(pairs["state"])
 
 
 pick = generics.jitable(sampling.pick)
@@ -43,7 +61,7 @@ def start(game, u):
 def place(game, h, s, actions):
     """Return the step, and the joint action's place among those of all states."""
     joint = 0
-    for i in range(len(game.actions)):
+    for i in range(len(game.strides)):
         joint += actions[i] * game.strides[i]
     return h, s * game.joint_actions + joint
 

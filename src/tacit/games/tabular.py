@@ -189,21 +189,25 @@ class TabularGame(Sealed):
         return s_next, rewards
 
     def kernels(self) -> GameTables:
-        """Return the tables as the compiled loop reads them; large arrays are shared with the game."""
-        from tacit.games.tables import GameTables  # imports the compiler
+        """Return the tables as the compiled loop reads them."""
+        from tacit.games.tables import GameTables, beside, by_agent  # imports the compiler
 
         block = self.states * self.joint_actions
         support, start = self._initial_cumulative
+        cumulative, state, rewards = self.cumulative, self.successors.state, self.rewards.reshape(self.agents, -1)
+        if 2 * cumulative.nbytes + rewards.nbytes < memory.available() // 4:  # otherwise they are shared with the game
+            cumulative, state = beside(cumulative, state)
+            rewards = locked(np.ascontiguousarray(rewards.T)).T
         return GameTables(
             first=self.successors.first,
-            state=self.successors.state,
+            state=state,
             prob=self.successors.prob,
-            cumulative=self.cumulative,
-            rewards=self.rewards.reshape(self.agents, -1),
+            cumulative=cumulative,
+            rewards=rewards,
             start_state=support,
             start_cumulative=start,
             actions=locked(np.array(self.actions)),
-            strides=locked(np.array([math.prod(self.actions[i + 1 :]) for i in range(self.agents)])),
+            strides=by_agent([math.prod(self.actions[i + 1 :]) for i in range(self.agents)]),
             horizon=self.horizon,
             states=self.states,
             joint_actions=self.joint_actions,

@@ -36,6 +36,7 @@ import numpy as np
 
 from tacit.bandits import AdaTsallis, Bandit, Cells, Swap
 from tacit.core import check, generics
+from tacit.core.packing import at
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners import spec, v_base, warm
 from tacit.learners.spec import Learner, Start, World
@@ -170,23 +171,24 @@ generics.weigh.implement(AdaptiveVState)(v_base.weigh)
 @generics.pace.implement(AdaptiveVState)
 def pace(learner, h, s):
     """Return α_t, in force at once."""
-    t = learner.visits[0, h * learner.states + s] + 1
+    t = learner.visits[0, generics.cell(h, s, learner.states)] + 1
     return (learner.horizon + 1.0) / (learner.horizon + t), True
 
 
 @generics.learn.implement(AdaptiveVState)
 def learn(learner, i, h, s, a, r, s_next):
     """Feed the bandit how much worse than usual this visit was, and move the value."""
-    c = h * learner.states + s
+    c = generics.cell(h, s, learner.states)
     H = learner.horizon
     learner.rewards[i, h] = r
     x = r
     if h + 1 < H:
         x += worth(learner, i, h + 1, s_next, r)
     before = worth(learner, i, h, s, r) if learner.optimism > 0.0 or learner.visits[i, c] > 0 else x
-    prob = generics.chance(learner.bandit, i, c, a)
-    generics.feed(learner.bandit, i, c, a, learner.baseline * before - x, prob)
-    learner.bound_sum[i] += generics.regret(learner.bandit, i, c) * learner.unit
+    bandit = at(learner.bandit, i, c)
+    prob = generics.chance(bandit, i, c, a)
+    generics.feed(bandit, i, c, a, learner.baseline * before - x, prob)
+    learner.bound_sum[i] += generics.regret(bandit, i, c) * learner.unit
     t = learner.visits[i, c] + 1
     learner.visits[i, c] = t
     learner.value[i, h, s] += (H + 1.0) / (H + t) * (x - learner.value[i, h, s])
@@ -197,7 +199,7 @@ def learn(learner, i, h, s, a, r, s_next):
 @generics.jitable
 def worth(learner, i, h, s, r):
     """Return the mean of what visits to a state brought, and with all the doubt that they leave the best return."""
-    t = learner.visits[i, h * learner.states + s]
+    t = learner.visits[i, generics.cell(h, s, learner.states)]
     if t == 0:
         return unseen(learner, i, h, r)
     doubt = learner.optimism / (learner.optimism + t)

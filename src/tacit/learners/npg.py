@@ -130,7 +130,7 @@ class NPGState(NamedTuple):
 @generics.weigh.implement(NPGState)
 def weigh(learner, i, h, s, out):
     """Write π, the softmax of the logits."""
-    c = h * learner.states + s
+    c = generics.cell(h, s, learner.states)
     total = 0.0
     for a in range(learner.actions[i]):
         out[a] = math.exp(learner.logits[i, c, a])
@@ -149,7 +149,7 @@ def act(learner, i, h, s, u):
         if u < 0.0:
             chosen = a
             break
-    learner.cell[i, h] = h * learner.states + s
+    learner.cell[i, h] = generics.cell(h, s, learner.states)
     learner.action[i, h] = chosen
     learner.chance[i, h] = max(learner.room[i, chosen], 1e-300)
     return chosen

@@ -134,13 +134,13 @@ class PGAdaptiveState(NamedTuple):
 @generics.weigh.implement(PGAdaptiveState)
 def weigh(learner, i, h, s, out):
     """Write π."""
-    shared(learner.prob[i, h * learner.states + s], 1.0, learner.actions[i], out)
+    shared(learner.prob[i, generics.cell(h, s, learner.states)], 1.0, learner.actions[i], out)
 
 
 @generics.act.implement(PGAdaptiveState)
 def act(learner, i, h, s, u):
     """Draw from π."""
-    c = h * learner.states + s
+    c = generics.cell(h, s, learner.states)
     a = drawn(learner.prob[i, c], 1.0, learner.actions[i], u)
     learner.cell[i, h] = c
     learner.action[i, h] = a

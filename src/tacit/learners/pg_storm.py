@@ -227,7 +227,7 @@ def played(learner, theta, a, n):
 @generics.act.implement(PGStormState)
 def act(learner, i, h, s, u):
     """Bring the cell up to date and draw from it."""
-    c = h * learner.states + s
+    c = generics.cell(h, s, learner.states)
     n = learner.actions[i]
     now = learner.now[i, h]
     visited = learner.since[i, c] > 0
@@ -256,7 +256,7 @@ def act(learner, i, h, s, u):
 @generics.weigh.implement(PGStormState)
 def weigh(learner, i, h, s, out):
     """Write π of the running episode."""
-    c = h * learner.states + s
+    c = generics.cell(h, s, learner.states)
     n = learner.actions[i]
     if learner.since[i, c] > 0:
         bring(learner, i, c, learner.clock[i], out)

@@ -27,6 +27,7 @@ import numpy as np
 
 from tacit.bandits import Bandit, Exp3IX, Swap
 from tacit.core import generics
+from tacit.core.packing import at
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners import spec, v_base
 from tacit.learners.spec import World
@@ -103,29 +104,30 @@ generics.weigh.implement(StageVState)(v_base.weigh)
 @generics.pace.implement(StageVState)
 def pace(learner, h, s):
     """Return the running mean within a stage, in force when it ends."""
-    n = learner.visits[0, h * learner.states + s] + 1
-    return 1.0 / n, n == learner.length[0, h * learner.states + s]
+    n = learner.visits[0, generics.cell(h, s, learner.states)] + 1
+    return 1.0 / n, n == learner.length[0, generics.cell(h, s, learner.states)]
 
 
 @generics.learn.implement(StageVState)
 def learn(learner, i, h, s, a, r, s_next):
     """Feed the bandit, and at the end of a stage renew the values. [Mao2022, Alg. 1, l. 5-16]"""
-    c = h * learner.states + s
+    c = generics.cell(h, s, learner.states)
     above, below = v_base.ahead(learner, i, h, s, r, s_next)
-    learner.upper_sum[i, c] += above
-    learner.lower_sum[i, c] += below
+    here = at(learner, i, c)
+    here.upper_sum[i, c] += above
+    here.lower_sum[i, c] += below
     v_base.feed(learner, i, h, c, a, above)
-    n = learner.visits[i, c] + 1
-    learner.visits[i, c] = n
-    if n == learner.length[i, c]:
+    n = here.visits[i, c] + 1
+    here.visits[i, c] = n
+    if n == here.length[i, c]:
         bonus = learner.bonus[i] / math.sqrt(n)
-        learner.upper[i, h, s] = min(learner.upper_sum[i, c] / n + bonus, learner.horizon - h)
-        learner.lower[i, h, s] = max(learner.lower_sum[i, c] / n - bonus, 0.0)
-        learner.upper_sum[i, c] = 0.0
-        learner.lower_sum[i, c] = 0.0
-        learner.visits[i, c] = 0
-        learner.length[i, c] = n + n // learner.horizon
-        generics.restart(learner.bandit, i, c, learner.length[i, c])
+        learner.upper[i, h, s] = min(here.upper_sum[i, c] / n + bonus, learner.horizon - h)
+        learner.lower[i, h, s] = max(here.lower_sum[i, c] / n - bonus, 0.0)
+        here.upper_sum[i, c] = 0.0
+        here.lower_sum[i, c] = 0.0
+        here.visits[i, c] = 0
+        here.length[i, c] = n + n // learner.horizon
+        generics.restart(at(learner.bandit, i, c), i, c, here.length[i, c])
 
 
 def stage_v_cce(

@@ -150,7 +150,7 @@ class UCBState(NamedTuple):
 @generics.act.implement(UCBState)
 def act(learner, i, h, s, u):
     """Take the best action, one of them at random if there are several."""
-    c = h * learner.states + s
+    c = generics.cell(h, s, learner.states)
     top, count = best(learner.Q[i, c], learner.actions[i])
     left = int(u * count)
     chosen = 0
@@ -166,7 +166,7 @@ def act(learner, i, h, s, u):
 @generics.weigh.implement(UCBState)
 def weigh(learner, i, h, s, out):
     """Write the greedy policy."""
-    c = h * learner.states + s
+    c = generics.cell(h, s, learner.states)
     top, count = best(learner.Q[i, c], learner.actions[i])
     for a in range(learner.actions[i]):
         out[a] = 1.0 / count if learner.Q[i, c, a] == top else 0.0
@@ -175,7 +175,7 @@ def weigh(learner, i, h, s, out):
 @generics.learn.implement(UCBState)
 def learn(learner, i, h, s, a, r, s_next):
     """Gather the stage; at its end lower Q, never raise it. [Zhang, Zhou, Ji 2020, Alg. 1]"""
-    c = h * learner.states + s
+    c = generics.cell(h, s, learner.states)
     v = learner.V[i, h + 1, s_next]
     ref = learner.reference[i, h + 1, s_next]
     learner.reward_sum[i, c, a] += (r - learner.reward_low) * learner.reward_scale

@@ -10,6 +10,7 @@ import numpy as np
 
 from tacit.bandits import Bandit, Cells, Exp3IX
 from tacit.core import check, generics
+from tacit.core.packing import at
 from tacit.core.types import FloatArray
 from tacit.learners import spec
 from tacit.learners.spec import World
@@ -125,12 +126,14 @@ class VLearner(spec.Learner):
 
 def act(learner, i, h, s, u):
     """Ask the bandit of (h, s). [Mao2022, Alg. 1, l. 6]"""
-    return generics.draw(learner.bandit, i, h * learner.states + s, u)
+    c = generics.cell(h, s, learner.states)
+    return generics.draw(at(learner.bandit, i, c), i, c, u)
 
 
 def weigh(learner, i, h, s, out):
     """Write μ_{h,i}(·|s)."""
-    generics.spread(learner.bandit, i, h * learner.states + s, out)
+    c = generics.cell(h, s, learner.states)
+    generics.spread(at(learner.bandit, i, c), i, c, out)
 
 
 @generics.jitable
@@ -145,5 +148,6 @@ def ahead(learner, i, h, s, r, s_next):
 @generics.jitable
 def feed(learner, i, h, c, a, above):
     """Feed the bandit of (h, s) the loss [H − h + 1 − (r + V̄_{h+1})]/H, in the scale that was chosen."""
-    prob = generics.chance(learner.bandit, i, c, a)
-    generics.feed(learner.bandit, i, c, a, (learner.horizon - h - above) * learner.loss_scale, prob)
+    bandit = at(learner.bandit, i, c)
+    prob = generics.chance(bandit, i, c, a)
+    generics.feed(bandit, i, c, a, (learner.horizon - h - above) * learner.loss_scale, prob)

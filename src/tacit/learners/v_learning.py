@@ -22,6 +22,7 @@ import numpy as np
 
 from tacit.bandits import Bandit, WeightedFTRL
 from tacit.core import check, generics
+from tacit.core.packing import at
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners import spec, v_base, warm
 from tacit.learners.spec import Start, World
@@ -107,21 +108,22 @@ generics.weigh.implement(VLearningState)(v_base.weigh)
 @generics.pace.implement(VLearningState)
 def pace(learner, h, s):
     """Return α_t, in force at once."""
-    t = learner.visits[0, h * learner.states + s] + 1
+    t = learner.visits[0, generics.cell(h, s, learner.states)] + 1
     return (learner.horizon + 1.0) / (learner.horizon + t), True
 
 
 @generics.learn.implement(VLearningState)
 def learn(learner, i, h, s, a, r, s_next):
     """Move the values and feed the bandit. [Mao2022, eqn:jin]"""
-    c = h * learner.states + s
+    c = generics.cell(h, s, learner.states)
     above, below = v_base.ahead(learner, i, h, s, r, s_next)
-    t = learner.visits[i, c] + 1
-    learner.visits[i, c] = t
+    here = at(learner, i, c)
+    t = here.visits[i, c] + 1
+    here.visits[i, c] = t
     alpha = (learner.horizon + 1.0) / (learner.horizon + t)
     bonus = learner.bonus[i] / math.sqrt(t)
-    learner.upper_mean[i, c] += alpha * (above + bonus - learner.upper_mean[i, c])
-    learner.lower_mean[i, c] += alpha * (below - bonus - learner.lower_mean[i, c])
-    learner.upper[i, h, s] = min(learner.upper_mean[i, c], learner.horizon - h)
-    learner.lower[i, h, s] = max(learner.lower_mean[i, c], 0.0)
+    here.upper_mean[i, c] += alpha * (above + bonus - here.upper_mean[i, c])
+    here.lower_mean[i, c] += alpha * (below - bonus - here.lower_mean[i, c])
+    learner.upper[i, h, s] = min(here.upper_mean[i, c], learner.horizon - h)
+    learner.lower[i, h, s] = max(here.lower_mean[i, c], 0.0)
     v_base.feed(learner, i, h, c, a, above)
