@@ -122,3 +122,19 @@ def test_wrong_parts_are_told(policies: dict[str, object], tmp_path: Path):
         part.act(1, 0)
     with pytest.raises(tacit.TacitError, match="s is 9"):
         part.act(0, 9)
+
+
+def test_what_is_refused_uses_no_step_up():
+    """A device that asks with a wrong state asks again."""
+    game = tacit.make("good-state", horizon=3)
+    run = tacit.learn(game, "stage-v-cce", episodes=50, bonus=0.1)
+    sampled = tacit.learn(game, "stage-v-cce", episodes=50, bonus=0.1, thin=2).policy
+    policies = [run.last, run.candidates["average"].policy, run.candidates["average"].policy.thinned(5), sampled]
+    for policy in policies:
+        asked, plain = policy.part(1), policy.part(1)
+        asked.begin(seed=3)
+        plain.begin(seed=3)
+        for h in range(3):
+            with pytest.raises(tacit.TacitError, match="s is 99"):
+                asked.act(h, 99)
+            assert asked.act(h, 1) == plain.act(h, 1)

@@ -137,7 +137,7 @@ class _Printed:
 
     @staticmethod
     def _line(cells: tuple[str, ...]) -> str:
-        widths = (5, 6, 13, 13, 13, 13)
+        widths = (5, 6, 17, 17, 17, 17)
         return "".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 

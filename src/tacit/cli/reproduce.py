@@ -156,7 +156,8 @@ def _check_known(settings: dict[str, Any]) -> None:
     known = {key for name in REGISTRY for key in REGISTRY.parameters(name)}
     for key in settings:
         if key not in known:
-            raise TacitError(f"--set {key}: no learner has this parameter{check.suggestion(key, known)}")
+            near = check.suggestion(key, known)
+            raise TacitError(f"--set {key}: no learner has this parameter{near} known: {', '.join(sorted(known))}")
 
 
 def _changed(experiment: Experiment, args: argparse.Namespace, settings: dict[str, Any]) -> Experiment:

@@ -143,7 +143,8 @@ def _correlated(game: TabularGame, concept: str, weights: FloatArray, objective:
 
     _backward(game, V, fill)
     found = _solution(game, concept, MarkovPolicy(Owned(probs)), V)
-    return replace(found, method=f"linear programs, step by step backwards; objective: {objective}")
+    kind = "convex" if objective == "entropy" else "linear"
+    return replace(found, method=f"{kind} programs, step by step backwards; objective: {objective}")
 
 
 def _nash(game: TabularGame, select: str) -> Solution:

@@ -309,10 +309,10 @@ class CertifiedPart(Part):
 
     def act(self, h: int, s: int) -> int:
         """Return the action at step h in state s; steps come in order."""
-        u = self._step(h)
         policy = self.policy
         if type(s) is not int or not 0 <= s < policy.states:
             s = check.integer("s", s, least=0, most=policy.states - 1)
+        u = self._step(h)
         assert self._common is not None
         self.index = self._earlier(h, s, self._common[h])
         if self.index < 0:

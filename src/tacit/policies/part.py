@@ -159,9 +159,9 @@ class MarkovPart(Part):
 
     def act(self, h: int, s: int) -> int:
         """Return the action at step h in state s."""
-        u = self._step(h)
         if type(s) is not int or not 0 <= s < self.states:
             s = check.integer("s", s, least=0, most=self.states - 1)
+        u = self._step(h)  # what is refused uses no step up
         row = self._rows[h if self.horizon is not None else 0][s]
         if not self._correlated:
             return bisect_right(row, u)

@@ -242,8 +242,8 @@ class SampledPart(Part):
 
     def act(self, h: int, s: int) -> int:
         """Return the action at step h in state s; steps come in order."""
+        state = np.array([check.integer("s", s, least=0, most=self.policy.states - 1)])
         u = self._step(h)
         assert self._common is not None
-        state = np.array([check.integer("s", s, least=0, most=self.policy.states - 1)])
         self._index = self.policy.earlier(h, self._index, state, np.array(self._common[h : h + 1]))
         return int(self.policy._drawn(self.agent, self._index, h, np.array([u]))[0])

@@ -210,9 +210,10 @@ class ThinnedPart(Part):
 
     def act(self, h: int, s: int) -> int:
         """Return the action at step h in state s; steps come in order."""
-        u = self._step(h)
         policy = self.policy
-        place = policy.find(self.node, check.integer("s", s, least=0, most=policy.states - 1))
+        state = check.integer("s", s, least=0, most=policy.states - 1)
+        u = self._step(h)
+        place = policy.find(self.node, state)
         if place < 0:
             self.node = 0
             return int(u * self._size)
