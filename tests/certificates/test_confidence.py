@@ -20,7 +20,7 @@ from tacit.evaluation.certificate import certificate
 from tacit.learners import REGISTRY
 
 
-@pytest.mark.parametrize("learner", ["stage-v-cce", "stage-v-ce"])
+@pytest.mark.parametrize("learner", ["stage-v-cce", pytest.param("stage-v-ce", marks=pytest.mark.slow)])
 def test_order_of_the_four_values(learner: str):
     coarse, left_the_cap = learner == "stage-v-cce", 0
     K = 60_000 if coarse else 400_000

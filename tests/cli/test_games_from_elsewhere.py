@@ -154,6 +154,7 @@ def test_an_environment_of_ones_own(files: Path, capsys: pytest.CaptureFixture[s
     assert printed(capsys, "run", "../experiment.toml")[0] == 0
 
 
+@pytest.mark.slow
 def test_learners_with_a_markov_policy_number_states_as_well(files: Path, capsys: pytest.CaptureFixture[str]):
     pytest.importorskip("pettingzoo")
     pairs = OWN_ENV.replace("return Discrete(2)\n    def action", "return MultiDiscrete([2, 3])\n    def action", 1)

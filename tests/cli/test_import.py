@@ -131,6 +131,7 @@ def test_a_learner_a_bandit_and_a_game_of_ones_own(on: str, capsys: pytest.Captu
 
 
 @pytest.mark.usefixtures("place")
+@pytest.mark.slow
 def test_processes_and_threads_store_the_same_bytes(capsys: pytest.CaptureFixture[str]):
     line = ["bet", "stage-v-cce", *IMPORT, "--episodes", "200", "--seeds", "2", "--set", "bandit=mine"]
     for on in ("threads", "processes"):

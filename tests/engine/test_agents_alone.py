@@ -9,7 +9,10 @@ import pytest
 EPISODES = 60
 
 
-@pytest.mark.parametrize("learner", table.LEARNERS)
+@pytest.mark.parametrize(
+    "learner",
+    [pytest.param(name, marks=pytest.mark.slow if name == "stage-v-ce tsallis-inf" else []) for name in table.LEARNERS],
+)
 def test_agents_alone_equal_the_fused_loop(learner: str):
     for name in table.GAMES:
         game, spec = table.make_game(name), table.make_learner(learner)

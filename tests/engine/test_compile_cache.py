@@ -134,7 +134,7 @@ def test_the_second_process_loads_and_a_changed_kernel_is_noticed(place: Place):
     assert place.run() == first
 
 
-@pytest.mark.parametrize("where", ["in the script", "in a module beside it"])
+@pytest.mark.parametrize("where", ["in the script", pytest.param("in a module beside it", marks=pytest.mark.slow)])
 def test_a_bandit_of_ones_own_and_its_change(where: str, place: Place):
     learner = "tacit.StageV(bandit=Stubborn(), iota=2.0)"
     apart = where == "in a module beside it"

@@ -232,6 +232,7 @@ def _trouble(on: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert before == {path: path.stat().st_mtime_ns for path in before}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_registry")
 def test_a_sweep_with_trouble_on_threads(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     _trouble("threads:3", tmp_path, capsys)

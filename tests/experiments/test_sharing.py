@@ -43,7 +43,8 @@ def begun(place: Path, out: Path, on: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGSTOP")
-@pytest.mark.parametrize("on", ["threads", pytest.param("processes", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("on", ["threads", "processes"])
 def test_two_processes_share_the_work(on: str, tmp_path: Path):
     """One is stopped in the middle of its first run; the other does all the rest, waits, and has that one too."""
     out = tmp_path / "out"

@@ -248,7 +248,7 @@ def begun(out: Path, on: str) -> subprocess.Popen[bytes]:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGINT")
-@pytest.mark.parametrize("on", ["threads", "processes"])
+@pytest.mark.parametrize("on", [pytest.param("threads", marks=pytest.mark.slow), "processes"])
 def test_control_c_keeps_what_was_done_and_the_same_command_goes_on(on: str, tmp_path: Path):
     out = tmp_path / "out"
     process = begun(out, on)

@@ -71,10 +71,9 @@ def apart(game: tacit.TabularGame, members: list[tuple[str, dict[str, Any]]]) ->
     return agents, returns
 
 
-#: The compiler takes seconds for each agent of a team: these have every game and every team once.
+#: The compiler takes seconds for each agent of a team: these are a gradient and a V-learner; others are tested beside.
 SHORT = {
     ("good-state", "gradients"),
-    ("three agents", "different bandits"),
     ("five agents", "v-learning and benchmarks"),
 }
 

@@ -32,7 +32,7 @@ def test_bandits_begin_at_the_policy_with_the_weight_of_so_many_visits(name: str
     assert 0 < moved < 0.3  # as old as it says: three visits of twenty
 
 
-@pytest.mark.parametrize("name", ["adaptive-v-cce", "adaptive-v-ce"])
+@pytest.mark.parametrize("name", ["adaptive-v-cce", pytest.param("adaptive-v-ce", marks=pytest.mark.slow)])
 def test_a_wrong_start_is_left_again(name: str):
     game = tacit.TabularGame(np.ones((1, 1, 2, 1)), np.array([0.0, 1.0]).reshape(1, 1, 1, 2), [1.0], 1)
     wrong = tacit.MarkovPolicy.deterministic([[[0]]], [2])

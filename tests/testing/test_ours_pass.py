@@ -50,13 +50,19 @@ LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", LEARNERS)
+#: One of each kind; the others are compiled in the long run, and their parts are tested beside.
+SHORT = ("stage-v-cce", "adaptive-v-cce", "pg-storm", "pg-adaptive", "npg", "q-independent", "ucb-central")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in SHORT else pytest.mark.slow) for name in LEARNERS]
+)
 def test_learners(name: str):
     kind, params = LEARNERS[name]
     check_learner(REGISTRY.make(kind, **params))
 
 
-@pytest.mark.parametrize("name", ["stage-v-cce small bonus", "stage-v-ce exp3", "pg-storm own ratio"])
+@pytest.mark.parametrize("name", ["stage-v-cce small bonus", "pg-storm own ratio"])
 def test_learners_on_another_game(name: str):
     kind, params = LEARNERS[name]
     check_learner(REGISTRY.make(kind, **params), tacit.make("box-pushing", horizon=4), episodes=40)
