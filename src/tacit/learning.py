@@ -205,6 +205,8 @@ def run_learner(
 ) -> Run:
     """Do what `learn` does, without warnings: they are in `run.warnings`."""
     watch = to_all([] if watch is None else [watch])
+    if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
+        raise TacitError(f"checkpoint is {brief(checkpoint)}; it must be a tacit.engine.checkpoint.Checkpoint")
     if not is_game(game) and is_environment(game):
         if bounds.get("encode") is not None or not has_table(game):
             return _in_environment(game, learner, params, options, watch, checkpoint, **bounds)
@@ -235,7 +237,8 @@ def run_learner(
         checkpoint = None
     else:
         watched = {"certificate": output.certificate, "record": output.record}
-        engine = FusedEngine(game, chosen, episodes=K, seed=seed, **watched, tell=lambda text: watch(Compiling(text)))
+        with telling(lambda text: watch(Compiling(text))):
+            engine = FusedEngine(game, chosen, episodes=K, seed=seed, **watched)
     return _conduct(engine, output, name, options, watch, checkpoint)
 
 
@@ -257,8 +260,6 @@ def _in_environment(
         raise TacitError(f"{name_of(env)} has no tables, which the certificate needs; leave the certificate out")
     if options.thin is not None:
         raise TacitError(f"thin is for games; leave it out for the environment {name_of(env)}")
-    if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
-        raise TacitError(f"checkpoint is {brief(checkpoint)}; it must be a tacit.engine.checkpoint.Checkpoint")
     if encode is not None and not callable(encode):
         raise TacitError(f"encode is {brief(encode)}; it must be a function from an observation to something hashable")
     adapter = environment(env)
@@ -350,8 +351,6 @@ def _conduct(
     early = _without_certificate(engine.game, output, options)
     curve = Curve(options.most, options.points, engine.game.agents, stops=options.stops)
     if checkpoint is not None:
-        if not isinstance(checkpoint, Checkpoint):
-            raise TacitError(f"checkpoint is {brief(checkpoint)}; it must be a tacit.engine.checkpoint.Checkpoint")
         checkpoint.resume({"engine": engine, "curve": curve, "output": output}, *engine.structs)
     game = engine.game.name or type(engine.game).__name__
     watch(Started(game, name, options.seed, options.most, curve.done, tuple(curve.rows), engine.game.horizon))

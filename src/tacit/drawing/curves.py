@@ -98,8 +98,9 @@ def gap_axis(ax: Any, *, scale: str = "log") -> None:
     if scale == "linear" or top <= 0:
         ax.set_ylim(-0.03 * max(top, 1e-9), 1.08 * top if top > 0 else 1.0)
         return
-    xs = [np.asarray(line.get_xdata(), dtype=float) for line in ax.lines if len(line.get_xdata()) > 2]
-    if xs and min(x.min() for x in xs) > 0 and max(x.max() for x in xs) > 20 * min(x.min() for x in xs):
+    long = [np.asarray(line.get_xdata(), dtype=float) for line in ax.lines if len(line.get_xdata()) > 2]
+    xs = np.concatenate([*long, np.zeros(0)])
+    if len(xs) and xs.min() > 0 and xs.max() > 20 * xs.min():
         ax.set_xscale("log")
     least = max(float(drawn[drawn > 0].min()), _LEAST * top)
     if float(drawn.min()) >= least:  # nothing is zero

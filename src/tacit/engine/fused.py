@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ import numpy as np
 from tacit.core import memory, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
-from tacit.core.kernel_cache import telling
 from tacit.core.packing import packed
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine import loop
@@ -62,7 +60,6 @@ class FusedEngine(Engine):
         seed: int,
         certificate: Certificate | ThinnedCertificate | Trace | Nothing = Nothing(),  # noqa: B008
         record: Record | SampledRecord | Nothing = Nothing(),  # noqa: B008
-        tell: Callable[[str], None] | None = None,
     ) -> None:
         self.game, self.learner = game, learner
         self.world = world = world_of(learner, game, episodes=episodes, seed=seed)
@@ -79,8 +76,7 @@ class FusedEngine(Engine):
         self._chosen = np.zeros(game.agents, dtype=np.int64)
         self._room = np.empty((1 + game.agents) * self.chunk * game.horizon)
         self._loop = compiled(loop.episodes, self._kernels, self.state, self.certificate, self.record)
-        with telling(tell):
-            self.play(self._draws(0), np.zeros((0, game.agents)))  # compile, or load what was compiled before
+        self.play(self._draws(0), np.zeros((0, game.agents)))  # compile, or load what was compiled before
 
     def advance(self, episodes: int) -> FloatArray:
         """Play episodes; return the agents' returns [episodes, N]."""

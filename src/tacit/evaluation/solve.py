@@ -34,7 +34,6 @@ class Solution:
     Attributes
     ----------
     concept : {"optimum", "cce", "ce", "nash"}
-    game : TabularGame or CountGame
     policy : MarkovPolicy, or SampledPolicy where it was learned
     values : array [N]
         Expected return of each agent from the initial distribution.

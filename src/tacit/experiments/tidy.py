@@ -33,7 +33,7 @@ def tidy(outcomes: Sequence[Outcome]) -> dict[str, Column]:
     `reward` is the agent's mean return in the window that ends with the episode, `value` and `gap` are of the policy at
     that time, and `kind` and `source` say which gap it is and how sure.
     """
-    labels = {id(one): group.learner for group in grouped(list(outcomes)) for one in group.outcomes}
+    labels = {id(one): group.learner for group in grouped(outcomes) for one in group.outcomes}
     pieces = [piece for one in outcomes for piece in _pieces(one, labels[id(one)])]
     if not pieces:
         raise TacitError("there are no runs to make a table of")
