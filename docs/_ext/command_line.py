@@ -21,9 +21,8 @@ class CommandLine(SphinxDirective):
         [commands] = [action for action in top._actions if isinstance(action, argparse._SubParsersAction)]
         about = {choice.dest: choice.help or "" for choice in commands._choices_actions}
         text = "".join(section(name, about.get(name, ""), found) for name, found in commands.choices.items())
-        return self.parse_text_to_nodes(
-            text + f"Examples\n--------\n\n{literal((top.epilog or '').removeprefix('examples:'))}", allow_section_headings=True
-        )
+        examples = literal((top.epilog or "").removeprefix("examples:"))
+        return self.parse_text_to_nodes(f"{text}Examples\n--------\n\n{examples}", allow_section_headings=True)
 
 
 def section(name: str, about: str, found: argparse.ArgumentParser) -> str:
