@@ -229,6 +229,7 @@ class CertifiedPolicy(Showable):
             raise TacitError(
                 f"{path} would be as large as the whole record; use policy.thinned(200).save({str(path)!r})"
             )
+        document.checked_ending(path, ".npz")
         small = np.min_scalar_type(self.states - 1)
         archive.write(
             path,
