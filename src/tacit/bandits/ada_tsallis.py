@@ -33,7 +33,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from tacit.bandits.rows import drawn, shared
+from tacit.bandits.rows import drawn, jotted, shared
 from tacit.bandits.spec import Bandit, Cells
 from tacit.core import check, generics
 from tacit.core.types import FloatArray, IntArray
@@ -102,6 +102,9 @@ class AdaTsallisState(NamedTuple):
     implicit: float  # γ·√(A/α)
     step: float  # constant of a fixed step, or 0 for AdaFTRL's
     actions: Annotated[IntArray, "N"]
+
+
+generics.jot_cell.implement(AdaTsallisState)(jotted)
 
 
 @generics.restart.implement(AdaTsallisState)

@@ -17,7 +17,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from tacit.bandits.rows import drawn, shared
+from tacit.bandits.rows import drawn, jotted, shared
 from tacit.bandits.spec import Bandit, Cells, rate
 from tacit.core import check, generics
 from tacit.core.exponential import exp
@@ -79,6 +79,9 @@ def make(cells: Cells, rates: FloatArray, implicit: float) -> Exp3IXState:
     )
 
 
+generics.jot_cell.implement(Exp3IXState)(jotted)
+
+
 @generics.restart.implement(Exp3IXState)
 def restart(bandit, i, c, rounds):
     """Weigh all actions alike and set the step size."""
@@ -99,7 +102,7 @@ def draw(bandit, i, c, u):
 @generics.chance.implement(Exp3IXState)
 def chance(bandit, i, c, a):
     """Return μ(a)."""
-    return bandit.weight[i, c, a] / bandit.total[i, c]
+    return bandit.weight[i, c, a] * (1.0 / bandit.total[i, c])
 
 
 @generics.spread.implement(Exp3IXState)

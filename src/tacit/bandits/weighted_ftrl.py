@@ -16,7 +16,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from tacit.bandits.rows import drawn, shared
+from tacit.bandits.rows import drawn, jotted, shared
 from tacit.bandits.spec import Bandit, Cells, rate
 from tacit.core import generics
 from tacit.core.exponential import exp
@@ -61,6 +61,9 @@ class WeightedFTRLState(NamedTuple):
     actions: Annotated[IntArray, "N"]
 
 
+generics.jot_cell.implement(WeightedFTRLState)(jotted)
+
+
 @generics.restart.implement(WeightedFTRLState)
 def restart(bandit, i, c, rounds):
     """Forget the losses."""
@@ -80,7 +83,7 @@ def draw(bandit, i, c, u):
 @generics.chance.implement(WeightedFTRLState)
 def chance(bandit, i, c, a):
     """Return μ(a)."""
-    return bandit.weight[i, c, a] / bandit.total[i, c]
+    return bandit.weight[i, c, a] * (1.0 / bandit.total[i, c])
 
 
 @generics.spread.implement(WeightedFTRLState)

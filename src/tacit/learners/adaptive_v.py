@@ -166,6 +166,7 @@ class AdaptiveVState(NamedTuple):
 
 generics.act.implement(AdaptiveVState)(v_base.act)
 generics.weigh.implement(AdaptiveVState)(v_base.weigh)
+generics.jot.implement(AdaptiveVState)(v_base.jot)
 
 
 @generics.pace.implement(AdaptiveVState)

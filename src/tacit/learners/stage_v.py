@@ -100,6 +100,7 @@ class StageVState(NamedTuple):
 
 generics.act.implement(StageVState)(v_base.act)
 generics.weigh.implement(StageVState)(v_base.weigh)
+generics.jot.implement(StageVState)(v_base.jot)
 
 
 @generics.pace.implement(StageVState)

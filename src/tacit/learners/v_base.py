@@ -136,6 +136,12 @@ def weigh(learner, i, h, s, out):
     generics.spread(at(learner.bandit, i, c), i, c, out)
 
 
+def jot(learner, i, h, s, size, room, row, column):
+    """Write all but the last of μ_{h,i}(·|s) into a row."""
+    c = generics.cell(h, s, learner.states)
+    generics.jot_cell(at(learner.bandit, i, c), i, c, size, room, row, column)
+
+
 @generics.jitable
 def ahead(learner, i, h, s, r, s_next):
     """Return r + V̄_{h+1}(s') and r + V̲_{h+1}(s'), with r brought to [0, 1]; sum up the bound at the first step."""

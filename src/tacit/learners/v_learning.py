@@ -103,6 +103,7 @@ class VLearningState(NamedTuple):
 
 generics.act.implement(VLearningState)(v_base.act)
 generics.weigh.implement(VLearningState)(v_base.weigh)
+generics.jot.implement(VLearningState)(v_base.jot)
 
 
 @generics.pace.implement(VLearningState)
