@@ -20,6 +20,7 @@ import numpy as np
 from tacit.bandits.rows import drawn, shared
 from tacit.bandits.spec import Bandit, Cells, rate
 from tacit.core import check, generics
+from tacit.core.exponential import exp
 from tacit.core.types import FloatArray, IntArray
 
 
@@ -113,7 +114,7 @@ def feed(bandit, i, c, a, loss, prob):
     eta = bandit.eta[i, c]
     grown = bandit.loss[i, c, a] + eta * loss / (prob + bandit.implicit * eta)
     bandit.loss[i, c, a] = grown
-    weight = math.exp(bandit.reference[i, c] - grown)
+    weight = exp(bandit.reference[i, c] - grown)
     total = bandit.total[i, c] + (weight - bandit.weight[i, c, a])
     bandit.weight[i, c, a] = weight
     bandit.total[i, c] = total
@@ -129,7 +130,7 @@ def renew(bandit, i, c):
         least = min(least, bandit.loss[i, c, a])
     total = 0.0
     for a in range(bandit.actions[i]):
-        weight = math.exp(least - bandit.loss[i, c, a])
+        weight = exp(least - bandit.loss[i, c, a])
         bandit.weight[i, c, a] = weight
         total += weight
     bandit.reference[i, c] = least

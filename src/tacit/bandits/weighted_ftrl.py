@@ -19,6 +19,7 @@ import numpy as np
 from tacit.bandits.rows import drawn, shared
 from tacit.bandits.spec import Bandit, Cells, rate
 from tacit.core import generics
+from tacit.core.exponential import exp
 from tacit.core.types import FloatArray, IntArray
 
 
@@ -121,7 +122,7 @@ def feed(bandit, i, c, a, loss, prob):
         least = min(least, bandit.loss[i, c, b])
     total = 0.0
     for b in range(n):
-        weight = math.exp(eta * (least - bandit.loss[i, c, b]))
+        weight = exp(eta * (least - bandit.loss[i, c, b]))
         bandit.weight[i, c, b] = weight
         total += weight
     bandit.total[i, c] = total

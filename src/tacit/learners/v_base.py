@@ -10,7 +10,7 @@ import numpy as np
 
 from tacit.bandits import Bandit, Cells, Exp3IX
 from tacit.core import check, generics
-from tacit.core.packing import at
+from tacit.core.layout import at
 from tacit.core.types import FloatArray
 from tacit.learners import spec
 from tacit.learners.spec import World
