@@ -121,7 +121,7 @@ def main() -> None:
             flush=True,
         )
         if args.json:
-            args.json.write_text(json.dumps(rows, indent=1) + "\n")
+            args.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     if args.out:
         figure(rows, args.out, args.episodes)
 
