@@ -75,10 +75,12 @@ def advance(game, token, u):
     """Draw the next state."""
     h, joint = token
     row = max(h * game.transition_stride + joint, 0)
-    if game.width:
-        first = row * game.width
-        return np.int64(game.state[pick(game.cumulative, first, first + game.width, u)])
-    return np.int64(game.state[pick(game.cumulative, game.first[row], game.first[row + 1], u)])
+    first = row * game.width
+    end = first + game.width
+    if not game.width:
+        first = game.first[row]
+        end = game.first[row + 1]
+    return np.int64(game.state[pick(game.cumulative, first, end, u)])
 
 
 @generics.reward.implement(GameTables)
