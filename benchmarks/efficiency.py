@@ -141,7 +141,7 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.held: dict[str, list[Any]] = json.loads(path.read_text()) if path.exists() else {}
+        self.held: dict[str, list[Any]] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
     def get(self, label: str, game: str, seed: int) -> Measured | None:
         found = self.held.get(f"{label} | {game} | {seed}")
@@ -153,7 +153,7 @@ class Store:
             f"{json.dumps(k, ensure_ascii=False)}: {json.dumps(v)}" for k, v in sorted(self.held.items())
         )
         fresh = self.path.with_suffix(".tmp")
-        fresh.write_text("{\n" + lines + "\n}\n")
+        fresh.write_text("{\n" + lines + "\n}\n", encoding="utf-8")
         os.replace(fresh, self.path)
 
     def seeds(self, label: str, game: str) -> list[Measured]:
@@ -435,7 +435,7 @@ def report(store: Store, limits: str) -> None:
         by_game="\n".join(by_game(found)),
         ablation="\n".join(ablation(store)),
     )
-    (DOCS / "efficiency.md").write_text(text)
+    (DOCS / "efficiency.md").write_text(text, encoding="utf-8")
 
 
 def plan(seeds: int, other_seeds: int) -> Iterator[tuple[str, Case, str, int]]:

@@ -17,7 +17,7 @@ os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")  # a word less on s
 os.environ["IPYTHONDIR"] = tempfile.mkdtemp(prefix="tacit-docs-")
 _profile = Path(os.environ["IPYTHONDIR"], "profile_default")
 _profile.mkdir()
-(_profile / "ipython_kernel_config.py").write_text("c = get_config()\nc.IPKernelApp.log_level = 40\n")
+(_profile / "ipython_kernel_config.py").write_text("c = get_config()\nc.IPKernelApp.log_level = 40\n", encoding="utf-8")
 
 from tacit._version import __version__  # noqa: E402
 

@@ -60,7 +60,7 @@ R: sweep sweep : filthy : * : * : -5
 folder = Path(tempfile.mkdtemp())
 path = Path(sys.argv[1]) if len(sys.argv) > 1 else folder / "cleaners.dpomdp"
 if len(sys.argv) == 1:
-    path.write_text(CLEANERS)
+    path.write_text(CLEANERS, encoding="utf-8")
 
 game = tacit.load(path, horizon=10)
 print(game)

@@ -32,7 +32,7 @@ CURVE = ("experiments/curve_file.py", "open")  # grows line by line
 def writers(place: Path) -> list[str]:
     """Return the calls in a source that open a file to write."""
     found = []
-    for node in ast.walk(ast.parse(place.read_text())):
+    for node in ast.walk(ast.parse(place.read_text(encoding="utf-8"))):
         if not isinstance(node, ast.Call):
             continue
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -47,6 +47,25 @@ def test_no_source_writes_a_file_by_itself():
     made = {(place.relative_to(ROOT).as_posix(), name) for place in ROOT.rglob("*.py") for name in writers(place)}
     assert made <= {*ALLOWED, CURVE}
     assert ("report/saving.py", "savefig") in made  # the search does find them
+
+
+def test_a_file_that_a_reader_holds_is_replaced_when_it_is_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """As on Windows, where a file that is open cannot be replaced."""
+    replace, left = os.replace, [2]
+
+    def held(source: Path, target: Path) -> None:
+        if left[0]:
+            left[0] -= 1
+            raise PermissionError(13, "Permission denied")
+        replace(source, target)
+
+    monkeypatch.setattr(os, "replace", held)
+    with pytest.raises(tacit.TacitError, match="cannot write"):
+        whole.write(tmp_path / "a", b"x")
+    left[0] = 2
+    monkeypatch.setattr(whole, "_WAITS", (0.0, 0.0))
+    whole.write(tmp_path / "a", b"x")
+    assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
 @POSIX

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -50,6 +51,23 @@ def out(whole: Path, tmp_path: Path) -> Path:
 
 def run_of(out: Path, learner: str = "stage-v-cce") -> Path:
     return sorted(out.glob(f"*{learner}_seed0*"))[0]
+
+
+def test_of_a_long_curve_rows_are_sampled(whole: Path):
+    place = store.directories(whole)[0]
+    every, some = store.load(place).curve, store.load(place, most=500).curve
+    assert 1 < len(some) < len(every)
+    assert set(some["episode"]) < set(every["episode"])
+    assert (some[0], some[-1]) == (every[0], every[-1])
+
+
+def test_a_long_curve_that_was_altered_is_reported(whole: Path, tmp_path: Path):
+    place = tmp_path / "run"
+    shutil.copytree(store.directories(whole)[0], place)
+    lines = (place / store.CURVE).read_bytes().splitlines(keepends=True)
+    (place / store.CURVE).write_bytes(b"".join(lines[:1] + lines[2:]))  # a row that would not be kept
+    with pytest.raises(tacit.TacitError, match="cut short or altered"):
+        store.load(place, most=500)
 
 
 def test_what_is_read_is_what_was_learnt(whole: Path):

@@ -6,6 +6,7 @@ import os
 import secrets
 import stat
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,6 +18,9 @@ from tacit.core.errors import TacitError
 PART = ".part"
 
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+
+#: Seconds between attempts to replace a file: Windows refuses while a reader has the old one open.
+_WAITS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if os.name == "nt" else ()
 
 _local = threading.local()
 
@@ -52,13 +56,24 @@ def written(place: Path, *, mode: int = 0o666, sync: bool = True) -> Iterator[Bi
             stream.flush()
             if sync and not getattr(_local, "passing", False):
                 os.fsync(stream.fileno())
-        os.replace(temporary, place)
+        _replace(temporary, place)
     except BaseException as error:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
         if isinstance(error, OSError):
             raise _cannot(place, error) from None
         raise
+
+
+def _replace(temporary: Path, place: Path) -> None:
+    """Put a file in its place."""
+    for wait in _WAITS:
+        try:
+            os.replace(temporary, place)
+            return
+        except PermissionError:
+            time.sleep(wait)
+    os.replace(temporary, place)
 
 
 def write(place: Path, content: bytes, *, mode: int = 0o666, sync: bool = True) -> None:

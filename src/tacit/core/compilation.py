@@ -7,11 +7,13 @@ sources that take part: this package's, and those of the modules in which the ty
 
 from __future__ import annotations
 
+import gc
 import hashlib
 import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,8 +23,11 @@ import numba
 
 from tacit.core.kernel_cache import KernelCache
 from tacit.core.kernel_directory import kernel_directory
+from tacit.core.linking import with_environments
 
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}  # see generics.OPTIONS
+#: See `generics.OPTIONS`; C never calls a loop.
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+
 _lock, _compiling = threading.Lock(), threading.RLock()
 _compiled: dict[tuple[Callable[..., Any], str], Callable[..., Any]] = {}
 
@@ -55,14 +60,26 @@ def _with_short_vectors(compile: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     def joined(*args: Any, **kwargs: Any) -> Any:
-        with _compiling:  # as numba's own lock does; the option is everybody's
+        with _compiling, _without_collecting():  # as numba's own lock does; the option is everybody's
             before, numba.config.SLP_VECTORIZE = numba.config.SLP_VECTORIZE, 1
             try:
-                return compile(*args, **kwargs)
+                return with_environments(compile(*args, **kwargs))
             finally:
                 numba.config.SLP_VECTORIZE = before
 
     return joined
+
+
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Keep Python from looking for garbage: nearly all objects that the compiler makes live until it is done."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 def source_digest(structs: tuple[object, ...]) -> str:

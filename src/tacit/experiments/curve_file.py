@@ -38,7 +38,7 @@ class CurveFile:
             self.close()
             files.write(self._path, "".join(_line(row) for row in event.rows).encode(), sync=False)
             self.rows = len(event.rows)
-            self._stream = open(self._path, "a", encoding="utf-8")  # noqa: SIM115
+            self._stream = open(self._path, "a", encoding="utf-8", newline="\n")  # noqa: SIM115
         elif isinstance(event, Measured) and self._stream is not None:
             self._stream.write(_line(event.row))
             self._stream.flush()

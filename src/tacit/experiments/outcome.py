@@ -164,6 +164,6 @@ def _machine() -> str:
     """Name this machine and its processor, on which the last bits of a result may depend."""
     kind = platform.processor() or platform.machine()
     with contextlib.suppress(OSError, StopIteration):  # Linux only
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
         kind = next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return f"{platform.node()}, {kind}"

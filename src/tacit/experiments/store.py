@@ -15,6 +15,7 @@ used.
 from __future__ import annotations
 
 import ast
+import hashlib
 import json
 import os
 import platform
@@ -28,7 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit import policies
-from tacit.core import atomic, check
+from tacit.core import atomic, check, reading
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.engine import Run
 from tacit.engine.advice import Advice
@@ -128,24 +129,41 @@ def finished(place: Path) -> bool:
     return os.path.exists(place / SUMMARY)  # false too where it may not be looked at
 
 
-def load(place: Path) -> Outcome:
-    """Read a finished run; whatever is not as it was written is reported."""
-    if not place.is_dir():
-        raise TacitError(f"no directory {place}")
+def check_directory(place: Path) -> None:
+    """Check that a path is a directory, as that of results has to be."""
+    if place.is_dir():
+        return
+    if place.suffix == ".toml" and place.is_file():
+        told = "is an experiment, not a directory of results; `tacit run` with --out DIR runs it and stores them in DIR"
+        raise TacitError(f"{place} {told}")
+    if place.exists():
+        raise TacitError(f"{place} is a file, not a directory of results")
+    raise TacitError(f"no directory {place}")
+
+
+def load(place: Path, *, most: int | None = None) -> Outcome:
+    """Read a finished run; whatever is not as it was written is reported.
+
+    Of a curve of more than `most` bytes, evenly spaced rows and the last are kept: for those who only look at it.
+    """
+    check_directory(place)
     if not finished(place):
         raise TacitError(f"{place} holds no finished run; run the command that began it again to resume it")
     summary, stored = _summary(place), load_spec(place)
     if summary["hash"] != stored.hash:
         raise TacitError(f"{place / SUMMARY} is of another run than {place / SPEC}{_AGAIN}")
     for name in summary["files"]:
-        _whole(place, name, summary)
+        if name != CURVE:
+            _whole(place, name, summary)
     kept = {key: value for key, value in summary.items() if key not in ("hash", "files", "digest")}
     gap = summary["gap"]
     kept |= {"gap": None if gap is None else GapOutcome(**gap), "notes": tuple(summary["notes"])}
     kept["candidates"] = {name: GapOutcome(**one) for name, one in summary["candidates"].items()}
     kept["advice"] = tuple(Advice(*words) for words in summary["advice"])
     kept |= _machine(place)
-    return Outcome(spec=stored.run, curve=_curve(place, _whole(place, CURVE, summary)), **kept)
+    long = most is not None and (place / CURVE).stat().st_size > most
+    content = _sampled(place, most or 1, summary) if long else _whole(place, CURVE, summary)
+    return Outcome(spec=stored.run, curve=_curve(place, content), **kept)
 
 
 def load_policy(place: Path, candidate: str | None = None) -> Any:
@@ -164,8 +182,7 @@ def load_policy(place: Path, candidate: str | None = None) -> Any:
 
 def directories(place: Path) -> list[Path]:
     """Return the finished runs that a path means: itself, or all that it holds."""
-    if not place.is_dir():
-        raise TacitError(f"no directory {place}")
+    check_directory(place)
     if os.path.exists(place / SPEC) or finished(place):
         return [place]
     found = sorted(part for part in place.iterdir() if part.is_dir() and finished(part))
@@ -229,6 +246,20 @@ def _whole(place: Path, name: str, summary: dict[str, Any]) -> bytes:
     if files.digest(content) != summary["files"].get(name):
         raise TacitError(f"{place / name} is cut short or altered{_AGAIN}")
     return content
+
+
+def _sampled(place: Path, most: int, summary: dict[str, Any]) -> bytes:
+    """Return evenly spaced lines of a curve, about `most` bytes of them, and the last; all of it is checked."""
+    hashed, kept, line = hashlib.sha256(), list[bytes](), b""
+    with reading.opened(place / CURVE) as (stream, size):
+        every = -(-size // most)
+        for k, line in enumerate(iter(lambda: stream.readline(most), b"")):
+            hashed.update(line)
+            if k % every == 0:
+                kept.append(line)
+    if hashed.hexdigest() != summary["files"].get(CURVE):
+        raise TacitError(f"{place / CURVE} is cut short or altered{_AGAIN}")
+    return b"".join(kept if kept[-1:] == [line] else [*kept, line])
 
 
 def _curve(place: Path, content: bytes) -> npt.NDArray[Any]:

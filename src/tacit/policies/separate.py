@@ -93,6 +93,7 @@ class SeparatePolicy(Showable):
     def save(self, path: str | os.PathLike[str], *, agent: int | None = None) -> None:
         """Write the policy as `.npz`; parts are loaded from it (`Part.load`), and `agent` is refused."""
         document.whole_only(path, agent, "")
+        document.checked_ending(path, ".npz")
         archive.write(
             path,
             {

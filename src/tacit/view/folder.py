@@ -24,6 +24,9 @@ from tacit.view.growing import GrowingCurve
 #: The most runs that are shown, and entries of a directory that are looked at.
 MOST_RUNS, MOST_ENTRIES = 2000, 100_000
 
+#: Bytes of a finished run's curve that are looked at; of a longer one, evenly spaced rows.
+MOST_CURVE = 16_000_000
+
 #: Seconds since the last row within which a run without a summary counts as going on.
 FRESH = 60.0
 
@@ -90,8 +93,7 @@ class Folder:
     """
 
     def __init__(self, place: Path) -> None:
-        if not place.is_dir():
-            raise TacitError(f"no directory {place}")
+        store.check_directory(place)
         self.place = place
         self.runs: dict[str, StoredRun] = {}
         self.problems: dict[str, str] = {}
@@ -133,7 +135,7 @@ class Folder:
                 stored = store.load_spec(place)
                 run = StoredRun(name, place, stored.run, stored.versions)
             finished = store.finished(place)
-            run.outcome = store.load(place) if finished else None
+            run.outcome = store.load(place, most=MOST_CURVE) if finished else None
         except (TacitError, OSError, RecursionError, MemoryError) as error:
             self._stamps[name], self.problems[name] = stamps, sentence(error)
             self.runs.pop(name, None)

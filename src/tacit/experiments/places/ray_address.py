@@ -23,7 +23,7 @@ def found(address: str) -> tuple[str, bool]:
     if named and named != "auto":
         return named, True
     try:
-        last = _note().read_text().strip()
+        last = _note().read_text(encoding="utf-8").strip()
     except (OSError, ValueError):
         last = ""
     return ("local" if last and not answers(last) else "auto"), bool(named)
