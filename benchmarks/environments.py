@@ -64,17 +64,26 @@ def alone(env: Any, seconds: float, *, seeded: bool = False) -> float:
     return steps / (time.process_time() - began)
 
 
-def learning(env: Any, seconds: float, **given: Any) -> float:
-    """Steps a second of `tacit.learn`, scouting and compilation left out."""
-    at = {}
+def learning(env: Any, seconds: float, *, early: bool = False, **given: Any) -> float:
+    """Steps a second of `tacit.learn`, without scouting and compilation; counted where episodes end early."""
+    at, steps, step = {}, [0], env.step
+
+    def counted(actions: Any) -> Any:
+        steps[0] += 1
+        return step(actions)
 
     def watch(event: object) -> None:
         at[type(event).__name__] = time.process_time()
+        if type(event).__name__ == "Started":
+            steps[0] = 0
 
+    if early:
+        env.step = counted
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         run = tacit.learn(env, "adaptive-v-cce", episodes=200_000, seconds=seconds, points=10, progress=watch, **given)
-    return run.episodes * run.game.horizon / (at["Measured"] - at["Started"])
+    made = steps[0] if early else run.episodes * run.game.horizon
+    return float(made / (at["Measured"] - at["Started"]))
 
 
 def real() -> dict[str, tuple[Callable[[], Any], dict[str, Any]]]:
@@ -89,9 +98,9 @@ def real() -> dict[str, tuple[Callable[[], Any], dict[str, Any]]]:
     small = {"x_size": 5, "y_size": 5, "n_evaders": 1, "n_pursuers": 2, "obs_range": 5, "max_cycles": 50}
     return {
         "rps_v2": (lambda: rps_v2.parallel_env(max_cycles=10), {}),
-        "pursuit_v5": (lambda: pursuit_v5.parallel_env(**small), {"encode": nearest, "horizon": 50}),
-        "Blackjack-v1": (lambda: gymnasium.make("Blackjack-v1"), {}),
-        "Taxi-v4 (played)": (lambda: gymnasium.make("Taxi-v4"), {"horizon": 50, "encode": int}),
+        "pursuit_v5": (lambda: pursuit_v5.parallel_env(**small), {"encode": nearest, "horizon": 50, "early": True}),
+        "Blackjack-v1": (lambda: gymnasium.make("Blackjack-v1"), {"early": True}),
+        "Taxi-v4 (played)": (lambda: gymnasium.make("Taxi-v4"), {"horizon": 50, "encode": int, "early": True}),
     }
 
 

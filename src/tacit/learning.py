@@ -24,7 +24,7 @@ from tacit.engine.outputs.thinned import MOST_THIN, ThinnedOutput
 from tacit.engine.protocols import Engine, Output
 from tacit.engine.record import Record
 from tacit.engine.run import Run
-from tacit.environments.adapters import GameAdapter, environment, is_environment, name_of
+from tacit.environments.adapters import GameAdapter, environment, is_environment, missing, name_of
 from tacit.environments.bounds import Bounds, Exceeded, episode_bounds, told_scouting
 from tacit.environments.engine import EnvironmentEngine
 from tacit.environments.observations import Encode
@@ -213,8 +213,8 @@ def run_learner(
         game, bounds = from_gymnasium(game, horizon=bounds.get("horizon")), {**bounds, "horizon": None}
     if not is_game(game):
         raise TacitError(
-            f"game is {brief(game)}; it must be a TabularGame, as from tacit.make or tacit.load, a game with kernels "
-            f"of its own (see tacit.kernels) or an environment"
+            f"game is {brief(game)}{missing(game)}; it must be a TabularGame, as from tacit.make or tacit.load, a game "
+            f"with kernels of its own (see tacit.kernels) or an environment"
         )
     check_sizes(game)
     if not is_exact(game):
@@ -266,6 +266,7 @@ def _in_environment(
     name, chosen = team(learner, params, name_of(env), len(adapter.names))
     check_alone(chosen, name)
     bounds = episode_bounds(adapter, horizon=horizon, reward_range=reward_range, seed=options.seed)
+    told = bounds.notes
     if bounds.guessed:
         watch(Scouted(told_scouting(name_of(env), bounds, rangeless=chosen.rangeless)))
     seeding = Seeding(adapter, options.seed, pickled=check.flag("pickle_env", pickle_env or False))
@@ -274,7 +275,7 @@ def _in_environment(
             engine = EnvironmentEngine(
                 adapter, chosen, bounds, episodes=options.most, seed=options.seed, encode=encode, seeding=seeding
             )
-        engine.tells_seeding = checkpoint is not None
+        engine.tells_seeding, engine.told = checkpoint is not None, told
         output = _output(engine.game, chosen, options)
         engine.record = output.record
         try:
@@ -393,7 +394,7 @@ def _conduct(
     )
     with contextlib.suppress(KeyboardInterrupt):  # there is nothing left to interrupt
         for note in dict.fromkeys((*run.notes, *engine.warnings)):
-            if note not in before:
+            if note not in (*before, *engine.told):
                 watch(Noted(note))
         watch(Finished(curve.done, ended))
     return run

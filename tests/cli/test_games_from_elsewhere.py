@@ -189,7 +189,10 @@ def test_an_environment_that_prints_or_fails(files: Path, capfd: pytest.CaptureF
     ("arguments", "told"),
     [
         (["solve", "pettingzoo:pettingzoo.classic.rps_v2"], "no tables"),
-        (["run", "pettingzoo:no_such_module_here", "v-learning", "--episodes", "5"], "is no module with"),
+        (
+            ["run", "pettingzoo:no_such_module_here", "v-learning", "--episodes", "5"],
+            "there is no module",
+        ),
         (["run", "pettingzoo:json", "v-learning", "--episodes", "5"], "is no module with"),
         (["run", "no_such.nfg", "v-learning", "--episodes", "5"], "no file"),
         (["run", "game.xyz", "v-learning", "--episodes", "5"], "a game file ends in .npz or .dpomdp or .nfg"),

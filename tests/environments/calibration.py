@@ -21,11 +21,33 @@ class Trial:
     reached: list[float]  # of the exact gain of a best response
 
 
-def trial(number: int, episodes: int) -> Trial:
+def rare_loss(number: int, plays: int) -> tuple[tacit.TabularGame, tacit.MarkovPolicy]:
+    """A game in which agent 0's second action pays, and costs more by a loss of 1 once in 3 to 10 · `plays` episodes.
+
+    Agent 1's coin moves the rewards of agent 0 by 0.0001, so that no two measurements are the same.
+    """
+    rng = np.random.default_rng(number)
+    chance = float(rng.uniform(0.1, 0.3)) / plays
+    transitions, rewards = np.zeros((1, 3, 2, 2, 3)), np.zeros((2, 2, 3, 2, 2))
+    transitions[0, :, :, :, 1] = 1.0
+    transitions[0, 0, 1] = [[0.0, 1.0 - chance, chance]] * 2
+    rewards[0, 0, 0] = [[0.0, 0.0001], [chance / 2 + 0.0001, chance / 2]]
+    rewards[0, 1, 1] = 1.0
+    game = tacit.TabularGame(transitions, rewards, np.array([1.0, 0.0, 0.0]), 2)
+    even = np.full((2, 3, 2), 0.5)
+    return game, tacit.MarkovPolicy([np.broadcast_to([1.0, 0.0], (2, 3, 2)).copy(), even])
+
+
+def trial(number: int, episodes: int, *, rare: bool = False) -> Trial:
     """Measure a random policy of a random game; everything random comes from its number."""
     agents, states, actions, horizon = SIZES[number % len(SIZES)]
-    game = tacit.make("random-general-sum", agents=agents, states=states, actions=actions, horizon=horizon, seed=number)
-    policy = tacit.MarkovPolicy.random(game, seed=number, correlated=number % 3 == 0)
+    if rare:
+        agents = 2
+        game, policy = rare_loss(number, episodes // 2)
+    else:
+        sizes = {"agents": agents, "states": states, "actions": actions, "horizon": horizon}
+        game = tacit.make("random-general-sum", **sizes, seed=number)
+        policy = tacit.MarkovPolicy.random(game, seed=number, correlated=number % 3 == 0)
     exact = evaluate(game, policy, gap="cce")
     found = tacit.exploit(game, policy, episodes=episodes, seed=number)
     played = tacit.evaluate(game, policy, episodes=episodes, seed=number + 10_000)

@@ -137,3 +137,24 @@ def test_spaces_that_change_or_do_not_hold():
     assert run.interrupted
     with pytest.raises(tacit.TacitError, match=r"left observed array\(\[99, 0\]\), which is not in"):
         tacit.learn(Outside(), "adaptive-v-cce", **given)
+
+
+def test_an_object_without_step_is_told():
+    class Half:
+        actions = 2
+
+        def reset(self) -> int:
+            return 0
+
+    with pytest.raises(tacit.TacitError, match="which has no step; it must be"):
+        tacit.learn(Half(), episodes=2)
+
+
+def test_what_scouting_has_told_is_not_told_again():
+    told: list[str] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        run = tacit.learn(Coins(), episodes=5, progress=lambda event: told.append(getattr(event, "text", "")))
+    assert sum("random episodes suggest" in text for text in told) == 1
+    assert not any("as in a few episodes" in text for text in told)
+    assert any("as in a few episodes" in note for note in run.notes)

@@ -105,3 +105,15 @@ def test_what_a_run_stores_is_read_by_its_kind(tmp_path: Path):
     found = {store.load(place).label: store.load_policy(place) for place in store.directories(tmp_path)}
     assert isinstance(found["stage-v-ce"], tacit.CertifiedPolicy)
     assert isinstance(found["pg-storm"], tacit.MarkovPolicy)
+
+
+def test_files_of_other_things_are_told_by_what_they_are(kinds: dict[str, object], tmp_path: Path):
+    tacit.make("chicken").save(tmp_path / "game.npz")
+    tacit.agent("adaptive-v-cce", states=1, actions=2, horizon=1, reward_range=(0, 1)).save(tmp_path / "agent.npz")
+    (tmp_path / "text.npz").write_text("no archive at all, but long enough to have a tail " * 9)
+    told = {"game": "holds a game", "agent": "holds an agent", "text": "is not a whole .npz file"}
+    for name, words in told.items():
+        with pytest.raises(tacit.TacitError, match=words):
+            tacit.Part.load(tmp_path / f"{name}.npz", agent=0)
+    with pytest.raises(tacit.TacitError, match=r"thinned\(200\)"):
+        kinds["certified"].save(tmp_path / "part.json", agent=0)  # type: ignore[attr-defined]

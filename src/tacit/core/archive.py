@@ -139,11 +139,13 @@ def _stated_members(stream: BinaryIO, size: int, place: Path) -> int:
     if len(tail) < 22:
         raise TacitError(f"{place} is not a whole .npz file: it has {size} bytes")
     signature, _, _, _, total, length, _, comment = struct.unpack("<4s4H2LH", tail[-22:])
+    if signature != b"PK\5\6":
+        raise TacitError(f"{place} is not a whole .npz file: cut short, altered or of another kind")
     if tail[-42:-38] == b"PK\6\7":  # an archive of more than 2 GB has its sizes in a longer record before
         length = max(length % 0xFFFFFFFF, int.from_bytes(tail[-58:-50], "little"))
     if length > DIRECTORY:
         raise TacitError(f"{place} is altered: its directory has {memory.human(length)}")
-    return int(total) if signature == b"PK\5\6" and comment == 0 else -1
+    return int(total) if comment == 0 else -1
 
 
 def _check_members(members: list[zipfile.ZipInfo], place: Path) -> None:

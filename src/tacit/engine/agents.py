@@ -17,6 +17,7 @@ from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
 from tacit.core.ownership import locked
 from tacit.core.packing import packed
+from tacit.core.pinned import Pinned, entry, unpinned
 from tacit.core.types import FloatArray
 from tacit.engine import agent_files, loop
 from tacit.engine.checkpoint import pack, unpack
@@ -26,9 +27,9 @@ from tacit.learners.spec import Scale, starting_policy
 from tacit.learners.teams import resolved
 
 
-def act_one(learner, h, s, u):
+def act_one(pinned, h, s, u):
     """Compiled entry to `act` for the one agent that a state holds."""
-    return generics.act(learner, 0, h, s, u)
+    return generics.act(unpinned(pinned), 0, h, s, u)
 
 
 def weigh_one(learner, h, s, out):
@@ -36,9 +37,9 @@ def weigh_one(learner, h, s, out):
     generics.weigh(learner, 0, h, s, out)
 
 
-def learn_one(learner, h, s, a, r, s_next):
+def learn_one(pinned, h, s, a, r, s_next):
     """Compiled entry to `learn` for the one agent that a state holds."""
-    generics.learn(learner, 0, h, s, a, r, s_next)
+    generics.learn(unpinned(pinned), 0, h, s, a, r, s_next)
 
 
 class Agent:
@@ -77,8 +78,9 @@ class Agent:
 
     def _compile(self, state: Any) -> None:
         self.state: Any = state
-        self._act = compiled(act_one, self.state)
-        self._learn = compiled(learn_one, self.state)
+        self._pinned = Pinned(state)  # a call would unpack it otherwise
+        self._act = entry(act_one, self._pinned, 0, 0, 0.0)
+        self._learn = entry(learn_one, self._pinned, 0, 0, 0, 0.0, 0)
         self._weigh = compiled(weigh_one, self.state)
         self._table = compiled(loop.distributions, self.state)
 
@@ -136,7 +138,7 @@ class Agent:
     def act(self, h: int, s: int) -> int:
         """Return an action for step h (from 0) in state s."""
         h, s = self._place(h, s)
-        return int(self._act(self.state, h, s, self.stream.random()))
+        return int(self._act(h, s, self.stream.random()))
 
     def learn(self, h: int, s: int, a: int, reward: float, next_state: int | None) -> None:
         """Learn from one's own step; after the last step `next_state` does not matter and may be None."""
@@ -148,7 +150,7 @@ class Agent:
             raise TacitError(f"reward is {r:g}; this agent was told that rewards lie in [{low:g}, {high:g}]")
         last = h == self.world.horizon - 1
         s_next = s if last else check.integer("next_state", next_state, least=0, most=self.world.states - 1)
-        self._learn(self.state, h, s, a, r, s_next)
+        self._learn(h, s, a, r, s_next)
         self.episodes += last
 
     @property
@@ -230,6 +232,7 @@ class Agent:
         room = packed(self.spec.init(wider))
         axes.transfer(self.state, room, horizon=self.world.horizon, before=before, after=states)
         self.world, self.state = wider, room
+        self._pinned.replace(room)
 
     def _place(self, h: int, s: int) -> tuple[int, int]:
         h = check.integer("h", h, least=0, most=self.world.horizon - 1)

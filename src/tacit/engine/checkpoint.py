@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -48,7 +49,7 @@ class Checkpoint:
 
     Parameters
     ----------
-    path : Path
+    path : str or path
         The file; what is found there is resumed.
     key : str
         Names the run: a checkpoint of another key is not used.
@@ -64,9 +65,14 @@ class Checkpoint:
     """
 
     def __init__(
-        self, path: Path, *, key: str, every: float = 30.0, note: Callable[[str], None] = warnings.warn
+        self,
+        path: str | os.PathLike[str],
+        *,
+        key: str,
+        every: float = 30.0,
+        note: Callable[[str], None] = warnings.warn,
     ) -> None:
-        self.path, self.every, self.resumed = path, every, 0
+        self.path, self.every, self.resumed = Path(path), every, 0
         self._key = self._named = key
         self._note = note
         self._parts: Mapping[str, Part] = {}

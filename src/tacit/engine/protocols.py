@@ -41,6 +41,8 @@ class Engine(Protocol):
         The output's record of the loop; the output may put a larger one here between chunks.
     notes, warnings : tuple of str
         What was found during the run, and which of it needs attention.
+    told : tuple of str
+        Those of the notes that were told before the run began.
     failure : Exception or None
         What an environment did that ends the run; the episodes before it are whole.
 
@@ -62,6 +64,7 @@ class Engine(Protocol):
     record: Any = Nothing()
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
     failure: Exception | None = None
 
     def advance(self, episodes: int) -> FloatArray:

@@ -242,6 +242,12 @@ def is_environment(value: object) -> bool:
     return callable(getattr(value, "reset", None)) and callable(getattr(value, "step", None))
 
 
+def missing(value: object) -> str:
+    """Return in words which of `reset` and `step` an object lacks to be an environment, "" where it has neither."""
+    lacks = [name for name in ("reset", "step") if not callable(getattr(value, name, None))]
+    return f", which has no {lacks[0]}" if len(lacks) == 1 else ""
+
+
 def stated(env: Any, name: str) -> Any:
     """Return an attribute that an environment states; what it wraps counts only behind wrappers that change nothing."""
     for layer in layers(env):

@@ -189,13 +189,21 @@ def checked_returns(name: str, played: Played) -> FloatArray:
     return returns
 
 
-def span(arena: Arena, seen: Sequence[Played]) -> float:
-    """Return the span of one step's rewards: as the arena states it, or as it was seen."""
+def reward_ends(
+    arena: Arena, seen: Sequence[Played], before: tuple[float, float] = (math.inf, -math.inf)
+) -> tuple[float, float]:
+    """Return between which ends one step's rewards lie: as the arena states it, or as they were seen, now and before.
+
+    Who is out of an environment before the horizon gets nothing, so 0 counts there.
+    """
+    low, high = before
     if arena.reward_range is not None:
-        return arena.reward_range[1] - arena.reward_range[0]
-    low = min((float(one.rewards.min()) for one in seen), default=math.inf)
-    high = max((float(one.rewards.max()) for one in seen), default=-math.inf)
-    return max(high - low, 0.0)
+        low, high = min(low, arena.reward_range[0]), max(high, arena.reward_range[1])
+    if not isinstance(arena, GameArena):
+        low, high = min(low, 0.0), max(high, 0.0)
+    for one in seen:
+        low, high = min(low, float(one.rewards.min())), max(high, float(one.rewards.max()))
+    return low, high
 
 
-__all__ = ["Arena", "EnvironmentArena", "GameArena", "Played", "checked_returns", "name_of", "span"]
+__all__ = ["Arena", "EnvironmentArena", "GameArena", "Played", "checked_returns", "name_of", "reward_ends"]

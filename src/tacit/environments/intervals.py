@@ -1,4 +1,16 @@
-"""Confidence intervals of means of returns."""
+"""Confidence intervals of means of returns, which hold for every distribution between two known ends.
+
+A t-interval is wrong where something rare matters: what happens once in n episodes is often not among them. Instead
+a gambler bets, in each episode, that the mean is larger than m [Waudby-Smith, Ramdas 2024, "Estimating means of bounded
+random variables by betting"]:
+
+    K(m) = Π_t (1 + λ_t·(x_t − m)),  λ_t = min{√(2·log(1/p)/(n·σ̂²_{t−1})), 0.9/(high − low)}
+
+If the mean is at most m, K(m) is ≥ 1/p with probability p at most (Markov), whatever the distribution; the least m that
+is not ruled out is a lower bound. λ_t depends on earlier samples alone; σ̂² begins at the largest variance there is. For
+ordinary returns the interval is some 1.4 times as wide as a t-interval; where all n samples are the same, about
+4·(high − low)/n wide on either side (95 %).
+"""
 
 from __future__ import annotations
 
@@ -9,30 +21,28 @@ import numpy as np
 from tacit.core.types import FloatArray
 
 
-def half_widths(samples: FloatArray, confidence: float, spread: float) -> FloatArray:
-    """Return the half widths of t-intervals of the means of `samples` [n, N].
-
-    Where all samples are the same, something else may still happen with probability log(1/p)/n; `spread` is the most
-    by which two samples can differ, and spread·log(1/p)/n then stands in.
-    """
-    from scipy.stats import t
-
-    n = len(samples)
-    if n < 2:
-        return np.full(samples.shape[1], math.inf)
-    deviation = samples.std(axis=0, ddof=1)
-    width: FloatArray = float(t.ppf(0.5 + confidence / 2, n - 1)) * deviation / math.sqrt(n)
-    rare = spread * math.log(1 / (1 - confidence)) / n
-    return np.where(deviation > 0, width, min(rare, spread))
+def interval(samples: FloatArray, confidence: float, low: float, high: float) -> tuple[FloatArray, FloatArray]:
+    """Return both ends of intervals of the means of `samples` [n, N], which lie in [low, high]."""
+    chance = (1 - confidence) / 2
+    below = np.array([lower(own, chance, low, high) for own in samples.T])
+    above = np.array([-lower(-own, chance, -high, -low) for own in samples.T])
+    return below, above
 
 
-def bernstein(samples: FloatArray, chance: float, spread: float) -> float:
-    """Return by how much the mean of `samples` [n] may fall short of the true one, but for this chance.
-
-    [Maurer, Pontil 2009, Thm. 4]; it holds for every n, for samples that differ by at most `spread`.
-    """
-    n = len(samples)
-    if n < 2:
-        return math.inf
-    log = math.log(2 / chance)
-    return math.sqrt(2 * float(samples.var(ddof=1)) * log / n) + 7 * spread * log / (3 * (n - 1))
+def lower(samples: FloatArray, chance: float, low: float, high: float) -> float:
+    """Return a number that the mean of the distribution of `samples` [n] falls below with this chance at most."""
+    n, width, log = len(samples), high - low, math.log(1 / chance)
+    if n == 0 or width <= 0:
+        return low
+    number = np.arange(1, n + 1)
+    squares = (samples - np.cumsum(samples) / number) ** 2
+    variance = (width**2 / 4 + np.cumsum(squares) - squares) / number
+    bets = np.minimum(np.sqrt(2 * log / (n * variance)), 0.9 / width)
+    mean, m = float(samples.mean()), high
+    for _ in range(200):  # Newton's method; log K is concave and falls in m, so it comes down to the root
+        factors = 1 + bets * (samples - m)
+        step = float((log - np.log(factors).sum()) / (bets / factors).sum())
+        m -= step
+        if m <= low or step <= 1e-12 * width:
+            break
+    return min(max(m, low), mean)

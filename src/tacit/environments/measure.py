@@ -26,8 +26,8 @@ def evaluate(game: Any, policy: Any, *, gap: str | None = None, episodes: int | 
     seed : int
         By play: everything random comes from it. The same seed means the same chance for every policy.
     confidence : float
-        By play: of the intervals (0.95).
-    horizon, encode
+        By play: of the intervals (0.95), which hold for every distribution of returns in the range of rewards.
+    horizon, encode, reward_range
         Of an environment, as in `tacit.learn`; a policy that was learned there knows them.
 
     Returns
@@ -85,8 +85,9 @@ def exploit(
 
     What a response gains is measured afresh, in episodes that share their chance with episodes of the policy: the mean
     gain, with a confidence interval, is a lower bound on the gap, however good the training was. It is no upper bound:
-    there may be better deviations. Where all agents see the same state and the others' policies are Markov, the visits
-    of training also give an upper bound, if the state is that of a Markov game.
+    there may be better deviations. The interval holds for every distribution of returns, rare events included, where
+    the range of rewards is known; otherwise a note says what it rests on. Where all agents see the same state and the
+    others' policies are Markov, the visits of training also give an upper bound, if the state is that of a Markov game.
 
     Parameters
     ----------
@@ -103,7 +104,7 @@ def exploit(
         Of the intervals.
     progress : callable, optional
         Called with a line of text after each agent.
-    horizon, encode
+    horizon, encode, reward_range
         Of an environment, as in `tacit.learn`.
 
     Returns

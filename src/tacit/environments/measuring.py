@@ -12,8 +12,8 @@ import numpy as np
 from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
-from tacit.environments.arena import Arena, GameArena, Played, checked_returns, span
-from tacit.environments.intervals import bernstein, half_widths
+from tacit.environments.arena import Arena, GameArena, Played, checked_returns, reward_ends
+from tacit.environments.intervals import interval, lower
 from tacit.environments.players import Deviation
 from tacit.environments.training import Model
 from tacit.games.protocol import is_game
@@ -32,7 +32,8 @@ class PlayedEvaluation:
     values : array [N]
         Mean returns.
     low, high : array [N]
-        Confidence intervals of the values, one for each agent.
+        Confidence intervals of the values, one for each agent. They hold for every distribution of returns, rare
+        events included, where the range of rewards is known; see `notes`.
     returns : array [episodes, N]
         Those of the same seed meet the same chance, whatever the policy, where the environment can be seeded: the
         differences between two policies' returns vary less than the returns do.
@@ -40,6 +41,8 @@ class PlayedEvaluation:
     confidence : float
     exact : bool
         False.
+    notes : tuple of str
+        What the intervals rest on, where the range of rewards is not known.
     """
 
     values: FloatArray
@@ -49,9 +52,10 @@ class PlayedEvaluation:
     episodes: int
     confidence: float
     exact: bool = False
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        halves = (self.high - self.low) / 2
+        halves = np.maximum(self.high - self.values, self.values - self.low)
         told = ", ".join(f"{value:.4g} ± {half:.2g}" for value, half in zip(self.values, halves, strict=True))
         return f"values {told} ({100 * self.confidence:g} % intervals, {self.episodes} episodes played)"
 
@@ -65,7 +69,8 @@ class Exploitation:
     gains : array [N]
         Mean gain of each agent's trained response, played afresh; nan for agents that were not asked for.
     low, high : array [N]
-        Confidence intervals of those gains. `low` is the lower bound on the agent's gap.
+        Confidence intervals of those gains. `low` is the lower bound on the agent's gap. They hold for every
+        distribution of returns, rare events included, where the range of rewards is known; see `notes`.
     upper : array [N]
         Upper bounds on the gaps from the empirical model of the frozen game, at the same confidence; inf for none.
     values : array [N]
@@ -94,7 +99,7 @@ class Exploitation:
     confidence: float
     episodes: int
     plays: int
-    half: float  # of the interval of `gap`
+    half: float  # the gap is at least `gap` less this, at the same confidence
     most: float  # no gap is larger
     notes: tuple[str, ...] = ()
     source: str = "trained"
@@ -129,9 +134,11 @@ def played(
     arena = arena_of(game, policy, **given)
     batches = list(_played(arena, policy, episodes, seed))
     returns = np.concatenate([checked_returns("the game", batch) for batch in batches])
-    values = returns.mean(axis=0)
-    half = half_widths(returns, confidence, arena.horizon * span(arena, batches))
-    return PlayedEvaluation(values, values - half, values + half, returns, episodes, confidence)
+    least, most = reward_ends(arena, batches)
+    low, high = interval(returns, confidence, arena.horizon * least, arena.horizon * most)
+    return PlayedEvaluation(
+        returns.mean(axis=0), low, high, returns, episodes, confidence, notes=_guessed(arena, least, most)
+    )
 
 
 def exploited(
@@ -154,29 +161,30 @@ def exploited(
     asked = range(arena.agents) if agent is None else [check.integer("agent", agent, least=0, most=arena.agents - 1)]
     baseline = list(_played(arena, policy, plays, seed))
     returns = np.concatenate([checked_returns("the game", batch) for batch in baseline])
-    gains, halves, upper = (np.full(arena.agents, np.nan) for _ in range(3))
+    gains, low, high, upper, shares = (np.full(arena.agents, np.nan) for _ in range(5))
     responses: list[IntArray | None] = [None] * arena.agents
-    shares, notes = [], []
+    least, most = reward_ends(arena, baseline)
+    notes: list[str] = []
     for i in asked:
         model = _trained(arena, policy, i, episodes, seed)
         responses[i] = model.best()
         response = Deviation(i, model.best())
         batches = list(_played(arena, policy, plays, seed, response))
         gained = np.concatenate([checked_returns("the game", batch) for batch in batches])[:, i] - returns[:, i]
-        spread = 2 * arena.horizon * span(arena, [*baseline, *batches])
+        least, most = reward_ends(arena, batches, (least, most))
+        spread = arena.horizon * (most - least)
         gains[i] = gained.mean()
-        halves[i] = half_widths(gained[:, None], confidence, spread)[0]
-        shares.append(half_widths(gained[:, None], 1 - (1 - confidence) / len(asked), spread)[0])
+        low[i], high[i] = (end[0] for end in interval(gained[:, None], confidence, -spread, spread))
+        shares[i] = gains[i] - lower(gained, (1 - confidence) / (2 * len(asked)), -spread, spread)
         upper[i], told = _upper(arena, policy, model, baseline, episodes, 1 - confidence)
         notes += [told] if told and told not in notes else []
         if progress is not None:
-            progress(f"agent {i} gains {gains[i]:.4g} ± {halves[i]:.2g}")
-    largest = arena.horizon * span(arena, baseline)
-    best = int(np.nanargmax(gains[list(asked)]))
+            progress(f"agent {i} gains {gains[i]:.4g} ± {gains[i] - low[i]:.2g}")
+    notes += _guessed(arena, least, most)
     return Exploitation(
         gains=gains,
-        low=gains - halves,
-        high=gains + halves,
+        low=low,
+        high=high,
         upper=upper,
         values=returns.mean(axis=0),
         responses=tuple(responses),
@@ -185,10 +193,18 @@ def exploited(
         confidence=confidence,
         episodes=episodes,
         plays=plays,
-        half=float(shares[best]),
-        most=largest,
+        half=float(shares[np.nanargmax(gains)]),
+        most=arena.horizon * (most - least),
         notes=tuple(notes),
     )
+
+
+def _guessed(arena: Arena, least: float, most: float) -> tuple[str, ...]:
+    """Return what intervals rest on where the range of rewards was only seen."""
+    if arena.reward_range is not None:
+        return ()
+    told = f"intervals hold if no reward lies outside those that were met, [{least:g}, {most:g}]; give reward_range"
+    return (told,)
 
 
 def _trained(arena: Arena, policy: Any, agent: int, episodes: int, seed: int) -> Model:
@@ -222,7 +238,7 @@ def _upper(
     if not isinstance(policy, MarkovPolicy):
         return math.inf, "the policy is not Markov, so the model of what an agent meets bounds nothing"
     if arena.reward_range is None:
-        return math.inf, "the range of rewards is not known, so there is no upper bound; give reward_range"
+        return math.inf, "the range of rewards is not known, so there is no upper bound"
     low, high = arena.reward_range
     states = arena.most_states(episodes)
     bound = model.upper(span=high - low, low=low, states=states, episodes=episodes, chance=chance / 2)
@@ -230,10 +246,9 @@ def _upper(
     first = np.concatenate([batch.states[:, 0, model.agent] for batch in baseline])
     start = np.where(first < len(bound), bound[np.minimum(first, len(bound) - 1)], cap)
     own = np.concatenate([batch.returns[:, model.agent] for batch in baseline])
-    spread = 2 * arena.horizon * (high - low)
     samples = start - own
-    found = float(samples.mean()) + bernstein(samples, chance / 2, spread)
     largest = arena.horizon * (high - low)
+    found = -lower(-samples, chance / 2, -largest, largest)
     if found >= largest:
         return largest, "the upper bound of the empirical model says nothing yet: train for more episodes"
     return max(found, 0.0), ""

@@ -139,6 +139,8 @@ def _factory(path: str) -> Callable[..., Any]:
         return found  # type: ignore[no-any-return]
     factory = getattr(found, "parallel_env", None) if inspect.ismodule(found) else None
     if not callable(factory):
+        if found is None and _imported(path.partition(".")[0]) is None:
+            raise TacitError(f"{PREFIX}{path}: there is no module {path.partition('.')[0]}, installed or beside you")
         raise TacitError(
             f"{PREFIX}{path} is no module with a function parallel_env, no such function, and no class of environments "
             f"(ParallelEnv or gymnasium.Env)"

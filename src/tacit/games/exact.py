@@ -19,8 +19,9 @@ def is_exact(game: object) -> TypeGuard[ExactGame]:
 def check_exact(game: object) -> None:
     """Raise unless policies of a game can be evaluated exactly."""
     if not is_exact(game):
+        tables = "; tacit.tabulate makes tables of functions over states" if hasattr(game, "kernels") else ""
         raise TacitError(
-            f"game is {brief(game)}; it must be a TabularGame or a CountGame, as from tacit.make or tacit.load"
+            f"game is {brief(game)}; it must be a TabularGame or a CountGame, as from tacit.make or tacit.load{tables}"
         )
 
 

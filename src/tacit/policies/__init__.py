@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from tacit.core import archive, check
+from tacit.core import archive
+from tacit.core.errors import TacitError, brief
 from tacit.policies import document
 from tacit.policies.certified import CertifiedPart, CertifiedPolicy
 from tacit.policies.markov import MarkovPolicy
@@ -45,10 +46,24 @@ def load(path: str | os.PathLike[str]) -> Policy:
     >>> load(path)
     MarkovPolicy(product, 2 agents, 1 state, 2×2 actions, the same at every step)
     """
-    kind = document.kind(path) if document.named(path) else archive.word(path, "kind")
-    policy: Policy
-    policy = KINDS[check.choice(f"the kind of {path}", kind, list(KINDS))].load(path)
+    kind = document.kind(path) if document.named(path) else _kind(path)
+    if kind not in KINDS:
+        other = {"agent": "an agent, which tacit.Agent.load reads", "game": "a game, which tacit.load reads"}
+        told = other.get(kind, f"a policy of an unknown kind, {brief(kind)}; known: {', '.join(KINDS)}")
+        raise TacitError(f"{path} holds {told}")
+    policy: Policy = KINDS[kind].load(path)
     return policy
+
+
+def _kind(path: str | os.PathLike[str]) -> str:
+    """Return what a `.npz` states to hold; a game states nothing, and is known by its arrays."""
+    arrays = archive.read(path)
+    if "kind" not in arrays and {"rewards", "initial"} <= set(arrays):
+        return "game"
+    found = arrays.get("kind")
+    if found is None or found.dtype.kind != "U" or found.ndim:
+        raise TacitError(f"{path} is no policy: it does not state its kind")
+    return str(found)
 
 
 __all__ = [

@@ -223,8 +223,9 @@ class CertifiedPolicy(Showable):
         if (self.states, self.actions, self.horizon) != (game.states, game.actions, game.horizon):
             raise TacitError(f"the policy does not fit the game: {self!r} for {game!r}")
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the policy as `.npz`."""
+    def save(self, path: str | os.PathLike[str], *, agent: int | None = None) -> None:
+        """Write the policy as `.npz`; parts are loaded from it (`Part.load`), and `agent` is refused."""
+        document.whole_only(path, agent, "policy.thinned(200).save")
         if document.named(path):
             raise TacitError(
                 f"{path} would be as large as the whole record; use policy.thinned(200).save({str(path)!r})"

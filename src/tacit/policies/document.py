@@ -46,6 +46,16 @@ def checked_part(path: str | os.PathLike[str], agent: int | None, agents: int) -
     return check.integer("agent", agent, least=0, most=agents - 1)
 
 
+def whole_only(path: str | os.PathLike[str], agent: int | None, instead: str) -> None:
+    """Raise where a part alone is asked for, of a policy that is only written whole."""
+    if agent is not None:
+        other = f"; {instead}('part.json', agent={brief(agent)}) writes a small one" if instead else ""
+        raise TacitError(
+            f"cannot write the part of agent {brief(agent)} alone to {path}: this policy is written whole as .npz, and "
+            f"Part.load(…, agent={brief(agent)}) reads a part of it{other}"
+        )
+
+
 def write(path: str | os.PathLike[str], kind: str, content: Mapping[str, Any], *, play: str) -> None:
     """Write a document; `play` says in words how to play it."""
     header = {"format": FORMAT, "version": VERSION, "kind": kind, "play": play}

@@ -185,8 +185,9 @@ class SampledPolicy(Showable):
         if (self.states, self.actions, self.horizon) != (game.states, game.actions, game.horizon):
             raise TacitError(f"the policy does not fit the game: {self!r} for {game!r}")
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the policy as `.npz`."""
+    def save(self, path: str | os.PathLike[str], *, agent: int | None = None) -> None:
+        """Write the policy as `.npz`; parts are loaded from it (`Part.load`), and `agent` is refused."""
+        document.whole_only(path, agent, "")
         if document.named(path):
             raise TacitError(f"{path} is JSON, in which sampled policies are not written; use a name that ends in .npz")
         document.checked_ending(path, ".npz")

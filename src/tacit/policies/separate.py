@@ -90,8 +90,9 @@ class SeparatePolicy(Showable):
         i = check.integer("agent", agent, least=0, most=self.agents - 1)
         return CertifiedPart(self.each[i], 0, number=i)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the policy as `.npz`."""
+    def save(self, path: str | os.PathLike[str], *, agent: int | None = None) -> None:
+        """Write the policy as `.npz`; parts are loaded from it (`Part.load`), and `agent` is refused."""
+        document.whole_only(path, agent, "")
         document.checked_ending(path, ".npz")
         archive.write(
             path,
