@@ -8,6 +8,7 @@ import numpy as np
 
 from tacit.core import generics, streams
 from tacit.core.errors import TacitError
+from tacit.core.packing import packed
 from tacit.core.types import FloatArray
 from tacit.engine import loop
 from tacit.engine.fused import FusedEngine, seats
@@ -46,7 +47,7 @@ def played(name: str, spec: Learner, game: Game, episodes: int) -> tuple[FusedEn
     chosen, places = np.zeros(game.agents, dtype=np.int64), seats(game.agents)
     compiled, plain = both_ways(loop.episodes, name, kernels, state, *seen)
     nobody = np.zeros((game.agents, 0, game.horizon))
-    compiled(kernels, state, *seen, places, draws[0, :0], nobody, chosen, returns[:0])
+    compiled(kernels, packed(state), *seen, places, draws[0, :0], nobody, chosen, returns[:0])  # as the engine will
     plain(kernels, state, *seen, places, draws[0], draws[1:], chosen, returns)
     cert, kept = watching(spec, game, episodes)
     engine = FusedEngine(game, spec, episodes=episodes, seed=SEED, certificate=cert, record=kept)
