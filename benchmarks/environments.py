@@ -1,75 +1,42 @@
 """Environment steps a second, alone and with tacit's agents in them, side by side in one process.
 
-    python benchmarks/environments.py [--seconds 2] [--real] [--parts] [--vector]
+    python benchmarks/environments.py [--seconds 2] [--before DIR] [--real] [--parts] [--vector]
 
-"alone" plays the environment with actions drawn ahead; "random" draws them as PettingZoo and Gymnasium have it, by
-`space.sample()`; "tacit" is `tacit.learn` with its record and its checks. The three take turns, and each counts by its
-best turn: other work on the machine only ever makes them slower. Times are those of the processor.
-`--real` adds environments of PettingZoo and Gymnasium. `--parts` measures how long parts of policies take to act.
-`--vector` measures whether vectors of environments would help.
+"alone" plays the environment with actions drawn ahead; "seeded" too, but begins each episode with a seed of its own,
+as tacit does so that a run can be resumed; "tacit" is `tacit.learn` with its record and its checks. All take turns, and
+each counts by its best turn: other work on the machine only ever makes them slower. Times are those of the processor.
+"lean" radios see a number that all of them share, "sensors" are written as people write environments, with an array for
+what each radio senses. `--before DIR` also measures the tacit of another source tree, in a process of its own that
+takes turns with this one. `--real` adds environments of PettingZoo and Gymnasium. `--parts` measures how long parts of
+policies take to act. `--vector` measures whether vectors of environments would help.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import os
+import subprocess
+import sys
 import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import tacit
+from radios import Radios, Sensors
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     import gymnasium
-    from gymnasium.spaces import Discrete
-    from pettingzoo import ParallelEnv
 
 
-class Radios(ParallelEnv[str, int, int]):
-    """Radios that choose a channel; a jammer, which all of them hear, moves over the channels."""
-
-    metadata = {"name": "radios"}  # noqa: RUF012
-
-    def __init__(self, agents: int, channels: int = 4, horizon: int = 10) -> None:
-        self.possible_agents = [f"radio_{i}" for i in range(agents)]
-        self.channels, self.horizon, self.reward_range = channels, horizon, (0.0, 1.0)
-        self._seen, self._acts = Discrete(channels), Discrete(channels)
-
-    def observation_space(self, agent: str) -> Any:
-        return self._seen
-
-    def action_space(self, agent: str) -> Any:
-        return self._acts
-
-    def reset(self, seed: int | None = None, options: Any = None) -> Any:
-        if seed is not None:
-            self.rng = np.random.default_rng(seed)
-        self.jammed, self.steps, self.agents = int(self.rng.integers(self.channels)), 0, self.possible_agents[:]
-        return dict.fromkeys(self.agents, self.jammed), {name: {} for name in self.agents}
-
-    def step(self, actions: dict[str, int]) -> Any:
-        load = np.zeros(self.channels)
-        for channel in actions.values():
-            load[channel] += 1
-        good = np.where(np.arange(self.channels) == self.jammed, 0.0, 1.0 / np.maximum(load, 1.0))
-        rewards = {name: float(good[channel]) for name, channel in actions.items()}
-        if self.rng.random() < 0.5:
-            self.jammed = (self.jammed + 1) % self.channels
-        self.steps += 1
-        live, late = self.agents, self.steps == self.horizon
-        if late:
-            self.agents = []
-        seen = dict.fromkeys(live, self.jammed)
-        return seen, rewards, dict.fromkeys(live, False), dict.fromkeys(live, late), {name: {} for name in live}
-
-
-def alone(env: Any, seconds: float, *, sampled: bool = False) -> float:
-    """Steps a second of a PettingZoo or Gymnasium environment with random actions, drawn ahead or sampled."""
+def alone(env: Any, seconds: float, *, seeded: bool = False) -> float:
+    """Steps a second of a PettingZoo or Gymnasium environment with random actions drawn ahead."""
     rng = np.random.default_rng(0)
     names = getattr(env, "possible_agents", None)
     spaces = [env.action_space] if names is None else [env.action_space(name) for name in names]
@@ -80,18 +47,16 @@ def alone(env: Any, seconds: float, *, sampled: bool = False) -> float:
     env.reset(seed=0)
     began, steps = time.process_time(), 0
     while time.process_time() - began < seconds:
-        env.reset()
+        env.reset(**({"seed": steps} if seeded else {}))
         over = False
         while not over:
             actions = ready[steps % 4096]
             if names is None:
-                *_, terminated, truncated, _ = env.step(env.action_space.sample() if sampled else actions)
+                *_, terminated, truncated, _ = env.step(actions)
                 over = bool(terminated or truncated)
             else:
                 live = env.agents
-                if sampled:
-                    actions = {name: env.action_space(name).sample() for name in live}
-                elif len(live) != len(names):
+                if len(live) != len(names):
                     actions = {name: actions[name] for name in live}
                 env.step(actions)
                 over = not env.agents
@@ -101,16 +66,10 @@ def alone(env: Any, seconds: float, *, sampled: bool = False) -> float:
 
 def learning(env: Any, seconds: float, **given: Any) -> float:
     """Steps a second of `tacit.learn`, scouting and compilation left out."""
-    at, steps, step = {}, [0], env.step
-
-    def counted(actions: Any) -> Any:
-        steps[0] += 1
-        return step(actions)
+    at = {}
 
     def watch(event: object) -> None:
         at[type(event).__name__] = time.process_time()
-        if type(event).__name__ == "Started":
-            steps[0] = 0  # scouting does not count
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -206,13 +165,50 @@ def late(game: Any, copies: int, *, episodes: int, seed: int) -> float:
     return total / episodes
 
 
+def radios(agents: tuple[int, ...]) -> dict[str, tuple[Callable[[], Any], dict[str, Any]]]:
+    """Both kinds of radios, for each number of agents."""
+    kinds = {"lean": Radios, "sensors": Sensors}
+    return {f"{kind}, N = {n}": (lambda made=made, n=n: made(n), {}) for kind, made in kinds.items() for n in agents}
+
+
+class Before:
+    """The tacit of another source tree, in a process that measures when it is asked to."""
+
+    def __init__(self, tree: Path) -> None:
+        code = "import environments, sys\n"
+        code += "cases = environments.radios((2, 3, 4, 20, 100))\n"
+        code += "for line in sys.stdin:\n"
+        code += "    name, seconds = line.rsplit(';', 1)\n"
+        code += "    print(environments.learning(cases[name][0](), float(seconds)), flush=True)\n"
+        path = os.pathsep.join([str(tree / "src"), str(Path(__file__).resolve().parent)])
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", code],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+
+    def learning(self, name: str, seconds: float) -> float:
+        """Steps a second of its `tacit.learn`."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(f"{name};{seconds}", file=self._process.stdin, flush=True)
+        return float(self._process.stdout.readline())
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.communicate()
+
+
 TURNS = 8
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=2.0, help="for each measurement")
-    parser.add_argument("--real", action="store_true", help="environments of PettingZoo and Gymnasium too")
+    parser.add_argument("--before", type=Path, metavar="DIR", help="another source tree to compare with")
+    parser.add_argument("--real", action="store_true", help="only: environments of PettingZoo and Gymnasium")
     parser.add_argument("--parts", action="store_true", help="only: how long parts take to act")
     parser.add_argument("--vector", action="store_true", help="only: vectors of environments")
     args = parser.parse_args()
@@ -221,23 +217,26 @@ def main() -> None:
             if chosen:
                 measure(args.seconds)
         return
-    cases: dict[str, tuple[Callable[[], Any], dict[str, Any]]] = {
-        f"radios, N = {agents}": (lambda agents=agents: Radios(agents), {}) for agents in (2, 3, 4, 20, 100)
-    }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        cases |= real() if args.real else {}
-        print(f"{'environment':20} {'alone':>9} {'random':>9} {'tacit':>9} {'tacit/alone':>12} {'adds µs':>9}")
+        cases = real() if args.real else radios((2, 3, 4, 20, 100))
+        before = Before(args.before) if args.before and not args.real else None
+        told = f"{'environment':18} {'alone':>8} {'seeded':>8} {'tacit':>8} {'/alone':>7} {'/seeded':>7} {'adds µs':>8}"
+        print(told + (f" {'before':>8} {'gain':>6}" if before else ""))
         for name, (make, given) in cases.items():
             learning(make(), 0.1, **given)  # compiles
-            turn = args.seconds / TURNS
-            speeds = [
-                (alone(make(), turn), alone(make(), turn, sampled=True), learning(make(), turn, **given))
-                for _ in range(TURNS)
-            ]
-            own, drawn, ours = (max(column) for column in zip(*speeds, strict=True))
-            adds = 1e6 / ours - 1e6 / own
-            print(f"{name:20} {own:9,.0f} {drawn:9,.0f} {ours:9,.0f} {ours / own:12.2f} {adds:9.1f}", flush=True)
+            if before:
+                before.learning(name, 0.1)
+            turn, speeds = args.seconds / TURNS, []
+            for _ in range(TURNS):
+                own = [alone(make(), turn), alone(make(), turn, seeded=True), learning(make(), turn, **given)]
+                speeds.append([*own, before.learning(name, turn)] if before else own)
+            own, seeded, ours, *old = (max(column) for column in zip(*speeds, strict=True))
+            told = f"{name:18} {own:8,.0f} {seeded:8,.0f} {ours:8,.0f} {ours / own:7.2f} {ours / seeded:7.2f}"
+            told += f" {1e6 / ours - 1e6 / own:8.1f}" + "".join(f" {one:8,.0f} {ours / one:6.1f}" for one in old)
+            print(told, flush=True)
+        if before:
+            before.close()
 
 
 if __name__ == "__main__":

@@ -21,16 +21,16 @@ class CommandLine(SphinxDirective):
         [commands] = [action for action in top._actions if isinstance(action, argparse._SubParsersAction)]
         about = {choice.dest: choice.help or "" for choice in commands._choices_actions}
         text = "".join(section(name, about.get(name, ""), found) for name, found in commands.choices.items())
-        return self.parse_text_to_nodes(
-            text + f"Examples\n--------\n\n{literal(top.epilog or '')}", allow_section_headings=True
-        )
+        examples = literal((top.epilog or "").removeprefix("examples:"))
+        return self.parse_text_to_nodes(f"{text}Examples\n--------\n\n{examples}", allow_section_headings=True)
 
 
 def section(name: str, about: str, found: argparse.ArgumentParser) -> str:
     """Return the section of a command."""
     title = f"tacit {name}"
     usage = found.format_usage().removeprefix("usage: ")
-    parts = [title, "-" * len(title), "", escaped(found.description or about), "", literal(usage)]
+    first, _, rest = (found.description or about).partition("\n")
+    parts = [title, "-" * len(title), "", escaped(first), "", literal(rest) if rest else "", literal(usage)]
     for action in found._actions:
         if isinstance(action, argparse._HelpAction) or action.help == argparse.SUPPRESS:
             continue

@@ -55,8 +55,34 @@ def escape(app: Sphinx, what: str, name: str, known: Any, options: Any, lines: l
             lines[k] = escaped(line)
 
 
+def split(app: Sphinx, what: str, name: str, known: Any, options: Any, lines: list[str]) -> None:
+    """Give each of several attributes that a docstring describes together ("done, total : int") a field of its own."""
+    found: list[str] = []
+    while lines:
+        line = lines.pop(0)
+        several = re.match(r":(ivar|vartype) ([^:]+, [^:]+):(.*)", line)
+        if several is None:
+            found.append(line)
+            continue
+        more = []
+        while lines and lines[0].startswith(" "):
+            more.append(lines.pop(0))
+        for own in several[2].split(", "):
+            found += [f":{several[1]} {own}:{several[3]}", *more]
+    lines[:] = found
+
+
+def dash(app: Sphinx, doctree: nodes.document, page: str) -> None:
+    """Write the dash between a parameter and its meaning as a dash."""
+    for text in list(doctree.findall(nodes.Text)):
+        if text == " -- ":
+            text.parent.replace(text, nodes.Text(" – "))
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive."""
     app.add_directive("public-names", PublicNames)
     app.connect("autodoc-process-docstring", escape, priority=100)  # before napoleon
+    app.connect("autodoc-process-docstring", split, priority=900)  # after it
+    app.connect("doctree-resolved", dash)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

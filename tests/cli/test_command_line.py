@@ -90,9 +90,13 @@ def test_a_wrong_command_line_exits_2_with_one_line(which: str, capsys: pytest.C
         (["solve", "good-state", "--game-set", "horzon=3"], "did you mean 'horizon'"),
         (["solve", "chicken", "nahs"], "did you mean 'nash'"),
         (["solve"], "GAME"),
+        (["solve", "chicken", "ce", "--objective", "mine"], "agent:K"),
+        (["solve", "chicken", "--out", "policy.xyz"], "ends in .npz or .json"),
+        (["evaluate", "x.toml"], "is an experiment, not a directory of results"),
     ],
 )
 def test_the_line_helps(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]):
+    Path("x.toml").touch()
     main(arguments)
     assert said in capsys.readouterr().err
 

@@ -105,7 +105,6 @@ RIGHT = {
     ("solve weights", "None"),
     ("name", "None"),
     ("name", "'junk'"),
-    ("save policy", "'junk'"),
     ("seed", "3"),
     ("l2_gap tie", "3"),
     ("l2_gap tie", "2.5"),

@@ -9,7 +9,7 @@ import pytest
 
 import tacit
 from tacit.core import axes
-from tacit.core.packing import packed
+from tacit.core.packing import FEW_ACTIONS, packed
 from tacit.engine import loop
 from tacit.engine.fused import FusedEngine
 from tacit.learners import REGISTRY
@@ -57,7 +57,7 @@ def test_same_numbers_side_by_side(sizes):
     for old, new in zip(axes.parts(state), axes.parts(found), strict=True):
         np.testing.assert_array_equal(new.array, old.array, err_msg=new.path)
         assert (new.array.dtype, new.array.flags.writeable) == (old.array.dtype, old.array.flags.writeable)
-    width = 8 * (A + 1 + 1 + 1)
+    width = 8 * (max(A, FEW_ACTIONS) + 1 + 1 + 1)
     cells = [found.inner.weight, found.inner.total, found.visits]
     assert {array.strides[:2] for array in cells} == {(width, N * width)}
     assert found.value.strides == (width, S * N * width, N * width)

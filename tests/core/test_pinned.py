@@ -37,11 +37,11 @@ def test_compiled_code_finds_the_arrays_themselves():
     struct = outer()
     pinned = Pinned(struct)
     call = entry(add, pinned, 0, 1.0)
-    assert [call(pinned, 1, 0.5), call(pinned, 2, 1.5)] == [1, 2]
+    assert [call(1, 0.5), call(2, 1.5)] == [1, 2]
     assert struct.inner.table[:, 0].tolist() == [0.0, 1.0, 3.0]
     other = outer(factor=10.0)
     pinned.replace(other)
-    assert call(pinned, 0, 1.0) == 1
+    assert call(0, 1.0) == 1
     assert (other.inner.table[0, 0], struct.inner.table[0, 0]) == (10.0, 0.0)
 
 

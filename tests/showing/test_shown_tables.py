@@ -131,3 +131,18 @@ def test_commands(line: list[str], told: str, capsys: pytest.CaptureFixture[str]
     assert told in capsys.readouterr().out
     assert main([*line, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["game"] == line[1]
+
+
+@pytest.mark.parametrize("name", ["congestion", "minority"])
+def test_a_crowd_goes_where_its_tables_say(name: str):
+    """So many choose the action that heads the column, and the others the first one that is not it."""
+    game = tacit.make(name, agents=3, horizon=2)
+    joint = game.tabular()
+    for s, shown in enumerate(game.show(limit=None).data["transitions"]):
+        chosen = list(game.action_names[0]).index(shown["columns"][0])
+        for number, told in shown["rows"]:
+            first, _, last = number.partition(" to ")
+            for n in range(int(first), int(last or first) + 1):
+                row = joint.transitions[0, s][tuple([chosen] * n + [1 - chosen] * (3 - n))]
+                for t, p in enumerate(row):
+                    assert (f"{game.state_names[t]} ({p:.4g})" in told) == (p > 0), (s, n, told, row)

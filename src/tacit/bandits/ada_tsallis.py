@@ -33,7 +33,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from tacit.bandits.rows import drawn, shared
+from tacit.bandits.rows import drawn, jotted, shared
 from tacit.bandits.spec import Bandit, Cells
 from tacit.core import check, generics
 from tacit.core.types import FloatArray, IntArray
@@ -104,6 +104,9 @@ class AdaTsallisState(NamedTuple):
     actions: Annotated[IntArray, "N"]
 
 
+generics.jot_cell.implement(AdaTsallisState)(jotted)
+
+
 @generics.restart.implement(AdaTsallisState)
 def restart(bandit, i, c, rounds):
     """Forget everything."""
@@ -161,16 +164,17 @@ def feed(bandit, i, c, a, loss, prob):
         bandit.loss[i, c, b] += alpha * (estimate - bandit.loss[i, c, b])
     least = 1e-9 * largest
     if bandit.step > 0.0:
-        temperature = largest * math.sqrt(alpha) / bandit.step
+        before = y = temperature = largest * math.sqrt(alpha) / bandit.step
     else:
         before = max((1.0 - alpha) * bandit.temperature[i, c], least)
-        reached = minimum(bandit.loss[i, c], before, n, bandit.prob[i, c])
+        reached, y = minimum(bandit.loss[i, c], before, n, bandit.prob[i, c], before)
         delta = max(alpha * paid - (reached - (1.0 - alpha) * bandit.minimum[i, c]), 0.0)
         bandit.moved[i, c] = (1.0 - alpha) * bandit.moved[i, c] + delta
         temperature = bandit.moved[i, c] / (2.0 * (math.sqrt(n) - 1.0))
     temperature = max(temperature, least)
     bandit.temperature[i, c] = temperature
-    bandit.minimum[i, c] = minimum(bandit.loss[i, c], temperature, n, bandit.prob[i, c])
+    near = y * (temperature / before)  # where y would be if losses had grown like the temperature
+    bandit.minimum[i, c], _ = minimum(bandit.loss[i, c], temperature, n, bandit.prob[i, c], near)
 
 
 @generics.lean.implement(AdaTsallisState)
@@ -189,7 +193,7 @@ def lean(bandit, i, c, target, rounds, scale):
         bandit.loss[i, c, b] -= mean  # losses are measured from a baseline
     bandit.temperature[i, c] = temperature
     bandit.moved[i, c] = temperature * 2.0 * (math.sqrt(n) - 1.0)
-    bandit.minimum[i, c] = minimum(bandit.loss[i, c], temperature, n, bandit.prob[i, c])
+    bandit.minimum[i, c], _ = minimum(bandit.loss[i, c], temperature, n, bandit.prob[i, c], temperature)
 
 
 @generics.regret.implement(AdaTsallisState)
@@ -210,34 +214,31 @@ def look(bandit, i, c, t, loss):
 
 
 @generics.jitable
-def minimum(loss, temperature, n, out):
-    """Write μ = argmin ⟨μ, L⟩ − 2λ·Σ √μ into `out` and return the minimum Φ(L; λ).
+def minimum(loss, temperature, n, out, y):
+    """Write μ = argmin ⟨μ, L⟩ − 2λ·Σ √μ into `out`; return the minimum Φ(L; λ) and y.
 
-    μ(b) = (λ/(y + L(b) − min L))² with y such that Σ μ = 1. Newton's method from y = λ, where Σ μ ≥ 1, climbs to the
-    root: the sum is convex and falls in y.
+    μ(b) = (λ/(y + L(b) − min L))² with y ≥ λ such that S(y) = Σ μ = 1. Newton's method for 1/√S, which is concave and
+    nearly a line, finds it in one to four steps from any y ≥ λ. [Moré, Sorensen 1983]
     """
     least = loss[0]
     for b in range(1, n):
         least = min(least, loss[b])
-    y = temperature
+    total, roots = 1.0, 0.0
     for _ in range(100):
-        total = 0.0
-        slope = 0.0
+        total, slope, roots = 0.0, 0.0, 0.0
         for b in range(n):
-            gap = y + (loss[b] - least)
-            root = temperature / gap
-            total += root * root
-            slope += 2.0 * root * root / gap
-        if total - 1.0 <= 1e-13:
+            inverse = 1.0 / (y + (loss[b] - least))
+            root = temperature * inverse
+            out[b] = root * root
+            total += out[b]
+            slope += out[b] * inverse
+            roots += root
+        if abs(total - 1.0) <= 1e-15 * (100 + n):
             break
-        y += (total - 1.0) / slope
-    total = 0.0
+        y = max(y + total * (math.sqrt(total) - 1.0) / slope, temperature)
+    scale = 1.0 / total
+    value = least - 2.0 * temperature * roots * math.sqrt(scale)
     for b in range(n):
-        root = temperature / (y + (loss[b] - least))
-        out[b] = root * root
-        total += root * root
-    value = least
-    for b in range(n):
-        out[b] /= total
-        value += out[b] * (loss[b] - least) - 2.0 * temperature * math.sqrt(out[b])
-    return value
+        out[b] *= scale
+        value += out[b] * (loss[b] - least)
+    return value, y

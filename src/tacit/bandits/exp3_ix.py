@@ -17,9 +17,10 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from tacit.bandits.rows import drawn, shared
+from tacit.bandits.rows import drawn, jotted, shared
 from tacit.bandits.spec import Bandit, Cells, rate
 from tacit.core import check, generics
+from tacit.core.exponential import exp
 from tacit.core.types import FloatArray, IntArray
 
 
@@ -78,6 +79,9 @@ def make(cells: Cells, rates: FloatArray, implicit: float) -> Exp3IXState:
     )
 
 
+generics.jot_cell.implement(Exp3IXState)(jotted)
+
+
 @generics.restart.implement(Exp3IXState)
 def restart(bandit, i, c, rounds):
     """Weigh all actions alike and set the step size."""
@@ -98,7 +102,7 @@ def draw(bandit, i, c, u):
 @generics.chance.implement(Exp3IXState)
 def chance(bandit, i, c, a):
     """Return μ(a)."""
-    return bandit.weight[i, c, a] / bandit.total[i, c]
+    return bandit.weight[i, c, a] * (1.0 / bandit.total[i, c])
 
 
 @generics.spread.implement(Exp3IXState)
@@ -113,7 +117,7 @@ def feed(bandit, i, c, a, loss, prob):
     eta = bandit.eta[i, c]
     grown = bandit.loss[i, c, a] + eta * loss / (prob + bandit.implicit * eta)
     bandit.loss[i, c, a] = grown
-    weight = math.exp(bandit.reference[i, c] - grown)
+    weight = exp(bandit.reference[i, c] - grown)
     total = bandit.total[i, c] + (weight - bandit.weight[i, c, a])
     bandit.weight[i, c, a] = weight
     bandit.total[i, c] = total
@@ -129,7 +133,7 @@ def renew(bandit, i, c):
         least = min(least, bandit.loss[i, c, a])
     total = 0.0
     for a in range(bandit.actions[i]):
-        weight = math.exp(least - bandit.loss[i, c, a])
+        weight = exp(least - bandit.loss[i, c, a])
         bandit.weight[i, c, a] = weight
         total += weight
     bandit.reference[i, c] = least

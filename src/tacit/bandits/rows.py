@@ -26,6 +26,17 @@ def drawn(weights, total, n, u):
     return n - 1
 
 
+def jotted(bandit, i, c, size, room, row, column):
+    """Write all but the last probability of cell c into `row`: `jot_cell` of bandits whose `chance` is `spread`'s.
+
+    The first is apart from the loop, which two actions do not need.
+    """
+    if size > 1:
+        row[column] = generics.chance(bandit, i, c, 0)
+    for a in range(1, size - 1):
+        row[column + a] = generics.chance(bandit, i, c, a)
+
+
 @generics.jitable
 def shared(weights, total, n, out):
     """Write the weights divided by their sum."""

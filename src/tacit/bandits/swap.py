@@ -17,7 +17,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 
 from tacit.bandits.exp3_ix import Exp3IX
-from tacit.bandits.rows import drawn, shared
+from tacit.bandits.rows import drawn, jotted, shared
 from tacit.bandits.spec import Bandit, Cells, is_bandit
 from tacit.core import generics
 from tacit.core.errors import TacitError
@@ -69,6 +69,9 @@ class SwapState(NamedTuple):
     proposals: Annotated[FloatArray, "N A A"]  # room for q of one cell
     width: int  # A
     actions: Annotated[IntArray, "N"]
+
+
+generics.jot_cell.implement(SwapState)(jotted)
 
 
 @generics.restart.implement(SwapState)

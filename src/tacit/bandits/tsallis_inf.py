@@ -16,7 +16,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from tacit.bandits.rows import drawn, shared
+from tacit.bandits.rows import drawn, jotted, shared
 from tacit.bandits.spec import Bandit, Cells
 from tacit.core import generics
 from tacit.core.types import FloatArray, IntArray
@@ -53,6 +53,9 @@ class TsallisINFState(NamedTuple):
     round: Annotated[IntArray, "N C"]  # t
     rate: float  # η_t·√t
     actions: Annotated[IntArray, "N"]
+
+
+generics.jot_cell.implement(TsallisINFState)(jotted)
 
 
 @generics.restart.implement(TsallisINFState)

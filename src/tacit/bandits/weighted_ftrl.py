@@ -16,9 +16,10 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from tacit.bandits.rows import drawn, shared
+from tacit.bandits.rows import drawn, jotted, shared
 from tacit.bandits.spec import Bandit, Cells, rate
 from tacit.core import generics
+from tacit.core.exponential import exp
 from tacit.core.types import FloatArray, IntArray
 
 
@@ -60,6 +61,9 @@ class WeightedFTRLState(NamedTuple):
     actions: Annotated[IntArray, "N"]
 
 
+generics.jot_cell.implement(WeightedFTRLState)(jotted)
+
+
 @generics.restart.implement(WeightedFTRLState)
 def restart(bandit, i, c, rounds):
     """Forget the losses."""
@@ -79,7 +83,7 @@ def draw(bandit, i, c, u):
 @generics.chance.implement(WeightedFTRLState)
 def chance(bandit, i, c, a):
     """Return μ(a)."""
-    return bandit.weight[i, c, a] / bandit.total[i, c]
+    return bandit.weight[i, c, a] * (1.0 / bandit.total[i, c])
 
 
 @generics.spread.implement(WeightedFTRLState)
@@ -121,7 +125,7 @@ def feed(bandit, i, c, a, loss, prob):
         least = min(least, bandit.loss[i, c, b])
     total = 0.0
     for b in range(n):
-        weight = math.exp(eta * (least - bandit.loss[i, c, b]))
+        weight = exp(eta * (least - bandit.loss[i, c, b]))
         bandit.weight[i, c, b] = weight
         total += weight
     bandit.total[i, c] = total

@@ -55,7 +55,8 @@ class Shown:
             seconds, played = now - self._seen[0][0], at.episodes - self._seen[0][1]
             if seconds > 0 and played > 0:
                 steps = (at.steps - self._seen[0][2]) / seconds
-                text += f", {played / seconds:,.0f} episodes/s ({steps:,.0f} steps/s)"
+                text += f", {played / seconds:,.0f} episodes/s"
+                text += f" ({steps:,.0f} steps/s)" if steps > 0 else ""  # not everything that is watched counts steps
             if at.left is not None:
                 text += f", {'at least ' if at.unknown else ''}{_clock(at.left)} left"
         if at.reward is not None and at.done + at.failed < at.runs:

@@ -193,7 +193,8 @@ def run(args: argparse.Namespace) -> int:
         _print(results, summaries, args.out)
     if results.interrupted:
         done = sum(not one.interrupted for one in results.outcomes)
-        options.tell(f"interrupted; {done} runs are done, the others are not; {_resume(args.out)}")
+        told = "1 run is" if done == 1 else f"{done} runs are"
+        options.tell(f"interrupted; {told} done, the others are not; {_resume(args.out)}")
     return 130 if results.interrupted else 1 if results.failures else 0
 
 

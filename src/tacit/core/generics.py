@@ -15,6 +15,7 @@ A kernel may touch row `i` of the arrays only, and calls other kernels through g
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 from numba.extending import overload, register_jitable
@@ -41,20 +42,22 @@ def cell(h, s, states):
     return max(h * states + s, 0)
 
 
-def generic(signature: Callable[..., Any]) -> Any:
-    """Make a generic function; `signature` gives its name and says what an implementation does."""
+def generic(signature: Callable[..., Any], fallback: Callable[..., Any] | None = None) -> Any:
+    """Make a generic function; `signature` gives its name and says what an implementation does.
+
+    `fallback` is for types without an implementation.
+    """
     table: dict[type, Callable[..., Any]] = {}
     name = signature.__name__
 
     def dispatch(state: Any, *args: Any) -> Any:
-        try:
-            kernel = table[type(state)]
-        except KeyError:
-            raise TacitError(f"{name} is not implemented for {type(state).__name__}") from None
+        kernel = table.get(type(state), fallback)
+        if kernel is None:
+            raise TacitError(f"{name} is not implemented for {type(state).__name__}")
         return kernel(state, *args)
 
     def choose(state: Any, *args: Any) -> Any:
-        return table.get(getattr(state, "instance_class", None))  # type: ignore[arg-type]
+        return table.get(getattr(state, "instance_class", None), fallback)  # type: ignore[arg-type]
 
     def implement(kind: type) -> Callable[[F], F]:
         def register(kernel: F) -> F:
@@ -282,6 +285,17 @@ def pace(learner, h, s):
     """
 
 
+def _jot(learner, i, h, s, size, room, row, column):
+    weigh(learner, i, h, s, room)
+    for a in range(size - 1):
+        row[column + a] = room[a]
+
+
+@partial(generic, fallback=_jot)
+def jot(learner, i, h, s, size, room, row, column):
+    """Write all but the last of what `weigh` writes into `row` from a column on; no learner needs it."""
+
+
 # bandits: each cell c of agent i is a bandit of its own, and its kernels touch no other cell ------------------------
 
 
@@ -409,6 +423,17 @@ def lean(bandit, i, c, target, rounds, scale):
 @generic
 def regret(bandit, i, c):
     """Return the bandit's own estimate of its mean regret in cell c; only bandits that tune themselves have one."""
+
+
+def _jot_cell(bandit, i, c, size, room, row, column):
+    spread(bandit, i, c, room)
+    for a in range(size - 1):
+        row[column + a] = room[a]
+
+
+@partial(generic, fallback=_jot_cell)
+def jot_cell(bandit, i, c, size, room, row, column):
+    """Write all but the last of what `spread` writes into `row` from a column on; no bandit needs it."""
 
 
 # what may watch the loop ---------------------------------------------------------------------------------------------

@@ -70,6 +70,7 @@ class Curve:
         self._tail_from = episodes - max(1, episodes // 10)
         self._tail, self._tail_count = np.zeros(agents), 0
         self._sum, self._count = np.zeros(agents), 0
+        self._add_up = compiled(loop.add_up)
         self._last = np.zeros(agents)  # mean returns of the window that was closed last
 
     @property
@@ -93,10 +94,9 @@ class Curve:
     def add(self, returns: FloatArray) -> None:
         """Take in the returns [episodes, N] of the next episodes."""
         last = returns[max(0, self._tail_from - self.done) :]
-        add_up = compiled(loop.add_up)
-        add_up(self._tail, last)
+        self._add_up(self._tail, last)
         self._tail_count += len(last)
-        add_up(self._sum, returns)
+        self._add_up(self._sum, returns)
         self._count += len(returns)
         self.done += len(returns)
 

@@ -12,6 +12,7 @@ import numpy as np
 from tacit.core import memory, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
+from tacit.core.layout import Layout
 from tacit.core.packing import packed
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine import loop
@@ -67,6 +68,7 @@ class FusedEngine(Engine):
         size = memory.floats(12, world.agents, world.cells, int(world.actions.max()))
         memory.require(size, "the state of the learners")
         self.state: Any = packed(learner.init(world))
+        self._layout = Layout(self.state)
         self.certificate, self.record = certificate, record
         self.structs = (self.state,)
         self.seconds = 0.0
@@ -163,7 +165,9 @@ class FusedEngine(Engine):
     def play(self, draws: FloatArray, returns: FloatArray) -> None:
         """Play with uniform numbers [1 + N, episodes, H] and add what the agents get to `returns` [episodes, N]."""
         watched = (self.certificate, self.record)
-        self._loop(self._kernels, self.state, *watched, self._seats, draws[0], draws[1:], self._chosen, returns)
+        self._loop(
+            self._kernels, self.state, self._layout, *watched, self._seats, draws[0], draws[1:], self._chosen, returns
+        )
 
     def _run(self, returns: FloatArray) -> None:
         began = time.perf_counter()

@@ -46,7 +46,7 @@ class Record(NamedTuple):
 
 
 #: Bytes that a record has room for at first; it is made twice as large whenever it is full.
-_FIRST = 1 << 24
+_FIRST = 1 << 28
 
 
 def size_of(game: Game, episodes: int) -> int:
@@ -102,9 +102,7 @@ def record(game: Game, episodes: int) -> Record:
 @generics.jitable
 def write_down(learner, i, h, s, size, room, row, column):
     """Write all but the last of agent i's probabilities into a row of a record, from a column on; return the next."""
-    generics.weigh(learner, i, h, s, room)
-    for a in range(size - 1):
-        row[column + a] = room[a]
+    generics.jot(learner, i, h, s, size, room, row, column)
     return column + size - 1
 
 
@@ -113,7 +111,7 @@ def observe_record(observer, learner, game, seats, h, s):
     """Write down the state and all agents' distributions."""
     if h == 0:
         observer.clock[0] += 1
-    k = observer.clock[0] - 1
+    k = max(observer.clock[0] - 1, 0)
     observer.visited[k, h] = s
     column = 0
     for i in range(len(seats)):
@@ -160,7 +158,6 @@ def certified_policies(game: Game, kept: Record, rule: str) -> dict[str, Certifi
     written = so_far(kept)
     visited, stored = Owned(written.visited), Owned(written.stored)  # the run has ended: nobody writes to them any more
     sizes: dict[str, Any] = {"actions": game.actions, "states": game.states, "rule": rule}
-    found = {start: CertifiedPolicy(visited, stored, **sizes, start=start) for start in STARTS}
-    for policy in found.values():
-        policy.observations = getattr(game, "observations", None)
-    return found
+    policy = CertifiedPolicy(visited, stored, **sizes)
+    policy.observations = getattr(game, "observations", None)
+    return {start: policy.starting(start) for start in STARTS}

@@ -13,13 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core.errors import TacitError
-from tacit.core.table import Document
+from tacit.core.table import Document, Table
 from tacit.core.types import FloatArray
 from tacit.engine.advice import Advice, advise
 from tacit.evaluation import deviation_table, evaluate, uniform_gap
 from tacit.games.exact import is_exact
 from tacit.games.protocol import Game
 from tacit.policies import CertifiedPolicy, MarkovPolicy, SampledPolicy
+
+#: Agents that a notebook shows of a run.
+_AGENTS = 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -324,6 +327,17 @@ class Run:
 
     def __repr__(self) -> str:
         return f"Run({self.learner!r}, {self.episodes} episodes, seed {self.seed}{self._quality()})"
+
+    def _repr_html_(self) -> str:
+        values, gaps = self.values, self.gaps
+        known = gaps.source != "none" and gaps.informative
+        rows: list[list[float | None]] = []
+        for i in range(min(self.game.agents, _AGENTS)):
+            value = None if values is None else float(values[i])
+            rows.append([i, float(self.reward[i]), value, float(gaps.upper[i]) if known else None])
+        more = [f"and {self.game.agents - _AGENTS} more agents"] if self.game.agents > _AGENTS else []
+        heads = ["agent", "reward while learning", "value", f"{gaps.kind} gap {gaps.size[:1]}" if known else "gap"]
+        return Document(repr(self), [Table("", heads, rows), *more])._repr_html_()
 
     def _quality(self) -> str:
         gaps = self.gaps

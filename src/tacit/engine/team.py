@@ -186,7 +186,7 @@ class CompiledTeam(Team):
         block, b = divmod(episode, self._ahead)
         if block != self._block:
             self._draw(block)
-        return partial(self._turn, self._pinned, episode, b)
+        return partial(self._turn, episode, b)
 
     def _draw(self, block: int) -> None:
         if block != self._block + 1 or not self._streams:

@@ -92,6 +92,7 @@ class EnvironmentEngine(Engine):
         self._numbered = all(own.numbered for own in self.observations)
         self._limit_states()
         self._hear: Any = struct.Struct(f"{self.game.agents}d{self.game.agents}q").pack_into
+        self._heard = memoryview(self.team.desk.rewards.base)  # type: ignore[arg-type]
         self._episode = 0
         self._seeding = Seeding(environment, seed) if seeding is None else seeding
         self.tells_seeding = False
@@ -148,37 +149,37 @@ class EnvironmentEngine(Engine):
 
     def _play(self) -> FloatArray:
         """Play one episode; return the agents' returns [N]."""
-        k, last, step, plain = self._episode, self.bounds.horizon - 1, self.environment.step, self._seen.plain
+        k, last, step, seen = self._episode, self.bounds.horizon - 1, self.environment.step, self._seen
         self._make_room()
         desk, turn = self.team.desk, self.team.begin(k)
-        chosen, rewards, heard, hear = desk.chosen, desk.rewards, desk.rewards.base, self._hear
+        actions, heard, hear, plain, known = desk.chosen.tolist, self._heard, self._hear, seen.plain, seen.known
         over: list[bool] | None = None  # nobody is out yet
         shown = self.environment.reset(self._seeding.at(k))
-        self._seen.put(shown, desk.nexts)
-        seen = turn(-1)
-        if seen != SAME:
-            self._settle(turn, seen, -1, shown)
+        seen.put(shown, desk.nexts)
+        found = turn(-1)
+        if found != SAME:
+            self._settle(turn, found, -1, shown)
         for h in range(last + 1):
             if over is None or not all(over):
-                shown, paid, over = step(chosen.tolist())
-                if plain and over is None:
+                shown, paid, over = step(actions())
+                if over is None and (plain or h < last):
                     try:
-                        hear(heard, 0, *paid, *shown)  # the turn looks at what is written
-                    except Exception:  # no numbers
+                        hear(heard, 0, *paid, *(shown if plain else known(shown)))  # the turn looks at what is written
+                    except Exception:  # no numbers, or a state that is met for the first time
                         self._take(h, shown, paid, over)
                 else:
                     self._take(h, shown, paid, over)
             else:
-                rewards[:] = 0.0
+                desk.rewards[:] = 0.0
                 if h < last:
-                    self._seen.read(shown, over, desk.nexts)
-            seen = turn(h)
-            if seen != SAME:
-                self._settle(turn, seen, h, shown)
+                    seen.read(shown, over, desk.nexts)
+            found = turn(h)
+            if found != SAME:
+                self._settle(turn, found, h, shown)
         check_ended(self.bounds, over)
         self._episode += 1
-        if isinstance(self.record, Record):
-            self.record.clock[0] = self._episode
+        if self.visited is not None:
+            self._record.clock[0] = self._episode  # type: ignore[union-attr]
         return desk.returns.copy()
 
     def _take(self, h: int, shown: Sequence[Any], paid: Sequence[Any], over: list[bool] | None) -> None:

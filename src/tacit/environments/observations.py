@@ -55,6 +55,10 @@ class Observations:
         The observations as they were numbered.
     plain : bool
         Whether an observation is the number of the state itself.
+    arrays : bool
+        Whether observations are arrays of integers, taken as they are.
+    raw : dict
+        The numbers of arrays by their bytes, for who reads many of them.
     """
 
     def __init__(self, space: Any, encode: Encode | None, who: str, *, numbered: bool, early: bool = False) -> None:
@@ -65,7 +69,10 @@ class Observations:
         self.lost = False  # whether its encode did not pickle
         self._space, self._encoded = space, encode
         self.numbered = numbered
-        self.plain = numbered and not early and int(space.start) == 0
+        self.start = int(space.start) if numbered else 0
+        self.plain = numbered and not early and self.start == 0
+        self.arrays = encode is None and _kind(space) in ("MultiDiscrete", "MultiBinary", "Box")
+        self.raw: dict[bytes, int] = {}
         self.met: list[Hashable] = list(range(int(space.n))) if self.numbered else []
         if self.numbered and early:
             self.met.append(OVER)
@@ -113,7 +120,7 @@ class Observations:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what does not pickle: how observations are read follows from the space, or is the user's own."""
-        state = {key: value for key, value in self.__dict__.items() if key != "_key"}
+        state = {key: value for key, value in self.__dict__.items() if key != "_key"} | {"raw": {}}
         try:
             pickle.dumps(self._encoded)
         except Exception:  # a function of the user's, such as a lambda
@@ -127,6 +134,7 @@ class Observations:
     def restore(self, met: list[Hashable]) -> None:
         """Number observations as they were numbered before."""
         self.met[:] = met
+        self.raw.clear()
         self._numbers = {key: s for s, key in enumerate(met)}
 
     def known(self, observation: Any) -> int | None:

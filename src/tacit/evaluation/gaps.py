@@ -8,6 +8,7 @@ import numpy as np
 
 from tacit.core import check
 from tacit.core.errors import TacitError
+from tacit.core.table import Document, Table, number
 from tacit.core.types import FloatArray
 from tacit.evaluation.certified import certified_bound
 from tacit.evaluation.contraction import own_payoffs
@@ -53,6 +54,13 @@ class Evaluation:
     gap: float
     kind: str
     exact: bool
+
+    def _repr_html_(self) -> str:
+        sign = "=" if self.exact else "≤"
+        rows = [[i, float(v), float(g)] for i, (v, g) in enumerate(zip(self.values[:20], self.gaps, strict=False))]
+        more = [f"and {len(self.values) - 20} more agents"] if len(self.values) > 20 else []
+        table = Table("", ["agent", "value", f"{self.kind} gap {sign}"], rows)
+        return Document(f"{self.kind} gap {sign} {number(self.gap)}", [table, *more])._repr_html_()
 
 
 def evaluate(

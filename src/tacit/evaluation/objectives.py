@@ -34,8 +34,7 @@ def checked(what: str, value: object, known: tuple[str, ...], agents: int) -> st
         return value
     if value in known:
         return str(value)
-    check.choice(what, value, [word for word in known if word != "agent:K"])
-    raise TacitError(f"{what} is {brief(value)}; it must be one of {', '.join(known)}")
+    return check.choice(what, value, known)
 
 
 def ranked(values: FloatArray, rule: str) -> int:

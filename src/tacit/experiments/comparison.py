@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core.errors import TacitError, brief
+from tacit.core.table import Document, Table
 from tacit.evaluation import uniform_gap
 from tacit.experiments.executors import Failure
 from tacit.experiments.progress import Progress
@@ -21,6 +22,11 @@ from tacit.learners.teams import resolved
 
 #: Seconds for all runs together where nothing else is asked for.
 SECONDS = 60.0
+
+HEADS = (
+    *("", "learner", "gap", "worst", "of uniform", "kind", "policy", "welfare"),
+    *("episodes", "seconds", "to 10 %", "learns from"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,16 +151,25 @@ class Comparison:
         }
 
     def __repr__(self) -> str:
+        title, *notes = self._notes()
+        return "\n".join([title, *aligned([HEADS, *(self._cells(row) for row in self.rows)]), *notes])
+
+    def _notes(self) -> list[str]:
+        """Return what is said above the table, and below it."""
         seeds = "1 seed" if self.seeds == 1 else f"{self.seeds} seeds"
         lines = [f"{self.game!r}: {self.budget} a run, {seeds}; gap of uniform play {self.uniform_gap:.4g}"]
-        head = ("", "learner", "gap", "worst", "of uniform", "kind", "policy", "welfare", "episodes", "seconds")
-        lines += aligned([(*head, "to 10 %", "learns from"), *(self._cells(row) for row in self.rows)])
         if self.budget.episodes is None:
             lines.append("stopped by the clock: on another machine the numbers differ")
         lines += [f"left out: {name}: {why}" for name, why in self.left_out.items()]
         if self.interrupted:
             lines.append("interrupted: these are the runs that had begun")
-        return "\n".join(lines)
+        return lines
+
+    def _repr_html_(self) -> str:
+        title, *notes = self._notes()
+        return Document(
+            title, [Table("", HEADS, [self._cells(row) for row in self.rows], head=2), *notes]
+        )._repr_html_()
 
     def _cells(self, row: ComparedLearner) -> tuple[str, ...]:
         share = f"{100 * row.gap / self.uniform_gap:.3g} %" if self.uniform_gap > 0 else "—"

@@ -128,10 +128,21 @@ def finished(place: Path) -> bool:
     return os.path.exists(place / SUMMARY)  # false too where it may not be looked at
 
 
+def check_directory(place: Path) -> None:
+    """Check that a path is a directory, as that of results has to be."""
+    if place.is_dir():
+        return
+    if place.suffix == ".toml" and place.is_file():
+        told = "is an experiment, not a directory of results; `tacit run` with --out DIR runs it and stores them in DIR"
+        raise TacitError(f"{place} {told}")
+    if place.exists():
+        raise TacitError(f"{place} is a file, not a directory of results")
+    raise TacitError(f"no directory {place}")
+
+
 def load(place: Path) -> Outcome:
     """Read a finished run; whatever is not as it was written is reported."""
-    if not place.is_dir():
-        raise TacitError(f"no directory {place}")
+    check_directory(place)
     if not finished(place):
         raise TacitError(f"{place} holds no finished run; run the command that began it again to resume it")
     summary, stored = _summary(place), load_spec(place)
@@ -164,8 +175,7 @@ def load_policy(place: Path, candidate: str | None = None) -> Any:
 
 def directories(place: Path) -> list[Path]:
     """Return the finished runs that a path means: itself, or all that it holds."""
-    if not place.is_dir():
-        raise TacitError(f"no directory {place}")
+    check_directory(place)
     if os.path.exists(place / SPEC) or finished(place):
         return [place]
     found = sorted(part for part in place.iterdir() if part.is_dir() and finished(part))

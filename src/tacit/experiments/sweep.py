@@ -45,9 +45,22 @@ def swept(specs: Sequence[Spec], registry: Registry[Any]) -> list[Spec]:
             total *= len(values)
         if total > _MOST:
             raise TacitError(f"the lists of {spec.name} make {total:,} combinations; at most {_MOST:,} are run")
-        for values in itertools.product(*lists.values()):
+        for values in itertools.product(*map(_distinct, lists.values())):
             chosen = dict(zip(lists, values, strict=True))
             found.append(replace(spec, params={**spec.params, **chosen}))
+    return found
+
+
+def _distinct(values: list[Any]) -> list[Any]:
+    """Return values without those that are there before: 1 and 1.0 are one run, 1 and true are not.
+
+    >>> _distinct([1, 1.0, True, "a", "a", 0.5])
+    [1, True, 'a', 0.5]
+    """
+    found: list[Any] = []
+    for value in values:
+        if not any(value == one and isinstance(value, bool) == isinstance(one, bool) for one in found):
+            found.append(value)
     return found
 
 

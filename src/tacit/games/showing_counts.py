@@ -83,7 +83,7 @@ def _moves(game: CountGame, h: int, s: int, limit: int | None) -> Table:
         table = table[kept]
     ends = [0, *(np.flatnonzero((table[1:] != table[:-1]).any(axis=1)) + 1).tolist(), len(table)]
     rows: list[list[Cell]] = []
-    spans = list(itertools.pairwise(ends))
+    spans = [(begin, end) for begin, end in itertools.pairwise(ends) if table[begin].any()]  # others are no totals
     for pick in _some(len(spans), limit):
         begin, end = spans[pick - 1]
         row = table[begin]
@@ -95,13 +95,18 @@ def _moves(game: CountGame, h: int, s: int, limit: int | None) -> Table:
             last = ", ".join(str(c) for c in vectors[end - 1])
             rows.append([first if end == begin + 1 else f"{first} to {last}", where])
     names = action_names(game, 0)
+    column = "counts"
     if vectors is None:
-        weights = ", ".join(f"{name} {w}" for name, w in zip(names, game.scores or (), strict=False))
-        by = f"by the sum of scores ({weights})" if max(game.scores or (0,)) else "whatever is chosen"
+        column = "total"
+        weights = ", ".join(f"{name} {w}" for name, w in zip(names, statistic.scores, strict=False))
+        by = f"by the sum of scores ({weights})" if max(statistic.scores) else "whatever is chosen"
+        if sorted(statistic.scores) == [*[0] * (len(names) - 1), 1]:
+            column = names[statistic.scores.index(1)]
+            by = f"by how many chose {column}"
         title = f"from {state_name(game, s)}, {by}"
     else:
         title = f"from {state_name(game, s)}, by how many chose {', '.join(names)}"
-    return Table(_cut(title, len(spans), len(rows)), ["total" if vectors is None else "counts", "next"], rows)
+    return Table(_cut(title, len(spans), len(rows)), [column, "next"], rows)
 
 
 def _some(total: int, limit: int | None) -> list[int]:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import generics, sampling
+from tacit.core.layout import KNOWN_AGENTS
 from tacit.core.ownership import locked
 from tacit.core.types import FloatArray, IntArray
 
@@ -30,15 +31,18 @@ class GameTables(NamedTuple):
     joint_actions: int
     transition_stride: int  # rows from one step to the next, 0 where all steps are the same
     reward_stride: int
-
-
-#: Up to this many agents the compiler knows their number, as the length of a tuple; more are a loop over an array.
-KNOWN_AGENTS = 4
+    width: int  # successors of every row; 0 where rows differ
 
 
 def by_agent(numbers: Sequence[int]) -> tuple[int, ...] | IntArray:
-    """Return a number for each agent, as compiled code takes them."""
+    """Return a number for each agent, as compiled code takes them: few as a tuple, whose length the compiler knows."""
     return tuple(numbers) if len(numbers) <= KNOWN_AGENTS else locked(np.array(numbers))
+
+
+def width_of(first: IntArray) -> int:
+    """Return how many successors every row has, 0 where rows differ."""
+    lengths = np.diff(first)
+    return int(lengths[0]) if (lengths == lengths[0]).all() else 0
 
 
 def beside(cumulative: FloatArray, state: npt.NDArray[np.int32]) -> tuple[FloatArray, npt.NDArray[np.int32]]:
@@ -70,7 +74,10 @@ def place(game, h, s, actions):
 def advance(game, token, u):
     """Draw the next state."""
     h, joint = token
-    row = h * game.transition_stride + joint
+    row = max(h * game.transition_stride + joint, 0)
+    if game.width:
+        first = row * game.width
+        return np.int64(game.state[pick(game.cumulative, first, first + game.width, u)])
     return np.int64(game.state[pick(game.cumulative, game.first[row], game.first[row + 1], u)])
 
 

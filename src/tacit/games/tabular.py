@@ -190,7 +190,7 @@ class TabularGame(Sealed):
 
     def kernels(self) -> GameTables:
         """Return the tables as the compiled loop reads them."""
-        from tacit.games.tables import GameTables, beside, by_agent  # imports the compiler
+        from tacit.games.tables import GameTables, beside, by_agent, width_of  # imports the compiler
 
         block = self.states * self.joint_actions
         support, start = self._initial_cumulative
@@ -213,6 +213,7 @@ class TabularGame(Sealed):
             joint_actions=self.joint_actions,
             transition_stride=block if self.transition_steps > 1 else 0,
             reward_stride=block if self.rewards.shape[1] > 1 else 0,
+            width=width_of(self.successors.first),
         )
 
     @cached_property
@@ -220,6 +221,8 @@ class TabularGame(Sealed):
         """A digest of all that the game is to its players."""
         summed = hashlib.sha256()
         for name, part in self.kernels()._asdict().items():
+            if name == "width":  # says nothing that `first` does not
+                continue
             array = np.ascontiguousarray(part)
             summed.update(f"{name} {array.dtype.str} {array.shape};".encode() + array.tobytes())
         return summed.hexdigest()

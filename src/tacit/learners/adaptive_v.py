@@ -36,7 +36,7 @@ import numpy as np
 
 from tacit.bandits import AdaTsallis, Bandit, Cells, Swap
 from tacit.core import check, generics
-from tacit.core.packing import at
+from tacit.core.layout import at
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners import spec, v_base, warm
 from tacit.learners.spec import Learner, Start, World
@@ -166,6 +166,7 @@ class AdaptiveVState(NamedTuple):
 
 generics.act.implement(AdaptiveVState)(v_base.act)
 generics.weigh.implement(AdaptiveVState)(v_base.weigh)
+generics.jot.implement(AdaptiveVState)(v_base.jot)
 
 
 @generics.pace.implement(AdaptiveVState)

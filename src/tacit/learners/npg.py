@@ -15,7 +15,6 @@ never come back.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -23,6 +22,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 
 from tacit.core import check, generics
+from tacit.core.exponential import exp
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.gradient import Gradient
@@ -133,7 +133,7 @@ def weigh(learner, i, h, s, out):
     c = generics.cell(h, s, learner.states)
     total = 0.0
     for a in range(learner.actions[i]):
-        out[a] = math.exp(learner.logits[i, c, a])
+        out[a] = exp(learner.logits[i, c, a])
         total += out[a]
     for a in range(learner.actions[i]):
         out[a] /= total

@@ -41,6 +41,7 @@ import numpy as np
 
 from tacit.bandits.rows import drawn, shared
 from tacit.core import check, generics
+from tacit.core.exponential import exp
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners.spec import Learner, Start, World, checked_start, starting_point
 from tacit.learners.tunable import Range, Span
@@ -208,7 +209,7 @@ def ascend(learner, i, c, a, z):
     total = 0.0
     for b in range(n):
         learner.theta[i, c, b] = max(learner.theta[i, c, b] - top, least)
-        learner.prob[i, c, b] = math.exp(learner.theta[i, c, b])
+        learner.prob[i, c, b] = exp(learner.theta[i, c, b])
         total += learner.prob[i, c, b]
     for b in range(n):
         learner.prob[i, c, b] /= total

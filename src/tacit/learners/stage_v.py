@@ -21,13 +21,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from tacit.bandits import Bandit, Exp3IX, Swap
 from tacit.core import generics
-from tacit.core.packing import at
+from tacit.core.layout import at
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners import spec, v_base
 from tacit.learners.spec import World
@@ -60,7 +61,7 @@ class StageV(v_base.VLearner):
 
     rule: ClassVar[str] = "stage"
 
-    @property
+    @cached_property
     def guaranteed(self) -> bool:
         """Whether the theorem covers these parameters, apart from ι: see `own_bound.py`."""
         bandit = Swap() if self.equilibrium == "ce" else Exp3IX()
@@ -99,6 +100,7 @@ class StageVState(NamedTuple):
 
 generics.act.implement(StageVState)(v_base.act)
 generics.weigh.implement(StageVState)(v_base.weigh)
+generics.jot.implement(StageVState)(v_base.jot)
 
 
 @generics.pace.implement(StageVState)

@@ -10,7 +10,7 @@ import numpy as np
 
 from tacit.bandits import Bandit, Cells, Exp3IX
 from tacit.core import check, generics
-from tacit.core.packing import at
+from tacit.core.layout import at
 from tacit.core.types import FloatArray
 from tacit.learners import spec
 from tacit.learners.spec import World
@@ -134,6 +134,12 @@ def weigh(learner, i, h, s, out):
     """Write μ_{h,i}(·|s)."""
     c = generics.cell(h, s, learner.states)
     generics.spread(at(learner.bandit, i, c), i, c, out)
+
+
+def jot(learner, i, h, s, size, room, row, column):
+    """Write all but the last of μ_{h,i}(·|s) into a row."""
+    c = generics.cell(h, s, learner.states)
+    generics.jot_cell(at(learner.bandit, i, c), i, c, size, room, row, column)
 
 
 @generics.jitable

@@ -22,7 +22,7 @@ import numpy as np
 
 from tacit.bandits import Bandit, WeightedFTRL
 from tacit.core import check, generics
-from tacit.core.packing import at
+from tacit.core.layout import at
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners import spec, v_base, warm
 from tacit.learners.spec import Start, World
@@ -103,6 +103,7 @@ class VLearningState(NamedTuple):
 
 generics.act.implement(VLearningState)(v_base.act)
 generics.weigh.implement(VLearningState)(v_base.weigh)
+generics.jot.implement(VLearningState)(v_base.jot)
 
 
 @generics.pace.implement(VLearningState)

@@ -19,6 +19,7 @@ episode k the paper leaves the policy open; here all agents play evenly from the
 from __future__ import annotations
 
 import bisect
+import copy
 import itertools
 import os
 from collections.abc import Sequence
@@ -106,12 +107,19 @@ class CertifiedPolicy(Showable):
                 f"stored has shape {stored.shape} of {stored.dtype}; it must be floats of shape "
                 f"{(*visited.shape, width)}: [K, H, Σ(A_i − 1)]"
             )
-        if int(visited.min()) < 0 or int(visited.max()) >= self.states:
-            wrong = int(visited.min()) if int(visited.min()) < 0 else int(visited.max())
+        least, most = 0 if visited.dtype.kind == "u" else int(visited.min()), int(visited.max())
+        if least < 0 or most >= self.states:
+            wrong = least if least < 0 else most
             raise TacitError(f"visited has a state {wrong}; states go from 0 to {self.states - 1}")
         check_stored(stored, self.actions)
         self.episodes: int = visited.shape[0]
         self.horizon: int = visited.shape[1]
+
+    def starting(self, start: str) -> CertifiedPolicy:
+        """Return the same record, played from another start; nothing is checked or copied again."""
+        other = copy.copy(self)
+        other.start = check.choice("start", start, STARTS)
+        return other
 
     @property
     def agents(self) -> int:
@@ -221,6 +229,7 @@ class CertifiedPolicy(Showable):
             raise TacitError(
                 f"{path} would be as large as the whole record; use policy.thinned(200).save({str(path)!r})"
             )
+        document.checked_ending(path, ".npz")
         small = np.min_scalar_type(self.states - 1)
         archive.write(
             path,
@@ -369,7 +378,7 @@ def check_stored(stored: npt.NDArray[Any], actions: Sequence[int]) -> None:
     if stored.size and not (stored.min() >= 0 and stored.max() <= 1):
         raise TacitError(f"stored has a probability outside [0, 1]: {float(stored.min())} or {float(stored.max())}")
     for i, own in enumerate(columns(actions)):
-        if stored[..., own].sum(axis=-1, dtype=np.float64).max(initial=0.0) > 1 + 1e-6:
+        if own.stop - own.start > 1 and stored[..., own].sum(axis=-1, dtype=np.float64).max(initial=0.0) > 1 + 1e-6:
             raise TacitError(f"stored has probabilities of agent {i} that sum to more than 1")
 
 

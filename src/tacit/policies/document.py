@@ -29,6 +29,14 @@ def named(path: str | os.PathLike[str]) -> bool:
     return archive.path(path).suffix.lower() == ".json"
 
 
+def checked_ending(path: str | os.PathLike[str], *endings: str) -> None:
+    """Check that a path ends as files of policies do."""
+    suffix = archive.path(path).suffix.lower()
+    if suffix not in endings:
+        ending = f"the ending {suffix!r}" if suffix else "no ending"
+        raise TacitError(f"{path} has {ending}; a file of this policy ends in {' or '.join(endings)}")
+
+
 def checked_part(path: str | os.PathLike[str], agent: int | None, agents: int) -> int | None:
     """Return the agent whose part is asked for; only JSON holds a part alone."""
     if agent is None:

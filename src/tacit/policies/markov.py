@@ -168,6 +168,7 @@ class MarkovPolicy(Showable):
 
         A `.npz` has the arrays `probs_0`, `probs_1`, … (product) or `probs` (correlated).
         """
+        document.checked_ending(path, ".npz", ".json")
         agent = document.checked_part(path, agent, self.agents)
         if document.named(path):
             kind = "product" if self.product else "correlated"

@@ -28,8 +28,7 @@ class Part:
     Attributes
     ----------
     agent : int
-    actions : int
-        The agent's number of actions.
+        Whose part it is.
     horizon : int or None
         Steps of an episode; None for a Markov policy that is the same at every step.
 
@@ -68,6 +67,16 @@ class Part:
             raise TacitError(f"{path} holds the policy of all agents; say whose part it is to be, agent=0 to …")
         found: Part = policy.part(agent)
         return found
+
+    def __repr__(self) -> str:
+        told = "1 action" if self._size == 1 else f"{self._size} actions"
+        steps = "the same at every step" if self.horizon is None else f"horizon {self.horizon}"
+        return f"{type(self).__name__}(agent {self.agent}, {told}, {steps})"
+
+    @property
+    def actions(self) -> int:
+        """The agent's number of actions."""
+        return self._size
 
     def begin(self, seed: int) -> None:
         """Begin an episode with the common seed; the agent's own draws come from it too, by the agent's number."""

@@ -189,6 +189,7 @@ class SampledPolicy(Showable):
         """Write the policy as `.npz`."""
         if document.named(path):
             raise TacitError(f"{path} is JSON, in which sampled policies are not written; use a name that ends in .npz")
+        document.checked_ending(path, ".npz")
         archive.write(path, {"kind": np.array("sampled"), **{key: np.asarray(getattr(self, key)) for key in KEYS}})
 
     @classmethod

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from tacit.core import archive, check
 from tacit.core.errors import TacitError, one_line
 from tacit.core.ownership import Owned
+from tacit.policies import document
 from tacit.policies.certified import CertifiedPart, CertifiedPolicy, columns
 from tacit.policies.showable import Showable
 
@@ -91,6 +92,7 @@ class SeparatePolicy(Showable):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the policy as `.npz`."""
+        document.checked_ending(path, ".npz")
         archive.write(
             path,
             {

@@ -121,6 +121,7 @@ class ThinnedPolicy(Showable):
 
     def save(self, path: str | os.PathLike[str], *, agent: int | None = None) -> None:
         """Write the policy as `.json` or `.npz`, by the ending; with `agent`, that agent's part alone as `.json`."""
+        document.checked_ending(path, ".npz", ".json")
         agent = document.checked_part(path, agent, self.agents)
         if document.named(path):
             document.write(path, "thinned", self._content(agent), play=thinned_document.PLAY)

@@ -8,6 +8,7 @@ import numpy as np
 
 from tacit.core import generics, streams
 from tacit.core.errors import TacitError
+from tacit.core.layout import Layout
 from tacit.core.packing import packed
 from tacit.core.types import FloatArray
 from tacit.engine import loop
@@ -40,15 +41,16 @@ def watching(spec: Learner, game: Game, episodes: int) -> tuple[Any, Any]:
 
 def played(name: str, spec: Learner, game: Game, episodes: int) -> tuple[FusedEngine, FloatArray]:
     """Play the compiled loop, and see that the interpreted one gives the same bits."""
-    kernels, state = game.kernels(), spec.init(world_of(spec, game, episodes=episodes, seed=SEED))
+    kernels, state = game.kernels(), packed(spec.init(world_of(spec, game, episodes=episodes, seed=SEED)))
     seen = watching(spec, game, episodes)
     draws = np.array([streams.stream(SEED, role).random((episodes, game.horizon)) for role in range(1 + game.agents)])
     returns = np.zeros((episodes, game.agents))
     chosen, places = np.zeros(game.agents, dtype=np.int64), seats(game.agents)
     compiled, plain = both_ways(loop.episodes, name, kernels, state, *seen)
     nobody = np.zeros((game.agents, 0, game.horizon))
-    compiled(kernels, packed(state), *seen, places, draws[0, :0], nobody, chosen, returns[:0])  # as the engine will
-    plain(kernels, state, *seen, places, draws[0], draws[1:], chosen, returns)
+    layout = Layout(state)
+    compiled(kernels, state, layout, *seen, places, draws[0, :0], nobody, chosen, returns[:0])
+    plain(kernels, state, layout, *seen, places, draws[0], draws[1:], chosen, returns)
     cert, kept = watching(spec, game, episodes)
     engine = FusedEngine(game, spec, episodes=episodes, seed=SEED, certificate=cert, record=kept)
     fused = engine.advance(episodes)

@@ -90,8 +90,7 @@ class Folder:
     """
 
     def __init__(self, place: Path) -> None:
-        if not place.is_dir():
-            raise TacitError(f"no directory {place}")
+        store.check_directory(place)
         self.place = place
         self.runs: dict[str, StoredRun] = {}
         self.problems: dict[str, str] = {}

@@ -1,0 +1,82 @@
+"""States of what agents are shown: the quick way gives the numbers and the refusals of the careful one."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from gymnasium.spaces import Box, Discrete, MultiDiscrete
+
+import tacit
+from tacit.environments.numbering import Numbering
+from tacit.environments.observations import Observations
+
+
+def observers(space: object, count: int = 2, **given: bool) -> list[Observations]:
+    numbered = isinstance(space, Discrete)
+    return [Observations(space, None, f"agent {i}", numbered=numbered, **given) for i in range(count)]
+
+
+def read(seen: Numbering, shown: list[object]) -> list[int]:
+    out = np.full(len(shown), -1)
+    seen.put(shown, out)
+    return out.tolist()
+
+
+def test_arrays_get_the_same_numbers_quickly():
+    rng = np.random.default_rng(0)
+    quick, slow = Numbering(observers(MultiDiscrete([3, 2]))), Numbering(observers(MultiDiscrete([3, 2])))
+    slow._keep = lambda shown, states: None  # type: ignore[method-assign]  # never learns the quick way
+    for _ in range(50):
+        shown = [rng.integers([3, 2]) for _ in range(2)]
+        assert read(quick, shown) == read(slow, shown)
+        assert quick.same == slow.same
+    assert quick.known([np.array([1, 1]), np.array([0, 1])])
+    assert not quick.same
+
+
+def test_other_bytes_of_the_same_numbers_are_the_same_state():
+    seen = Numbering(observers(Box(0, 9, (2,), dtype=np.int64)))
+    first = read(seen, [np.array([1, 0]), np.array([1, 0])])
+    assert read(seen, [np.array([1, 0], dtype=np.int8), [1, 0]]) == first
+    assert read(seen, [np.array([[1, 0], [5, 5]])[0], np.array([[1, 5], [0, 5]])[:, 0]]) == first  # not contiguous
+    assert seen.same
+    read(seen, [np.array([1, 0]), np.array([2, 0])])
+    assert not seen.same
+
+
+@pytest.mark.parametrize(
+    ("space", "good", "bad"),
+    [
+        (MultiDiscrete([3, 2]), np.array([2, 1]), np.array([2, 2])),
+        (MultiDiscrete([3, 2]), np.array([1, 0]), np.array([1])),
+        (Box(0, 3, (1,), dtype=np.int64), np.array([3]), np.array([1, 0], dtype=np.int32)),
+        (Discrete(3), 2, 3),
+        (Discrete(3), 2, -1),
+        (Discrete(3, start=5), 7, 4),
+        (Discrete(3), 2, 1.5),
+    ],
+)
+def test_what_is_in_no_space_is_told_after_many_good_ones(space: object, good: object, bad: object):
+    seen = Numbering(observers(space, early=True))
+    for _ in range(3):
+        read(seen, [good, good])
+    for shown in ([good, bad], [bad, good]):
+        with pytest.raises(tacit.TacitError, match="observed"):
+            read(seen, shown)
+
+
+def test_numbers_of_a_space_that_begins_elsewhere():
+    seen = Numbering(observers(Discrete(3, start=5), early=True))
+    assert not seen.plain
+    assert seen.known([6, np.int64(6)]) == [1, 1]
+    assert read(seen, [7, 5]) == [2, 0]
+    assert not seen.same
+
+
+def test_numbers_given_back_are_those_in_force():
+    own = observers(MultiDiscrete([3, 2]), 1)
+    seen = Numbering(own)
+    for array in ([0, 0], [1, 1]):
+        read(seen, [np.array(array)])
+    own[0].restore([(1, 1), (0, 0)])
+    assert read(seen, [np.array([1, 1])]) == [0]
