@@ -1,8 +1,16 @@
-"""What every test shares: hypothesis draws the same examples each time, and has no clock."""
+"""What every test shares: hypothesis draws the same examples each time, and has no clock; loops without a compiler."""
 
 from __future__ import annotations
 
+import numba
+import pytest
 from hypothesis import settings
 
 settings.register_profile("tacit", deadline=None, derandomize=True, database=None)
 settings.load_profile("tacit")
+
+
+@pytest.fixture
+def interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run loops as plain Python: the same bits, and for a few hundred steps faster than the compiler."""
+    monkeypatch.setattr(numba.config, "DISABLE_JIT", True)

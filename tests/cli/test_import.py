@@ -122,12 +122,13 @@ def test_a_learner_a_bandit_and_a_game_of_ones_own(on: str, capsys: pytest.Captu
     assert plain["reward"]["mean"] == 1.0  # type: ignore[index]
     assert plain["params"] == {"action": 1}
     assert plain["gap"]["mean"] == 0.0  # type: ignore[index]
-    first = document(capsys, "bet", "stubborn", *IMPORT, *more, "--game-set", "prize=5")
-    assert first["reward"]["mean"] == 5.0  # type: ignore[index]
     bandit = document(capsys, "chicken", "stage-v-cce", *IMPORT, *more, "--set", "bandit=mine", "--set", "bonus=0.1")
     assert bandit["params"]["bandit"] == "Mine(rate=0.1)"  # type: ignore[index]
-    usual = document(capsys, "chicken", "stage-v-cce", *more, "--set", "bonus=0.1")
-    assert usual["reward"] != bandit["reward"]
+    if on == "threads":
+        first = document(capsys, "bet", "stubborn", *IMPORT, *more, "--game-set", "prize=5")
+        assert first["reward"]["mean"] == 5.0  # type: ignore[index]
+        usual = document(capsys, "chicken", "stage-v-cce", *more, "--set", "bonus=0.1")
+        assert usual["reward"] != bandit["reward"]
 
 
 @pytest.mark.usefixtures("place")

@@ -13,12 +13,6 @@ import tacit
 from tacit.evaluation.certified import certified_bound
 
 
-@pytest.fixture
-def interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small runs are faster as plain Python than the compiler is."""
-    monkeypatch.setattr(numba.config, "DISABLE_JIT", True)
-
-
 def same(one: tacit.Run, other: tacit.Run) -> None:
     for name in ("average", "latest"):
         mine, theirs = one.candidates[name], other.candidates[name]

@@ -1,6 +1,6 @@
 """The one table of learners, bandits and games, and what two ways of running them are compared by.
 
-Run as a script it prints the digests of one learner on all games: so the interpreted mode is compared with the
+Run as a script it prints the digests of learners on all games: so the interpreted mode is compared with the
 compiled one.
 """
 
@@ -186,4 +186,4 @@ def digests(learner: str, episodes: int) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(digests(sys.argv[1], int(sys.argv[2]))))
+    print(json.dumps({name: digests(name, int(sys.argv[1])) for name in sys.argv[2:]}))

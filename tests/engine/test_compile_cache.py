@@ -24,7 +24,7 @@ me = tacit.agent({learner}, states=1, actions=2, horizon=2, reward_range=(0, 1),
 for _ in range(3):
     a = me.act(0, 0)
     me.learn(0, 0, a, 0.25, 0)
-print(json.dumps(me.policy[0, 0].tolist()))
+print(json.dumps([*me.policy[0, 0].tolist(){told}]))
 """
 
 PLUGIN = '''
@@ -87,7 +87,6 @@ class Place:
 
     def run(self) -> list[float]:
         env = {**os.environ, "TACIT_CACHE_DIR": str(self.cache), "PYTHONPATH": str(self.package.parent)}
-        env = {**env, "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run([sys.executable, str(self.script)], env=env, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
@@ -111,7 +110,7 @@ def place(tmp_path: Path) -> Place:
 
 
 def test_the_second_process_loads_and_a_changed_kernel_is_noticed(place: Place):
-    place.script.write_text(PLAY.format(extra="", learner='"stage-v-cce"', own=", iota=2.0"))
+    place.script.write_text(PLAY.format(extra="", learner='"q-independent"', own="", told=", *me.state.Q[0, 0, 0]"))
     first = place.run()
     made = place.files()
     assert len(made) == 3  # act, learn and the table of distributions
@@ -123,10 +122,10 @@ def test_the_second_process_loads_and_a_changed_kernel_is_noticed(place: Place):
     assert set(place.files()) == set(made)  # compiled anew, each in its place
     assert place.run() == first
 
-    kernel = place.package / "bandits" / "exp3_ix.py"
+    kernel = place.package / "learners" / "q_independent.py"
     text = kernel.read_text()
-    assert text.count("eta * loss / (prob") == 1
-    kernel.write_text(text.replace("eta * loss / (prob", "0.5 * eta * loss / (prob"))
+    assert text.count("learner.step * (r + ahead") == 1
+    kernel.write_text(text.replace("learner.step * (r + ahead", "0.5 * learner.step * (r + ahead"))
     assert place.run() != first
     assert set(made) < set(place.files())
 
@@ -138,7 +137,7 @@ def test_the_second_process_loads_and_a_changed_kernel_is_noticed(place: Place):
 def test_a_bandit_of_ones_own_and_its_change(where: str, place: Place):
     learner = "tacit.StageV(bandit=Stubborn(), iota=2.0)"
     apart = where == "in a module beside it"
-    play = PLAY.format(extra="from stubborn import Stubborn" if apart else "", learner=learner, own="")
+    play = PLAY.format(extra="from stubborn import Stubborn" if apart else "", learner=learner, own="", told="")
     plugin = place.script.with_name("stubborn.py") if apart else place.script
     place.script.write_text(play if apart else PLUGIN + play)
     plugin.write_text(PLUGIN if apart else PLUGIN + play)

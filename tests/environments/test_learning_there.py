@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
@@ -46,8 +47,17 @@ def saw_the_same(run: tacit.Run) -> bool:
     return DIFFERENT not in run.notes
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
-@pytest.mark.parametrize("name", GAMES)
+def _cases() -> list[Any]:
+    """Return all pairs; loops of four agents are compiled for two learners only, the others in the long run."""
+    short = ("stage-v-cce", "q-independent")
+    return [
+        pytest.param(name, learner, marks=pytest.mark.slow if name == "distancing" and learner not in short else [])
+        for name in GAMES
+        for learner in LEARNERS
+    ]
+
+
+@pytest.mark.parametrize(("name", "learner"), _cases())
 def test_our_own_games_bit_for_bit(name: str, learner: str):
     game = tacit.make(name, **GAMES[name])
     there = tacit.learn(tacit.to_pettingzoo(game), learner, episodes=60, seed=5, **LEARNERS[learner])

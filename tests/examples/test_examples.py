@@ -22,7 +22,11 @@ def test_all_examples_are_run():
     assert {path.stem for path in EXAMPLES.glob("*.py")} == set(TOLD)
 
 
-@pytest.mark.parametrize("name", TOLD)
+#: It compiles a bandit into two learners, as examples/skeletons/own_bandit.py does into one.
+LONG = "new_bandit"
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.slow if name == LONG else []) for name in TOLD])
 def test_an_example(name: str, tmp_path: Path):
     if name == "separate_processes":
         pytest.importorskip("pettingzoo", reason="PettingZoo is not installed")

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 
@@ -71,6 +72,14 @@ def mutants(arrays: Arrays) -> Iterator[tuple[str, Arrays]]:
         if "engine:streams" in arrays:
             yield f"streams {value[:9]}", {**arrays, "engine:streams": np.array(value)}
     yield "dates", {**arrays, "curve:sum": np.array(["2020-01-01"], dtype="M8[D]")}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def interpreted() -> Iterator[None]:
+    """Run loops as plain Python: these are short, and there are many."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(numba.config, "DISABLE_JIT", True)
+        yield
 
 
 @pytest.fixture(scope="module")

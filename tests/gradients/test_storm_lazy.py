@@ -51,8 +51,22 @@ def constant(value: float) -> Callable[[int], float]:
     return lambda t: value
 
 
-@pytest.mark.parametrize("name", GAMES)
-@pytest.mark.parametrize("momentum", [0.0, pytest.param(0.1, marks=pytest.mark.slow), 0.5, 1.0])
+LONG = pytest.mark.slow  # the same with another game or constant: the plain form takes seconds
+
+
+@pytest.mark.parametrize(
+    ("name", "momentum"),
+    [
+        ("good-state", 0.5),
+        ("three agents", 0.0),
+        ("three agents", 1.0),
+        pytest.param("good-state", 0.0, marks=LONG),
+        pytest.param("good-state", 0.1, marks=LONG),
+        pytest.param("good-state", 1.0, marks=LONG),
+        pytest.param("three agents", 0.1, marks=LONG),
+        pytest.param("three agents", 0.5, marks=LONG),
+    ],
+)
 def test_constants(name: str, momentum: float):
     kind, params = GAMES[name]
     game, eta = tacit.make(kind, **params), STEP[name]
@@ -60,7 +74,7 @@ def test_constants(name: str, momentum: float):
     compare(game, dense, REGISTRY.make("pg-storm", eta=eta, momentum=momentum, exploration=0.05))
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", ["three agents", pytest.param("good-state", marks=LONG)])
 def test_own_ratio(name: str):
     """With the agent's own importance ratio, the product over the steps of the trajectory."""
     kind, params = GAMES[name]
@@ -76,7 +90,7 @@ def test_own_ratio_in_one_step_games():
     compare(game, dense, REGISTRY.make("pg-storm", eta=1e-3, momentum=0.1, exploration=0.05, own_ratio=True))
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", ["good-state", pytest.param("three agents", marks=LONG)])
 def test_theorems_schedule(name: str):
     """η_t = k/(w + σ²t)^{1/3} and a_{t+1} = c·η_t², with the constants written out here once more."""
     kind, params = GAMES[name]

@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 import tacit
 from tacit.core import generics
 from tacit.engine.fused import FusedEngine
+from tacit.engine.record import record
 from tacit.evaluation.certificate import certificate, latest
 from tacit.learners import AdaptiveV, World
 from tacit.learners.adaptive_v import worth
@@ -23,8 +24,8 @@ def even_gap(game: tacit.TabularGame) -> float:
 
 
 def latest_gap(game: tacit.TabularGame, spec: AdaptiveV, episodes: int, seed: int = 0) -> float:
-    cert = certificate(game, spec.equilibrium)
-    FusedEngine(game, spec, episodes=episodes, seed=seed, certificate=cert).advance(episodes)
+    cert, kept = certificate(game, spec.equilibrium), record(game, episodes)  # compiled with both elsewhere too
+    FusedEngine(game, spec, episodes=episodes, seed=seed, certificate=cert, record=kept).advance(episodes)
     return float(latest(game, cert).gaps.max())
 
 

@@ -28,7 +28,7 @@ def own_next(P: np.ndarray, u: float) -> int:
     "params",
     [
         {"states": 2, "actions": [2, 3], "horizon": 3, "seed": 1},
-        {"states": 1, "actions": [4, 2], "horizon": 1, "seed": 2},
+        {"states": 2, "actions": [4, 2], "horizon": 1, "seed": 2},
         {"states": 3, "actions": [2, 2], "horizon": 2, "seed": 3},
     ],
     ids=["H=3", "H=1", "H=2"],

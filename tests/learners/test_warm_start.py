@@ -34,10 +34,11 @@ def test_bandits_begin_at_the_policy_with_the_weight_of_so_many_visits(name: str
 
 @pytest.mark.parametrize("name", ["adaptive-v-cce", pytest.param("adaptive-v-ce", marks=pytest.mark.slow)])
 def test_a_wrong_start_is_left_again(name: str):
-    game = tacit.TabularGame(np.ones((1, 1, 2, 1)), np.array([0.0, 1.0]).reshape(1, 1, 1, 2), [1.0], 1)
-    wrong = tacit.MarkovPolicy.deterministic([[[0]]], [2])
-    run = tacit.learn(game, name, episodes=4000, start=wrong)
-    assert run.last.probs[0][0, 0, 1] > 0.9
+    """Each of two agents is paid for its own second action, and begins with the first."""
+    paid = np.array([[[0.0, 0.0], [1.0, 1.0]], [[0.0, 1.0], [0.0, 1.0]]])
+    wrong = tacit.MarkovPolicy.deterministic([[[0]], [[0]]], [2, 2])
+    run = tacit.learn(tacit.games.matrix_game(paid), name, episodes=4000, start=wrong)
+    assert all(probs[0, 0, 1] > 0.9 for probs in run.last.probs)
 
 
 def test_a_run_goes_on_from_another_and_is_certified_all_the_same():
@@ -51,6 +52,7 @@ def test_a_run_goes_on_from_another_and_is_certified_all_the_same():
     np.testing.assert_allclose(found.gaps, warm.candidates["average"].gaps.upper, atol=1e-9)
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_only_the_agents_that_have_a_start_begin_there():
     game = tacit.make("chicken")
     start = tacit.MarkovPolicy.deterministic([[[0]], [[1]]], [2, 2])

@@ -41,6 +41,7 @@ def test_thinned_policies():
     np.testing.assert_allclose(occupancy(GAME, seen), found.reach, atol=1e-9)
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_counting_games_agree_with_their_tables():
     game = tacit.make("congestion", agents=3, horizon=2)
     policy = tacit.learn(game, "stage-v-cce", episodes=100, seed=0).candidates["average"].policy

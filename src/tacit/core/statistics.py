@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy import stats
 
 from tacit.core.errors import TacitError
 
@@ -56,6 +55,8 @@ def summarize(values: npt.ArrayLike) -> Summary:
         raise TacitError(f"values has shape {x.shape}; it must be one number for each seed")
     if len(x) == 1:
         return Summary(float(x[0]), 0.0, (float(x[0]), float(x[0])), 1)
-    found = stats.bootstrap((x,), np.mean, n_resamples=RESAMPLES, method="percentile", rng=np.random.default_rng(0))
+    from scipy.stats import bootstrap  # it takes longer to import than all the rest
+
+    found = bootstrap((x,), np.mean, n_resamples=RESAMPLES, method="percentile", rng=np.random.default_rng(0))
     low, high = found.confidence_interval
     return Summary(float(x.mean()), float(x.std(ddof=1)), (float(low), float(high)), len(x))

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import linprog, minimize
 
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
@@ -85,6 +84,8 @@ def _most_even(gains: FloatArray) -> FloatArray:
     On the face there is a point that plays everything and keeps a reserve in every inequality that allows one, so the
     dual has a minimum: x ∝ exp(−λ·gains), λ ≥ 0 where there is a reserve.
     """
+    from scipy.optimize import linprog, minimize  # imported where they are used: learning does not
+
     D, J = gains.shape
     # maximise Σ t + Σ u with t ≤ x, u ≤ −gains·x, all within [0, 1]; a cone, so any scale of x will do
     cost = np.concatenate([np.zeros(J), -np.ones(J + D)])
@@ -132,6 +133,8 @@ def _most_even(gains: FloatArray) -> FloatArray:
 
 
 def _lp(cost: FloatArray, rows: FloatArray, bound: FloatArray, total: FloatArray) -> FloatArray:
+    from scipy.optimize import linprog
+
     bounds: list[tuple[float | None, float | None]] = [(0, None) if weight else (None, None) for weight in total]
     found = linprog(cost, rows, bound, total[None], [1.0], bounds=bounds, method="highs", options=_OPTIONS)
     if found.x is None:

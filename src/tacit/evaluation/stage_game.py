@@ -7,7 +7,6 @@ is absolute, means the same for every game.
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import linprog
 
 from tacit.core.types import FloatArray
 from tacit.evaluation.contraction import seat_first
@@ -70,6 +69,8 @@ def _solve(
     cost: FloatArray, gains: FloatArray, bound: FloatArray, total: FloatArray, *, free_last: bool = False
 ) -> FloatArray:
     """Minimise cost·x subject to gains·x ≤ bound, total·x = 1, x ≥ 0; return the cleaned distribution."""
+    from scipy.optimize import linprog  # imported where it is used: learning does not
+
     bounds: list[tuple[float | None, float | None]] = [(0, None)] * (len(cost) - free_last)
     if free_last:
         bounds.append((None, None))

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from tacit.core import check
 from tacit.core.statistics import summarize
@@ -74,13 +73,15 @@ def _game(game: str, groups: list[Group], by: str) -> tuple[Table, Table | None,
 
 def _tests(groups: list[Group], by: str) -> dict[tuple[int, int], float]:
     """Return the p-value of each pair, corrected by Holm for their number."""
+    from scipy.stats import mannwhitneyu  # imported where it is used, see core/statistics.py
+
     raw: dict[tuple[int, int], float] = {}
     for i, j in itertools.combinations(range(len(groups)), 2):
         x, y = _numbers(groups[i], by), _numbers(groups[j], by)
         assert x is not None
         assert y is not None
         same = len(set(x) | set(y)) == 1
-        raw[i, j] = 1.0 if same else float(stats.mannwhitneyu(x, y, alternative="two-sided").pvalue)
+        raw[i, j] = 1.0 if same else float(mannwhitneyu(x, y, alternative="two-sided").pvalue)
     largest = 0.0
     found: dict[tuple[int, int], float] = {}
     for k, (pair, p) in enumerate(sorted(raw.items(), key=lambda item: item[1])):
