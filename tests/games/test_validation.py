@@ -113,7 +113,6 @@ def test_a_wrong_horizon_is_shown(horizon: object):
         (H, S, *ACTIONS, S + 1),  # next states disagree with the states
         (H, S, 3, 2, S),  # actions of the agents exchanged
         (H, S, 2, S),  # one agent's actions missing
-        (S, *ACTIONS, S),  # no axis for the step
         (H, S, *ACTIONS),  # no axis for the next state
         (),
     ],
@@ -127,11 +126,11 @@ def test_a_wrong_shape_of_transitions_is_shown(shape: tuple[int, ...]):
 @pytest.mark.parametrize(
     "shape",
     [
-        (3, H, S, *ACTIONS),
+        (4, H, S, *ACTIONS),
         (1, H, S, *ACTIONS),
         (H, S, *ACTIONS),
         (2, H, S),
-        (2, H, S, 2),
+        (3, H, S, 2),
         (2, 0, S, *ACTIONS),
         (5,),
         (),
@@ -139,6 +138,12 @@ def test_a_wrong_shape_of_transitions_is_shown(shape: tuple[int, ...]):
 )
 def test_a_wrong_shape_of_rewards_is_shown(shape: tuple[int, ...]):
     assert f"rewards has shape {shape}" in refused(rewards=np.zeros(shape))
+
+
+@pytest.mark.parametrize("shape", [(3, H, S, *ACTIONS), (2, H, S, 2)])
+def test_rewards_of_another_game_without_an_axis_of_steps(shape: tuple[int, ...]):
+    """They are [N, S, A_1, …, A_N] of a game with H states, which the other tables are not."""
+    assert f"rewards speak of {H} states" in refused(rewards=np.zeros(shape))
 
 
 def test_rewards_for_another_number_of_steps_are_refused():

@@ -39,11 +39,12 @@ class TabularGame(Sealed):
     Parameters
     ----------
     transitions : array [H or 1, S, A_1, …, A_N, S] or Successors
-        Probability of each next state. A leading 1 means the same at every step and is never copied H times.
+        Probability of each next state. A leading 1 means the same at every step and is never copied H times; it may be
+        left out: [S, A_1, …, A_N, S].
     rewards : array [N, H or 1, S, A_1, …, A_N]
-        Reward of each agent, in the user's own units.
-    initial : array [S]
-        Distribution of the first state.
+        Reward of each agent, in the user's own units; [N, S, A_1, …, A_N] where all steps are the same.
+    initial : array [S] or int
+        Distribution of the first state, or the first state.
     horizon : int
         Steps in an episode, H.
     name, state_names, action_names : optional
@@ -61,7 +62,7 @@ class TabularGame(Sealed):
 
     Examples
     --------
-    >>> game = TabularGame(np.ones((1, 1, 2, 2, 1)), [[[[[1, 0], [0, 1]]]], [[[[0, 1], [1, 0]]]]], [1.0], 3)
+    >>> game = TabularGame(np.ones((1, 2, 2, 1)), [[[[1, 0], [0, 1]]], [[[0, 1], [1, 0]]]], 0, 3)
     >>> game
     TabularGame(2 agents, 1 state, 2×2 actions, horizon 3, rewards in [0, 1])
     """
@@ -278,6 +279,9 @@ class TabularGame(Sealed):
         )
 
     def _checked_initial(self, initial: npt.ArrayLike | Owned[Any]) -> FloatArray:
+        if isinstance(initial, int | np.integer) and not isinstance(initial, bool):
+            first = check.integer("initial", initial, least=0, most=self.states - 1)
+            initial = Owned(np.eye(1, self.states, first)[0])
         rho = check.array("initial", initial)
         if rho.shape != (self.states,):
             raise TacitError(
@@ -289,11 +293,13 @@ class TabularGame(Sealed):
 
     def _checked_transitions(self, transitions: npt.ArrayLike | Owned[Any]) -> FloatArray:
         dense = check.array("transitions", transitions)
-        wanted = (self.states, *self.actions, self.states)
+        shape, wanted = dense.shape, (self.states, *self.actions, self.states)
+        if dense.ndim == len(wanted):  # the same at every step
+            dense = dense[None]
         if dense.ndim != len(wanted) + 1 or dense.shape[1:] != wanted or dense.shape[0] not in (1, self.horizon):
             steps = "1" if self.horizon == 1 else f"1 or {self.horizon}"
             raise TacitError(
-                f"transitions has shape {dense.shape}; rewards speak of {count(self.states, 'state')} and "
+                f"transitions has shape {shape}; rewards speak of {count(self.states, 'state')} and "
                 f"{times(self.actions)} actions, so it must be "
                 f"({steps}, {', '.join(str(k) for k in wanted)}): [H or 1, S, A_1, …, A_N, S]"
             )
@@ -389,6 +395,8 @@ def check_axes(agents: int) -> None:
 
 def _checked_rewards(rewards: npt.ArrayLike | Owned[Any], horizon: int) -> FloatArray:
     array = check.array("rewards", rewards)
+    if array.ndim > 2 and array.shape[0] == array.ndim - 2:  # the same at every step
+        array = array[:, None]
     if array.ndim < 4 or array.shape[0] != array.ndim - 3:
         raise TacitError(
             f"rewards has shape {array.shape}; it must be [N, H or 1, S, A_1, …, A_N], "
