@@ -6,6 +6,7 @@ tests use this too, so nothing here needs Sphinx.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 from typing import Any
@@ -77,6 +78,22 @@ def elsewhere(key: str, known: Any, module: str) -> bool:
             if key in getattr(found, "__all__", ()) and getattr(found, key) is known:
                 return True
     return False
+
+
+@functools.cache
+def homes() -> frozenset[str]:
+    """Return where each public class and function is defined, with its name there."""
+    return frozenset(
+        f"{known.__module__}.{known.__qualname__}"
+        for page in PAGES
+        for name, known in public(page).items()
+        if name not in DATA
+    )
+
+
+def is_public(home: str) -> bool:
+    """Return whether this is the definition of a public name, or of a member of one."""
+    return home in homes() or home.rpartition(".")[0] in homes()
 
 
 def kind(known: Any) -> str:

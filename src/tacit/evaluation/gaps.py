@@ -81,6 +81,7 @@ def evaluate(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import tacit
     >>> game = tacit.make("chicken")
     >>> tacit.evaluate(game, tacit.MarkovPolicy(np.array([[[[1/3, 1/3], [1/3, 0]]]])), gap="ce")
@@ -120,6 +121,7 @@ def uniform_gap(game: ExactGame) -> float:
     Examples
     --------
     >>> import tacit
+    >>> from tacit.evaluation import uniform_gap
     >>> uniform_gap(tacit.make("matching-pennies")), uniform_gap(tacit.make("prisoners-dilemma"))
     (0.0, 0.75)
     """
@@ -151,7 +153,7 @@ def l2_gap(game: ExactGame, policy: MarkovPolicy, *, tie: float = 1e-9) -> float
     --------
     >>> import tacit
     >>> game = tacit.make("rock-paper-scissors")
-    >>> l2_gap(game, MarkovPolicy.uniform(game))
+    >>> tacit.l2_gap(game, tacit.MarkovPolicy.uniform(game))
     0.0
     """
     check_exact(game)

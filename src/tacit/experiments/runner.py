@@ -73,7 +73,7 @@ def run_experiment(
 
     Examples
     --------
-    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec
+    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment
     >>> small = Experiment("small", 100, (GameSpec("chicken"),), (LearnerSpec("stage-v-cce"),), seeds=2)
     >>> [one.episodes for one in run_experiment(small).outcomes]
     [100, 100]

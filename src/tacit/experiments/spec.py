@@ -44,7 +44,8 @@ class GameSpec:
 
     Examples
     --------
-    >>> GameSpec("good-state", {"horizon": 5}).params["horizon"]
+    >>> import tacit
+    >>> tacit.GameSpec("good-state", {"horizon": 5}).params["horizon"]
     5
     """
 
@@ -68,7 +69,8 @@ class LearnerSpec:
 
     Examples
     --------
-    >>> LearnerSpec("stage-v-cce", {"bonus": 0.1}, label="the paper's").label
+    >>> import tacit
+    >>> tacit.LearnerSpec("stage-v-cce", {"bonus": 0.1}, label="the paper's").label
     "the paper's"
     """
 
@@ -112,7 +114,9 @@ class Experiment:
 
     Examples
     --------
-    >>> small = Experiment("small", 100, (GameSpec("chicken"),), (LearnerSpec("npg", {"eta": 0.1}),), seeds=3)
+    >>> import tacit
+    >>> learner = tacit.LearnerSpec("npg", {"eta": 0.1})
+    >>> small = tacit.Experiment("small", 100, [tacit.GameSpec("chicken")], [learner], seeds=3)
     >>> small.seeds
     3
     """

@@ -55,7 +55,8 @@ class StageV(v_base.VLearner):
 
     Examples
     --------
-    >>> StageV(bonus=0.1).equilibrium, StageV(bandit="swap").equilibrium
+    >>> import tacit
+    >>> tacit.StageV(bonus=0.1).equilibrium, tacit.StageV(bandit="swap").equilibrium
     ('cce', 'ce')
     """
 
@@ -158,6 +159,7 @@ def stage_v_cce(
 
     Examples
     --------
+    >>> from tacit.learners import stage_v_cce
     >>> stage_v_cce(bonus=0.1).bonus
     0.1
     """
@@ -192,6 +194,7 @@ def stage_v_ce(
 
     Examples
     --------
+    >>> from tacit.learners import stage_v_ce
     >>> stage_v_ce(bandit="tsallis-inf").equilibrium
     'ce'
     """
