@@ -18,14 +18,17 @@ PAGES = {
     "learners": ["tacit.learners"],
     "bandits": ["tacit.bandits"],
     "policies": ["tacit.policies"],
-    "evaluation": ["tacit.evaluation", "tacit.solving"],
-    "environments": ["tacit.environments", "tacit.environments.measure", "tacit.environments.pettingzoo"],
+    "evaluation": ["tacit.environments.measure", "tacit.solving", "tacit.evaluation", "tacit.environments.measuring"],
+    "environments": ["tacit.environments", "tacit.environments.pettingzoo"],
     "experiments": ["tacit.experiments"],
-    "report": ["tacit.report", "tacit.view"],
+    "report": ["tacit.report", "tacit.view", "tacit.core.table"],
     "kernels": ["tacit.kernels"],
     "testing": ["tacit.testing"],
     "errors": ["tacit.core.errors"],
 }
+
+#: Of modules that are not public, what public functions return.
+RETURNED = {"tacit.environments.measuring": ["Exploitation", "PlayedEvaluation"], "tacit.core.table": ["Document"]}
 
 #: What is no function and no class: it has no docstring of its own.
 DATA = {
@@ -48,7 +51,7 @@ def public(page: str) -> dict[str, Any]:
     for name in PAGES[page]:
         module = importlib.import_module(name)
         homed = [key for key, home in tacit._HOME.items() if home == name]
-        listed = homed if not hasattr(module, "__all__") else [*module.__all__, *homed]
+        listed = RETURNED.get(name, [*getattr(module, "__all__", ()), *homed])
         for key in dict.fromkeys(listed):
             known = getattr(module, key)
             if not inspect.ismodule(known) and not elsewhere(key, known, name):

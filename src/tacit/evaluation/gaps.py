@@ -66,7 +66,9 @@ class Evaluation:
 def evaluate(
     game: ExactGame, policy: MarkovPolicy | CertifiedPolicy | SampledPolicy, *, gap: str | None = None
 ) -> Evaluation:
-    """Evaluate a policy by backward induction, exactly for Markov policies.
+    """Evaluate a policy by backward induction: what `tacit.evaluate` does with tables, without the ways to play.
+
+    Exact for Markov policies; for certified and sampled ones the gaps are upper bounds.
 
     Parameters
     ----------
@@ -83,8 +85,9 @@ def evaluate(
     --------
     >>> import numpy as np
     >>> import tacit
+    >>> from tacit.evaluation import evaluate
     >>> game = tacit.make("chicken")
-    >>> tacit.evaluate(game, tacit.MarkovPolicy(np.array([[[[1/3, 1/3], [1/3, 0]]]])), gap="ce")
+    >>> evaluate(game, tacit.MarkovPolicy(np.array([[[[1/3, 1/3], [1/3, 0]]]])), gap="ce")
     Evaluation(values=array([5., 5.]), gaps=array([0., 0.]), gap=0.0, kind='ce', exact=True)
     """
     check_exact(game)

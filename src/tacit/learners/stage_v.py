@@ -64,7 +64,7 @@ class StageV(v_base.VLearner):
 
     @cached_property
     def guaranteed(self) -> bool:
-        """Whether the theorem covers these parameters, apart from ι: see `own_bound.py`."""
+        """Whether the theorem covers these parameters, apart from ι."""
         bandit = Swap() if self.equilibrium == "ce" else Exp3IX()
         large = self._bonus >= v_base.BONUS[self.equilibrium]
         return self._bandit == bandit and large and self.step == "theory" and self.loss == "normalized"
