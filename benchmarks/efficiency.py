@@ -358,8 +358,8 @@ TEXT = """# Episodes to a small certified gap
 
 How many episodes does a learner need until nobody can gain much by deviating from its answer, proven by
 its certificate? This page counts them for the library's default learner, the published algorithm and V-learning, on
-{games} games of {kinds} kinds. In nearly all games the default needs fewer, mostly by a factor of ten to some thousands;
-where it does not is said below the first table.
+{games} games of {kinds} kinds. In nearly all games the default needs fewer, mostly by a factor of ten to some
+thousands; where it does not is said below the first table.
 
 In the names of games S is the number of states, A that of each agent's actions, H that of steps and N that of agents (2
 if it is not named): "general S2 A2 H5" is a general-sum game with 2 states, 2 actions an agent and 5 steps.
