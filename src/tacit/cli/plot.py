@@ -25,7 +25,7 @@ def add(commands: Any) -> None:
         "plot",
         help="draw the reward and gap curves of stored runs",
         description="Draw reward and gap over episodes: a row for each game, a line for each learner (the mean over "
-        "seeds), and a band around it. Each kind of gap (cce bound, exact nash, …) has an axis of its own.",
+        "seeds), and a band around it. Each kind of gap (nash, cce, ce) has an axis of its own; a bound is dashed.",
         epilog="example:\n  tacit run experiment.toml --out results/first\n  tacit plot results/first --out first.svg",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -217,7 +217,9 @@ class Results:
         Parameters
         ----------
         ax : array of matplotlib axes, optional
-            A row for each game, in it one for rewards and one for each kind of gap; new ones of pyplot if not given.
+            A row for each game, in it one for rewards and one for each kind of gap (nash, cce, ce), in the order in
+            which the learners have them; new ones of pyplot if not given. Exact gaps and bounds of one kind share an
+            axis; bounds are dashed, estimates dotted.
         size : (float, float), optional
             Width and height in inches.
         columns : sequence of {"reward", "value", "gap", "l2_gap"}
