@@ -140,7 +140,11 @@ def add(commands: Any) -> None:
     parser.add_argument("--shard", metavar="I/N", help="run the I-th of N parts, counted from 1: for job arrays")
     options.add_import(parser)
     parser.add_argument(
-        "--checkpoint-every", metavar="S", type=float, default=30.0, help="seconds between checkpoints (30)"
+        "--checkpoint-every",
+        metavar="S",
+        type=float,
+        default=30.0,
+        help="seconds between checkpoints (30; the first after 1, 2, 4, …)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document on stdout")
     parser.set_defaults(run=run)

@@ -79,7 +79,7 @@ def solve(
     objective: str = "welfare",
     select: str = "welfare",
 ) -> Solution:
-    """Solve a game exactly.
+    """Solve a game exactly: what `tacit.solve` does with method="exact"; nothing is learned where that cannot be.
 
     Parameters
     ----------
@@ -102,7 +102,8 @@ def solve(
     Examples
     --------
     >>> import tacit
-    >>> tacit.solve(tacit.make("chicken"), "ce").values.round(9)
+    >>> from tacit.evaluation import solve
+    >>> solve(tacit.make("chicken"), "ce").values.round(9)
     array([5.25, 5.25])
     """
     game = with_tables(game)

@@ -98,7 +98,7 @@ def theory(
     Examples
     --------
     >>> import tacit
-    >>> theory(tacit.make("good-state"), epsilon=1.0).mismatch
+    >>> tacit.theory(tacit.make("good-state"), epsilon=1.0).mismatch
     9.0...
     """
     game = with_tables(game)
