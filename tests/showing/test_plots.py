@@ -207,4 +207,23 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         assert image.width > 100
     assert str(still) in capsys.readouterr().out
     assert main(["draw", "shapley", "field", "-o", str(still)]) == 2
-    assert "two actions each" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "two actions each" in told
+    assert "simplex (mixtures of three actions)" in told
+
+
+@pytest.mark.parametrize("kind", ["field", "polytope"])
+def test_a_policy_is_drawn_without_learning(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    tacit.solve(tacit.make("chicken"), "ce").policy.save(tmp_path / "light.npz")
+    monkeypatch.setattr(pictures, "trajectory", lambda *_, **__: pytest.fail("something learned unasked"))
+    held = ["--policy", str(tmp_path / "light.npz"), "-o", str(tmp_path / "drawn.png")]
+    assert main(["draw", "chicken", kind, *held]) == 0
+
+
+def test_the_legend_of_a_field_names_all_that_is_drawn():
+    game = tacit.make("chicken")
+    path = trajectory(game, "fictitious-play", episodes=30, points=10)
+    ax = pictures.plot_field(game, [path], [tacit.solve(game, "ce").policy])
+    told = [text.get_text() for text in ax.get_legend().get_texts()]
+    own = {f"{path.learner}: path", f"{path.learner}: end"}
+    assert {"where each gains", *own, "policy", "nash equilibrium"} <= {*told}
