@@ -147,7 +147,7 @@ def _correlated(game: TabularGame, concept: str, weights: FloatArray, objective:
     _backward(game, V, fill)
     found = _solution(game, concept, MarkovPolicy(Owned(probs)), V)
     kind = "convex" if objective == "entropy" else "linear"
-    return replace(found, method=f"{kind} programs, step by step backwards; objective: {objective}")
+    return replace(found, method=f"{kind} {_steps(game, 'program')}; objective: {objective}")
 
 
 def _nash(game: TabularGame, select: str) -> Solution:
@@ -167,7 +167,7 @@ def _nash(game: TabularGame, select: str) -> Solution:
 
     _backward(game, V, fill)
     found = _solution(game, "nash", MarkovPolicy([Owned(own) for own in probs]), V)
-    return replace(found, method="linear programs of a zero-sum game, step by step backwards")
+    return replace(found, method=f"linear {_steps(game, 'program')}; a zero-sum game")
 
 
 class NoExactNash(TacitError):
@@ -208,7 +208,19 @@ def _stage_by_stage(game: TabularGame, select: str) -> Solution:
     _backward(game, V, fill)
     found = _solution(game, "nash", MarkovPolicy([Owned(own) for own in probs]), V)
     kind = "all equilibria" if small else "the pure equilibria"
-    return replace(found, method=f"{kind} of each stage game, step by step backwards; selected by: {select}")
+    once = (game.states, game.horizon) == (1, 1)
+    where = "of the game" if once else "of each stage game, backwards from the last step"
+    return replace(found, method=f"{kind} {where}; selected by: {select}")
+
+
+def _steps(game: TabularGame, what: str) -> str:
+    """Say how often something is done: once, or at each step and state.
+
+    >>> import tacit
+    >>> _steps(tacit.make("chicken"), "program"), _steps(tacit.make("good-state"), "program")
+    ('program', 'programs, backwards from the last step')
+    """
+    return what if (game.states, game.horizon) == (1, 1) else f"{what}s, backwards from the last step"
 
 
 def _worth(payoffs: FloatArray, rows: Sequence[FloatArray]) -> FloatArray:

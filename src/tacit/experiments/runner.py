@@ -135,7 +135,9 @@ def _stored(root: Path, runs: Sequence[RunSpec], note: Callable[[str], None] | N
         one = stored(place, spec)
         if one is None:
             continue
-        if one.label != spec.label:
+        if spec.place is None:  # run again on its own, it keeps its place among others
+            spec = replace(spec, place=one.spec.place)
+        if one.spec != spec:  # only labels and the place can differ
             store.begin(place, spec)
         found[spec.hash] = replace(one, spec=spec)
         if note is not None:
