@@ -124,7 +124,7 @@ class Experiment:
     >>> small = tacit.Experiment("small", 100, [tacit.GameSpec("chicken")], [learner], seeds=3)
     >>> small.seeds
     3
-    >>> Experiment("smaller", 10, ("chicken",), ("npg",)).games
+    >>> tacit.Experiment("smaller", 10, ("chicken",), ("npg",)).games
     (GameSpec(name='chicken', params={}, label=None),)
     """
 
