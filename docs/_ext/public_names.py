@@ -11,6 +11,9 @@ from reference_names import DATA, kind, public
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+#: Stands for a colon that napoleon is not to see; no text has it.
+HIDDEN = "\ue000"
+
 #: Said once on every page, instead of with every name.
 RAISED = (
     "A wrong value raises :py:exc:`tacit.TacitError`, a ``ValueError``, with one sentence that says what would work; a "
@@ -62,9 +65,14 @@ def escape(app: Sphinx, what: str, name: str, known: Any, options: Any, lines: l
 
 
 def keep_whole(app: Sphinx, what: str, name: str, known: Any, options: Any, lines: list[str]) -> None:
-    """Keep napoleon from reading a property's first line as "type: description", which it does of the first line."""
-    if what in ("property", "attribute", "data"):
-        lines.insert(0, "")
+    """Hide the colon of a property's first line from napoleon, which would read it as "type: description"."""
+    if what in ("property", "attribute", "data") and lines:
+        lines[0] = lines[0].replace(":", HIDDEN)
+
+
+def restore(app: Sphinx, what: str, name: str, known: Any, options: Any, lines: list[str]) -> None:
+    """Show hidden colons again."""
+    lines[:] = [line.replace(HIDDEN, ":") for line in lines]
 
 
 def skip(app: Sphinx, what: str, name: str, known: Any, skipped: bool, options: Any) -> bool | None:
@@ -92,8 +100,8 @@ def split(app: Sphinx, what: str, name: str, known: Any, options: Any, lines: li
 def dash(app: Sphinx, doctree: nodes.document, page: str) -> None:
     """Write the dash between a parameter and its meaning as a dash."""
     for text in list(doctree.findall(nodes.Text)):
-        if text == " -- ":
-            text.parent.replace(text, nodes.Text(" – "))
+        if " -- " in text and not isinstance(text.parent, nodes.literal | nodes.literal_block):
+            text.parent.replace(text, nodes.Text(text.replace(" -- ", " – ")))
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -101,6 +109,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("public-names", PublicNames)
     app.connect("autodoc-process-docstring", escape, priority=100)  # before napoleon
     app.connect("autodoc-process-docstring", keep_whole, priority=200)
+    app.connect("autodoc-process-docstring", restore, priority=800)
     app.connect("autodoc-skip-member", skip)
     app.connect("autodoc-process-docstring", split, priority=900)  # after it
     app.connect("doctree-resolved", dash)
