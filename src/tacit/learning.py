@@ -397,6 +397,7 @@ def _conduct(
         warnings=tuple(found),
         instead=engine.learner.instead,
         error=engine.failure,
+        planned=options.episodes,
     )
     with contextlib.suppress(KeyboardInterrupt):  # there is nothing left to interrupt
         for note in dict.fromkeys((*run.notes, *engine.warnings)):

@@ -14,6 +14,7 @@ from tacit.evaluation import deviation_table, equilibria, evaluate
 from tacit.evaluation.equilibria import Equilibria, enumerable
 from tacit.evaluation.objectives import OBJECTIVES, RULES, tied
 from tacit.evaluation.solve import CONCEPTS, Solution
+from tacit.policies import MarkovPolicy
 from tacit.solving import METHODS, solve
 
 EPILOG = """examples:
@@ -120,6 +121,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _print_row(out: Any, every: Equilibria, solution: Solution, rule: str) -> None:
     """Say which of the listed equilibria the values below are of, if it is one of them."""
+    assert isinstance(solution.policy, MarkovPolicy)  # of a listed game
     own = solution.policy.probs
     for k, policy in enumerate(every.policies):
         if all(np.allclose(mine, theirs, atol=1e-9) for mine, theirs in zip(own, policy.probs, strict=True)):

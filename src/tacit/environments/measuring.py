@@ -63,8 +63,7 @@ class PlayedEvaluation:
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        halves = np.maximum(self.high - self.values, self.values - self.low)
-        told = ", ".join(f"{value:.4g} ± {half:.2g}" for value, half in zip(self.values, halves, strict=True))
+        told = with_halves(self.values, self.low, self.high)
         return f"values {told} ({100 * self.confidence:g} % intervals, {self.episodes} episodes played)"
 
 
@@ -83,6 +82,8 @@ class Exploitation:
         Upper bounds on the gaps from the empirical model of the frozen game, at the same confidence; inf for none.
     values : array [N]
         What the policy itself was worth.
+    values_low, values_high : array [N]
+        Confidence intervals of the values.
     responses : tuple of N arrays [H, S], or None
         The trained responses: an action for each step and state, −1 where the policy is followed.
     kind : {"nash", "cce"}
@@ -125,6 +126,8 @@ class Exploitation:
     most: float  # no gap is larger
     notes: tuple[str, ...] = ()
     source: str = "trained"
+    values_low: FloatArray | None = None
+    values_high: FloatArray | None = None
 
     @property
     def agent(self) -> int:
@@ -145,6 +148,12 @@ class Exploitation:
         told = f"gap ≥ {self.gap:.4g} ± {self.half:.2g} (trained best response"
         told += f", {self.deviations}, {100 * self.confidence:g} %)"
         return f"{told}; gap ≤ {float(np.nanmax(self.upper)):.4g} (empirical model)" if self.bounded else told
+
+
+def with_halves(values: FloatArray, low: FloatArray, high: FloatArray) -> str:
+    """Return values in writing, each with the larger half of its interval."""
+    halves = np.maximum(high - values, values - low)
+    return ", ".join(f"{value:.4g} ± {half:.2g}" for value, half in zip(values, halves, strict=True))
 
 
 def played(
@@ -203,6 +212,7 @@ def exploited(
         if progress is not None:
             progress(f"agent {i} gains {gains[i]:.4g} ± {gains[i] - low[i]:.2g}")
     notes += _guessed(arena, least, most)
+    values_low, values_high = interval(returns, confidence, arena.horizon * least, arena.horizon * most)
     return Exploitation(
         gains=gains,
         low=low,
@@ -218,6 +228,8 @@ def exploited(
         half=float(shares[np.nanargmax(gains)]),
         most=arena.horizon * (most - least),
         notes=tuple(notes),
+        values_low=values_low,
+        values_high=values_high,
     )
 
 

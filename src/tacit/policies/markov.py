@@ -14,7 +14,7 @@ from tacit.core import archive, check, memory
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, refuse_masked
 from tacit.core.types import FloatArray
-from tacit.policies import document
+from tacit.policies import document, observed
 from tacit.policies.fitting import check_game, is_game, times
 from tacit.policies.part import MarkovPart
 from tacit.policies.showable import Showable
@@ -46,8 +46,6 @@ class MarkovPolicy(Showable):
     >>> tacit.MarkovPolicy([np.full((1, 1, 2), 0.5), np.full((1, 1, 3), 1 / 3)])
     MarkovPolicy(product, 2 agents, 1 state, 2×3 actions, the same at every step)
     """
-
-    observations: Any = None  # of an environment: how each agent numbers what it sees
 
     def __init__(self, probs: Sequence[npt.ArrayLike | Owned[Any]] | npt.NDArray[np.float64] | Owned[Any]) -> None:
         self.product = not isinstance(probs, np.ndarray | Owned)
@@ -158,7 +156,7 @@ class MarkovPolicy(Showable):
     def part(self, agent: int) -> MarkovPart:
         """Return agent i's part, which acts alone; of a correlated policy, from the common seed."""
         i = check.integer("agent", agent, least=0, most=self.agents - 1)
-        return MarkovPart(self.probs[i if self.product else 0], i, correlated=not self.product)
+        return self._told(MarkovPart(self.probs[i if self.product else 0], i, correlated=not self.product), i)
 
     def check_fits(self, game: Game) -> None:
         """Raise unless the policy has the game's agents, states, actions and horizon."""
@@ -191,6 +189,7 @@ class MarkovPolicy(Showable):
             "states": self.states,
             "actions": [self.actions[i] for i in shown],
             "steps": self.steps,
+            **observed.of(self, shown),
             "probs": tables,
         }
 
@@ -232,6 +231,7 @@ class MarkovPolicy(Showable):
         stated = (content.get("states"), content.get("steps"), actions)
         if stated != (policy.states, policy.steps, list(policy.actions)):
             raise TacitError(f"its states, steps and actions are {brief(stated)}, and its probs make a {policy!r}")
+        policy.observed = observed.read(content, policy.agents, policy.states)
         return policy
 
     def __repr__(self) -> str:

@@ -42,8 +42,6 @@ class SeparatePolicy(Showable):
     2
     """
 
-    observations: Any = None  # of an environment: how each agent numbers what it sees
-
     def __init__(self, each: Sequence[CertifiedPolicy]) -> None:
         self.each = tuple(each)
         if not self.each or any(not isinstance(own, CertifiedPolicy) or own.agents != 1 for own in self.each):
@@ -89,7 +87,7 @@ class SeparatePolicy(Showable):
     def part(self, agent: int) -> CertifiedPart:
         """Return agent i's part, which acts alone from the common seed on what it sees itself."""
         i = check.integer("agent", agent, least=0, most=self.agents - 1)
-        return CertifiedPart(self.each[i], 0, number=i)
+        return self._told(CertifiedPart(self.each[i], 0, number=i), i)
 
     def save(self, path: str | os.PathLike[str], *, agent: int | None = None) -> None:
         """Write the policy as `.npz`; parts are loaded from it (`Part.load`), and `agent` is refused."""
