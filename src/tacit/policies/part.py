@@ -102,6 +102,8 @@ class Part:
 
         Examples
         --------
+        >>> import numpy as np
+        >>> from tacit.policies import MarkovPart
         >>> part = MarkovPart(np.array([[[0.0, 1.0], [1.0, 0.0]]]), 0)
         >>> part.tell([["low", 0], ["high", 3]], 2)
         >>> part.number(("high", 3)), part.number(("high", 4))
