@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -168,6 +169,22 @@ def test_solve_for_people(capsys: pytest.CaptureFixture[str]):
     out = capsys.readouterr().out
     assert "45.500000" in out
     assert "nash gap" in out
+
+
+def test_values_name_the_row_that_they_are_of(capsys: pytest.CaptureFixture[str]):
+    assert main(["solve", "battle-of-the-sexes", "nash"]) == 0
+    assert "equilibrium 1, selected by welfare (equally good: 3):" in capsys.readouterr().out
+    assert main(["solve", "chicken", "nash", "--select", "agent:0"]) == 0
+    assert "equilibrium 3, selected by agent:0:\nagent 0: value 7.000000" in capsys.readouterr().out
+
+
+def test_formulas_of_the_theory_give_their_numbers(capsys: pytest.CaptureFixture[str]):
+    assert main(["theory", "chicken", "--epsilon", "1"]) == 0
+    out = capsys.readouterr().out
+    told = re.search(r"cce: K = S·A·H⁵·ι·span²/ε² = (\S+) episodes \(ι = (\S+)\)", out)
+    assert told is not None
+    assert float(told[1]) == pytest.approx(2 * float(told[2]) * 7**2, rel=0.01)
+    assert "H³·S·A·span²/ε² = 98 episodes" in out
 
 
 def test_solve_reads_a_file_and_writes_a_policy(capsys: pytest.CaptureFixture[str]):

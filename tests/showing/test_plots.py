@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import combinations, pairwise
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +17,7 @@ from tacit.cli.main import main
 from tacit.drawing.curves import Series, draw_series, gap_axis
 from tacit.drawing.two_by_two import ce_vertices
 from tacit.engine.trajectory import trajectory
-from tacit.experiments import Experiment, GameSpec, LearnerSpec
+from tacit.experiments import Experiment, GameSpec, LearnerSpec, Results
 from tacit.report import pictures
 
 
@@ -39,9 +41,65 @@ def axes_of(count: int):
 
 def test_one_axis_holds_one_kind_of_gap(results):
     axes = results.plot()
-    assert [ax.get_ylabel() for ax in axes[0]] == ["reward in an episode", "gap: cce bound", "gap: exact nash"]
-    assert [text.get_text() for text in axes[0, 1].get_legend().get_texts()] == ["stage-v-cce: cce bound"]
-    assert [text.get_text() for text in axes[0, 2].get_legend().get_texts()] == ["pg-exact: exact nash"]
+    assert [ax.get_ylabel() for ax in axes[0]] == ["reward in an episode", "largest cce gap", "largest nash gap"]
+    assert [text.get_text() for text in axes[0, 1].get_legend().get_texts()] == ["stage-v-cce (bound)"]
+    assert axes[0, 2].get_legend() is None
+    (below,) = axes[0, 0].figure.legends
+    assert [text.get_text() for text in below.get_texts()] == ["stage-v-cce (2 seeds)", "pg-exact (2 seeds)"]
+
+
+def with_source(results, label: str, source: str):
+    """Return what a learner reached, as if its gap had come from this source."""
+    return [
+        replace(one, gap=replace(one.gap, kind="cce", source=source)) for one in results.outcomes if one.label == label
+    ]
+
+
+def test_exact_gaps_and_bounds_of_one_kind_share_an_axis(results):
+    """Also where one seed is exact and another is not; a bound is dashed."""
+    exact, bound = with_source(results, "pg-exact", "exact"), with_source(results, "stage-v-cce", "certificate")
+    bound[0] = replace(bound[0], gap=replace(bound[0].gap, source="exact"))
+    axes = Results([*exact, *bound], [], False).plot(size=(9, 6))
+    assert [ax.get_ylabel() for ax in axes[0]] == ["reward in an episode", "largest cce gap"]
+    assert [line.get_linestyle() for line in axes[0, 1].lines] == ["-", "--"]
+    assert [text.get_text() for text in axes[0, 1].get_legend().get_texts()] == ["stage-v-cce (bound)"]
+    assert not any("measured" in text.get_text() for text in axes[0, 1].texts)
+
+
+def test_legends_do_not_push_axes_apart(results):
+    """Axes and their titles do not overlap, and take most of the figure."""
+    games = ("prisoners-dilemma", "another game of a rather long name", "a third")
+    every = [
+        replace(one, spec=replace(one.spec, game=GameSpec(game), tables=game))
+        for game in games
+        for label, source in (("pg-exact", "exact"), ("stage-v-cce", "certificate"))
+        for one in with_source(results, label, source)
+    ]
+    axes = Results(every, [], False).plot(size=(9, 9))
+    figure = axes[0, 0].figure
+    figure.canvas.draw()
+    boxes = [ax.get_tightbbox() for ax in axes.flat]
+    assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
+    assert sum(ax.get_position().width for ax in axes[0]) > 0.75
+    for ax in axes.flat:
+        ticks = [label.get_window_extent() for label in ax.get_xticklabels() if label.get_text()]
+        assert not any(one.overlaps(other) for one, other in pairwise(ticks))
+
+
+def test_what_was_measured_is_drawn_where_some_was_not():
+    (ax,) = axes_of(1)
+    line = draw_series(Series("a", np.arange(4), np.array([[np.nan, 1, 2, 3], [1, 2, np.nan, 4.0]])), ax=ax)
+    np.testing.assert_array_equal(line.get_xdata(), [1, 3])
+    np.testing.assert_array_equal(line.get_ydata(), [1.5, 3.5])
+
+
+def test_many_episodes_have_few_short_ticks():
+    run = tacit.learn(tacit.make("chicken"), "stage-v-cce", episodes=20_000, seed=0, certify=False)
+    ax = run.plot(columns=["reward"], size=(4, 3))
+    ax.figure.canvas.draw()
+    ticks = [label for label in ax.get_xticklabels() if label.get_text()]
+    assert {"10k", "20k"} <= {label.get_text() for label in ticks}
+    assert not any(one.overlaps(other) for one, other in pairwise(label.get_window_extent() for label in ticks))
 
 
 def test_axes_are_taken_and_returned(results):
@@ -54,6 +112,8 @@ def test_axes_are_taken_and_returned(results):
     assert len(by_agent[0, 0].lines) == 4
     with pytest.raises(tacit.TacitError, match="no column reward_7"):
         results.plot(columns=["reward"], agents=[7])
+    with pytest.raises(tacit.TacitError, match=r"1 game \(prisoners-dilemma\).*3 panels \(reward, cce gap, nash gap\)"):
+        results.plot(ax=axes_of(2))
 
 
 def test_zero_is_on_a_logarithmic_axis():
@@ -147,4 +207,23 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
         assert image.width > 100
     assert str(still) in capsys.readouterr().out
     assert main(["draw", "shapley", "field", "-o", str(still)]) == 2
-    assert "two actions each" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "two actions each" in told
+    assert "simplex (mixtures of three actions)" in told
+
+
+@pytest.mark.parametrize("kind", ["field", "polytope"])
+def test_a_policy_is_drawn_without_learning(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    tacit.solve(tacit.make("chicken"), "ce").policy.save(tmp_path / "light.npz")
+    monkeypatch.setattr(pictures, "trajectory", lambda *_, **__: pytest.fail("something learned unasked"))
+    held = ["--policy", str(tmp_path / "light.npz"), "-o", str(tmp_path / "drawn.png")]
+    assert main(["draw", "chicken", kind, *held]) == 0
+
+
+def test_the_legend_of_a_field_names_all_that_is_drawn():
+    game = tacit.make("chicken")
+    path = trajectory(game, "fictitious-play", episodes=30, points=10)
+    ax = pictures.plot_field(game, [path], [tacit.solve(game, "ce").policy])
+    told = [text.get_text() for text in ax.get_legend().get_texts()]
+    own = {f"{path.learner}: path", f"{path.learner}: end"}
+    assert {"where each gains", *own, "policy", "nash equilibrium"} <= {*told}

@@ -156,3 +156,56 @@ def test_against_a_certified_policy_the_certificate_bounds_what_can_be_had(
     assert (bound.value, bound.best) == (found.values[0], found.values[0] + found.gaps[0])
     assert typed(monkeypatch, "0\n", "stag-hunt", "--policy", str(file)) == 0
     assert "at most, by the certificate" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("agent", [0, 1])
+def test_obeying_a_correlated_policy_has_its_cce_and_ce_gaps_as_regret(agent: int) -> None:
+    """By the gaps of `tacit.evaluate`; told draws are those that the others obey."""
+    game = tacit.make("random-general-sum", states=1, actions=[3, 2], horizon=1, seed=2)
+    policy = tacit.MarkovPolicy.random(game, seed=4, correlated=True)
+    signal = judge(game, policy, agent).signal
+    found = judge(game, policy, agent)
+    assert signal is not None
+    chance = policy.marginal(agent)[0, 0]
+    obeyed = [found.regret(0, 0, b, b) for b in range(len(chance))]
+    assert chance @ obeyed == pytest.approx(tacit.evaluate(game, policy, gap="cce").gaps[agent])
+    seen = [signal.regret(0, 0, b, b) for b in range(len(chance))]
+    assert chance @ seen == pytest.approx(tacit.evaluate(game, policy, gap="ce").gaps[agent])
+    assert judge(game, policy, agent, blind=True).signal is None
+
+
+def test_who_obeys_for_many_episodes_plays_the_policy() -> None:
+    """Joint frequencies within five standard errors of the policy's; mean regret of several steps near the gaps."""
+    game = tacit.make("random-general-sum", states=2, actions=[2, 2], horizon=3, seed=2)
+    policy = tacit.MarkovPolicy.random(game, seed=4, correlated=True)
+    seat = Seat(game, policy, agent=1, seed=0)
+    counts, rounds = np.zeros((2, 2, 2)), 3000
+    for _ in range(rounds):
+        while not seat.over:
+            turn = seat.act(seat.told)
+            if turn.h == 0:
+                counts[(turn.state, *turn.actions)] += 1
+        seat.begin()
+    for s in range(2):
+        if counts[s].sum():
+            np.testing.assert_allclose(
+                counts[s] / counts[s].sum(), policy.joint(0)[s], atol=2.5 / counts[s].sum() ** 0.5
+            )
+    for kind, regret in (("cce", seat.tally.regret), ("ce", seat.tally.told_regret)):
+        assert regret / rounds == pytest.approx(tacit.evaluate(game, policy, gap=kind).gaps[1], abs=0.1)
+
+
+def test_the_terminal_tells_the_recommendation(tmp_path: Path, monkeypatch, capsys) -> None:
+    game = tacit.make("chicken")
+    tacit.solve(game, "ce").policy.save(tmp_path / "light.npz")
+    command = ["play", "chicken", "--policy", str(tmp_path / "light.npz"), "--rounds", "2"]
+    monkeypatch.setattr("sys.stdin", io.StringIO("0\n1\n"))
+    assert main(command) == 0
+    told = capsys.readouterr().out
+    assert told.count("the signal tells you: ") == 2
+    assert "against the best response that ignores the signal" in told
+    assert "against the one that sees it" in told
+    assert "you obey" in told or "you disobey" in told
+    monkeypatch.setattr("sys.stdin", io.StringIO("0\n1\n"))
+    assert main([*command, "--blind"]) == 0
+    assert "signal" not in capsys.readouterr().out

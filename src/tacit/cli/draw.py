@@ -11,6 +11,7 @@ from tacit.cli import options
 from tacit.cli.plot import ENDINGS, size_of
 from tacit.core import archive, check
 from tacit.core.errors import TacitError
+from tacit.drawing.small import check_small
 from tacit.games.exact import with_tables
 
 #: Pictures, with what they show.
@@ -72,6 +73,10 @@ def run(args: argparse.Namespace) -> int:
         raise TacitError(f"{place} has no ending of a picture; give one of {', '.join((*ENDINGS, '.gif', '.html'))}")
     size = size_of(args.size)
     game = with_tables(options.game_of(args))
+    if kind in ("field", "polytope"):
+        check_small(game)
+    if moving and kind in ("simplex", "field", "learning") and args.policy and not args.learners:
+        raise TacitError("a policy from a file does not move; name a learner, or give a .png, .svg or .pdf")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # of a name, which the font does not have
         _draw(args, kind, game, place, moving, size)
@@ -99,7 +104,9 @@ def _draw(
             else pictures.plot_play(game, policy, seed=args.seed, size=size)
         )
     else:
-        learners = args.learners or [_LEARNER.get(kind, "adaptive-v-cce")]
+        held = [_policy(args, game)] if kind in ("field", "polytope") and (args.policy or args.concept) else []
+        unasked = [] if held else [_LEARNER.get(kind, "adaptive-v-cce")]  # a policy is drawn as it is
+        learners = args.learners or unasked
         paths = pictures.learned_paths(game, learners, episodes=args.episodes, seed=args.seed, points=400)
         if moving:
             pictures.animate_learning(paths, place, frames=args.frames, fps=args.fps or 12.0)
@@ -107,9 +114,8 @@ def _draw(
         if kind == "simplex":
             axes = pictures.plot_simplex(paths, size=size)
         elif kind == "field":
-            axes = pictures.plot_field(game, paths, size=size)
+            axes = pictures.plot_field(game, paths, held, size=size)
         else:
-            held = [_policy(args, game)] if args.policy or args.concept else []
             axes = pictures.plot_polytope(game, paths, held, size=size)
     figure = (axes if not hasattr(axes, "flat") else axes.flat[0]).figure
     with styled():

@@ -28,8 +28,8 @@ def add(commands: Any) -> None:
         description="Play a game in the place of one agent. The others play a policy from a file, or one learned "
         "first. After every step you see what your choice cost on average (your regret) and what the best response "
         "would have played, and after every episode what it would have got: exactly, from the game's own tables. "
-        "Against a certified policy, which depends on more than step and state, the certificate says what no "
-        "strategy exceeds.",
+        "A correlated policy tells you what to play, and you obey or not. Against a certified policy, which depends on "
+        "more than step and state, the certificate says what no strategy exceeds.",
         epilog="in the terminal, type an action's number or name; q, Ctrl-D or Ctrl-C ends it\n\nexamples:\n"
         "  tacit play chicken                       against a policy that is learned now\n"
         "  tacit play box-pushing --browser         on a page\n"
@@ -45,6 +45,7 @@ def add(commands: Any) -> None:
         "--episodes", metavar="K", type=int, default=EPISODES, help=f"episodes to learn for ({EPISODES:,})"
     )
     parser.add_argument("--seed", metavar="S", type=int, default=0, help="of learning and of play (0)")
+    parser.add_argument("--blind", action="store_true", help="do not be told what a correlated policy recommends")
     parser.add_argument("--rounds", metavar="N", type=int, help="episodes to play in the terminal (until you end it)")
     parser.add_argument("--browser", action="store_true", help="play on a page in the browser instead")
     add_server(parser)
@@ -68,9 +69,10 @@ def run(args: argparse.Namespace) -> int:
     check_exact(game)
     policy, about = _policy(game, args)
     if args.browser:
-        server, _ = play.serve(game, policy, agent=args.agent, seed=args.seed, about=about, port=args.port)
+        chosen = {"agent": args.agent, "seed": args.seed, "blind": args.blind}
+        server, _ = play.serve(game, policy, about=about, port=args.port, **chosen)
         return keep_serving(server, open_page=not args.no_open)
-    seat = Seat(game, policy, agent=args.agent, seed=args.seed)
+    seat = Seat(game, policy, agent=args.agent, seed=args.seed, blind=args.blind)
     return _in_terminal(seat, about, args.rounds)
 
 
@@ -110,6 +112,8 @@ def _in_terminal(seat: Seat, about: str, rounds: int | None) -> int:
     """Play until the person ends it; 130 after Ctrl-C."""
     game = seat.game
     _say(f"{game.name or 'a game'}: you are agent {seat.agent} of {game.agents}. {about}")
+    if seat.judge.signal is not None:
+        _say("The policy is correlated: a signal tells you what to play, and the others obey theirs. Obey, or do not.")
     code = 0
     try:
         while rounds is None or seat.tally.episodes < rounds:
@@ -137,8 +141,14 @@ def _episode(seat: Seat) -> bool:
     found = table_top.result(seat)
     text = f"episode {seat.episode}: you got {found['earned']:.6g}"
     if found["regret"] is not None:
+        regret = f"your regret is {found['regret']:.6g} on average"
+        if found["told_regret"] is not None:
+            regret = (
+                f"your regret on average is {found['regret']:.6g} against the best response that ignores the signal, "
+                f"and {found['told_regret']:.6g} against the one that sees it"
+            )
         text += (
-            f"; your regret is {found['regret']:.6g} on average, luck was worth {found['luck']:.6g}\n"
+            f"; {regret}, luck was worth {found['luck']:.6g}\n"
             f"  the best response gets {found['best']:.6g} on average, and {found['same_luck']:.6g} with the same luck"
         )
     _say(text)
@@ -167,6 +177,8 @@ def _show_place(seat: Seat) -> None:
             _say("  " + "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
     else:
         _say("  " + "   ".join(f"{a} {action_names(game, i)[a]}" for a in range(game.actions[i])))
+    if seat.told is not None:
+        _say(f"  the signal tells you: {action_names(game, i)[seat.told]}")
 
 
 def _asked(seat: Seat) -> int | None:
@@ -198,7 +210,17 @@ def _tell_turn(seat: Seat, turn: Turn) -> None:
     game, i = seat.game, seat.agent
     others = [f"agent {k} {action_names(game, k)[a]}" for k, a in enumerate(turn.actions) if k != i][:6]
     text = f"  you play {action_names(game, i)[turn.actions[i]]}, {', '.join(others)}: you get {turn.reward:.6g}"
-    if turn.regret is not None and turn.best is not None:
+    if turn.told is not None and turn.told_best is not None and turn.told_regret is not None:
+        text = text.replace(
+            "you play", "you obey and play" if turn.told == turn.actions[i] else "you disobey and play", 1
+        )
+        better = action_names(game, i)[turn.told_best]
+        text += (
+            "; told this, nothing is better"
+            if turn.told_regret < 5e-10
+            else f"; told this, {better} would have been better by {turn.told_regret:.6g} on average"
+        )
+    elif turn.regret is not None and turn.best is not None:
         better = action_names(game, i)[turn.best]
         text += (
             "; as good as the best response"
@@ -213,12 +235,18 @@ def _tell_tally(seat: Seat) -> None:
     _say(f"\n{tally.episodes} {'episode' if tally.episodes == 1 else 'episodes'} played")
     if tally.episodes:
         regret = f", mean regret {tally.regret / tally.episodes:.6g}" if known.q is not None else ""
+        if known.signal is not None:
+            regret += f" against the best response that ignores the signal, {tally.told_regret / tally.episodes:.6g} "
+            regret += "against the one that sees it"
         _say(f"  you: {tally.mean:.6g} on average{regret}")
     if known.value is not None:
         _say(f"  the policy in your place: {known.value:.6g} on average")
     if known.best is not None:
         how = "exactly" if known.exact else "at most, by the certificate"
-        _say(f"  the best response: {known.best:.6g} on average ({how})")
+        which = "the best response" + (" that ignores the signal" if known.signal is not None else "")
+        _say(f"  {which}: {known.best:.6g} on average ({how})")
+    if known.signal is not None:
+        _say(f"  the best response that sees the signal: {known.signal.best:.6g} on average (exactly)")
 
 
 def _say(text: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
@@ -25,7 +24,7 @@ def add(commands: Any) -> None:
         "plot",
         help="draw the reward and gap curves of stored runs",
         description="Draw reward and gap over episodes: a row for each game, a line for each learner (the mean over "
-        "seeds), and a band around it. Each kind of gap (cce bound, exact nash, …) has an axis of its own.",
+        "seeds), and a band around it. Each kind of gap (nash, cce, ce) has an axis of its own; a bound is dashed.",
         epilog="example:\n  tacit run experiment.toml --out results/first\n  tacit plot results/first --out first.svg",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -79,15 +78,10 @@ def _numbers(option: str, given: str, between: str) -> list[int]:
 
 
 def stored_groups(places: Sequence[str]) -> list[Group]:
-    """Return the runs in some directories, each once, by the names of their games and learners."""
-    from tacit.experiments import store  # imports the compiler
-    from tacit.experiments.results import grouped
+    """Return the runs in some directories, each once, in the order of their experiment."""
+    from tacit.experiments.results import Results  # imports the compiler
 
-    found: dict[str, Path] = {}
-    for given in places:
-        found |= {str(run.resolve()): run for run in store.directories(archive.path(given))}
-    groups = grouped([store.load(run) for run in found.values()])
-    return sorted(groups, key=lambda group: (group.game, group.learner))
+    return Results.load(*places).groups
 
 
 def run(args: argparse.Namespace) -> int:

@@ -47,18 +47,20 @@ def aligned(curves: Sequence[npt.NDArray[Any]], column: str) -> tuple[FloatArray
 
 
 def draw_series(series: Series, *, ax: Any, band: str = "sd") -> Any:
-    """Draw a series and return its line, which is empty where nothing was measured."""
+    """Draw a series where all its seeds were measured, and return its line, which is empty where none was."""
     check.choice("band", band, BANDS)
     label = {"label": name(series.label)} if series.label else {}
-    if np.isnan(series.y).any():
+    measured = ~np.isnan(series.y).any(axis=0)
+    if not measured.any():
         return ax.plot([], [], **series.look, **label)[0]
-    low, middle, high = band_of(series.y, band)
+    x, y = series.x[measured], series.y[:, measured]
+    low, middle, high = band_of(y, band)
     if series.positive:
-        low = np.maximum(low, series.y.min(axis=0))
-    few = {"marker": "o", "markersize": 4} if len(series.x) == 1 else {}  # a line of one point would not be seen
-    (line,) = ax.plot(series.x, middle, **few, **series.look, **label)
-    if len(series.y) > 1 and band != "none":
-        ax.fill_between(series.x, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
+        low = np.maximum(low, y.min(axis=0))
+    few = {"marker": "o", "markersize": 4} if len(x) == 1 else {}  # a line of one point would not be seen
+    (line,) = ax.plot(x, middle, **few, **series.look, **label)
+    if len(y) > 1 and band != "none":
+        ax.fill_between(x, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
     return line
 
 
@@ -83,20 +85,32 @@ def band_words(band: str) -> str:
     return f"{middle} over seeds" + ("" if band == "none" else f"; band: {BANDS[band]}")
 
 
-def gap_axis(ax: Any, *, scale: str = "log") -> None:
+def episode_axis(ax: Any) -> None:
+    """Let an axis of episodes have few ticks with short labels: 12.5k instead of 12500."""
+    from matplotlib.ticker import EngFormatter, MaxNLocator
+
+    ax.set_xlabel("episode")
+    if ax.get_xscale() == "linear":
+        ax.xaxis.set_major_locator(MaxNLocator(5, integer=True, steps=[1, 2, 2.5, 5, 10]))
+        ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+
+
+def gap_axis(ax: Any, *, scale: str = "log", kind: str = "") -> None:
     """Scale an axis of gaps: logarithmic, and linear just above zero, so that a gap of zero is on it.
 
-    Where nothing is above zero the axis is linear; where nothing was measured it says so.
+    Where nothing is above zero the axis is linear; where no gap (of this kind) was measured it says so.
     """
     check.choice("scale", scale, SCALES)
     values = [np.asarray(line.get_ydata(), dtype=float) for line in ax.lines if len(line.get_ydata())]
     drawn = np.concatenate([*values, np.zeros(0)])
     if not len(drawn):
-        ax.text(0.5, 0.5, "no gap was measured", transform=ax.transAxes, ha="center")
+        words = f"no {kind} gap was measured" if kind else "no gap was measured"
+        ax.text(0.5, 0.5, words, transform=ax.transAxes, ha="center")
         return
     top = float(drawn.max())
     if scale == "linear" or top <= 0:
-        ax.set_ylim(-0.03 * max(top, 1e-9), 1.08 * top if top > 0 else 1.0)
+        highest = 1.08 * top if top > 0 else 1.0
+        ax.set_ylim(-0.03 * highest, highest)
         return
     long = [np.asarray(line.get_xdata(), dtype=float) for line in ax.lines if len(line.get_xdata()) > 2]
     xs = np.concatenate([*long, np.zeros(0)])
@@ -119,4 +133,5 @@ def legend(ax: Any, *, title: str = "") -> None:
     handles, labels = ax.get_legend_handles_labels()
     if handles:
         drawn = ax.legend(handles, labels, fontsize=8, title=title or None, title_fontsize=8, frameon=False)
+        drawn.set_in_layout(False)  # a wide one must not push the axes of a figure apart
         plain(*drawn.get_texts(), drawn.get_title())

@@ -50,8 +50,8 @@ def draw_path(ax: Any, path: FloatArray, *, label: str = "", color: str | None =
     points = flat(path)
     if len(points) > 1 and fade:
         pieces = np.stack([points[:-1], points[1:]], axis=1)
-        strength = np.linspace(0.15, 1.0, len(pieces))
-        drawn: Any = LineCollection(list(pieces), colors=color, linewidths=1.3)
+        strength = np.linspace(0.45, 1.0, len(pieces))
+        drawn: Any = LineCollection(list(pieces), colors=color, linewidths=1.8)
         drawn.set_alpha(strength)
         ax.add_collection(drawn)
     elif len(points) > 1:

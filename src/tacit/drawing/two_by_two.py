@@ -33,6 +33,7 @@ def draw_field(ax: Any, payoffs: FloatArray, names: Sequence[Sequence[str]], *, 
     length = np.hypot(first, second)
     scale = np.where(length > 0, length, 1.0) ** 0.6
     ax.quiver(x, y, first / scale, second / scale, color="0.65", width=0.003, pivot="mid")
+    ax.plot([], [], linestyle="none", marker=r"$\rightarrow$", color="0.5", markersize=11, label="where each gains")
     for payoff, color, swap, who in ((payoffs[0], COLORS["blue"], False, 0), (payoffs[1].T, COLORS["red"], True, 1)):
         for k, (own, other) in enumerate(_responses(payoff)):
             line = (other, own) if swap else (own, other)
@@ -104,7 +105,7 @@ def draw_polytope(ax: Any, payoffs: FloatArray, names: Sequence[Sequence[str]]) 
     for one, other in itertools.combinations(range(4), 2):
         ax.plot(*TETRAHEDRON[[one, other]].T, color="0.6", linewidth=0.8)
     for k, (a, b) in enumerate(np.ndindex(2, 2)):
-        away = (TETRAHEDRON[k] - TETRAHEDRON.mean(axis=0)) * 0.18
+        away = (TETRAHEDRON[k] - TETRAHEDRON.mean(axis=0)) * 0.3  # clear of markers at the corner
         word = f"{name(names[0][a])}, {name(names[1][b])}"
         plain(ax.text(*(TETRAHEDRON[k] + away), word, fontsize=8, ha="center"))
     corners = ce_vertices(payoffs) @ TETRAHEDRON
@@ -116,7 +117,7 @@ def draw_polytope(ax: Any, payoffs: FloatArray, names: Sequence[Sequence[str]]) 
     ax.plot_wireframe(*np.moveaxis(product, -1, 0), color=COLORS["orange"], linewidth=0.4, alpha=0.7)
     ax.plot([], [], color=COLORS["orange"], linewidth=0.8, label="independent play")
     ax.set_axis_off()
-    ax.set_box_aspect((1, 0.87, 0.82), zoom=1.0)
+    ax.set_box_aspect((1, 0.87, 0.82), zoom=1.2)
     return ax
 
 

@@ -9,6 +9,13 @@ def gap_words(kind: str, source: str) -> str:
     >>> gap_words("cce", "certificate"), gap_words("nash", "exact"), gap_words("cce", "estimate")
     ('cce bound', 'exact nash', 'cce estimate')
     """
-    if source == "exact":
-        return f"exact {kind}"
-    return f"{kind} {'estimate' if source == 'estimate' else 'bound'}"
+    return f"exact {kind}" if source == "exact" else f"{kind} {sureness(source)}"
+
+
+def sureness(source: str) -> str:
+    """Return what a legend adds to a gap that is not exact.
+
+    >>> sureness("exact"), sureness("certificate"), sureness("estimate")
+    ('', 'bound', 'estimate')
+    """
+    return {"exact": "", "estimate": "estimate"}.get(source, "bound")

@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
-from tacit.drawing.curves import Series, draw_series, gap_axis, legend
+from tacit.drawing.curves import Series, draw_series, episode_axis, gap_axis, legend
 from tacit.drawing.style import look, new_axes, plain, styled
 from tacit.drawing.words import gap_words
 
@@ -64,10 +64,11 @@ def _draw(run: Run, column: str, ax: Any, agents: Sequence[int] | None, scale: s
         told = ", ".join(word for word in (label if agents is not None else run.learner, kind) if word)
         y = run.curve[name].astype(float)[None]
         draw_series(Series(told, run.curve["episode"], y, look(k), positive=gap), ax=ax, band="none")
-    ax.set(xlabel="episode", ylabel=f"{column.replace('_', ' ')}{f': {kind}' if kind else ''}")
+    ax.set_ylabel(f"{column.replace('_', ' ')}{f': {kind}' if kind else ''}")
     ax.set_title(title if title is not None else f"{run.game.name or 'a game'}: {column.replace('_', ' ')}")
     if gap:
         gap_axis(ax, scale=scale)
+    episode_axis(ax)
     legend(ax)
     plain(ax.title)
 

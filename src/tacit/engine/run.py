@@ -44,6 +44,8 @@ class Gaps:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from tacit.engine import Gaps
     >>> Gaps("cce", np.array([0.1, 0.3]), "certificate", most=7.0).size
     '≤ 0.3'
     """

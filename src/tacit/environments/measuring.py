@@ -43,6 +43,14 @@ class PlayedEvaluation:
         False.
     notes : tuple of str
         What the intervals rest on, where the range of rewards is not known.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> game = tacit.make("chicken")
+    >>> played = tacit.evaluate(game, tacit.MarkovPolicy.uniform(game), episodes=100)
+    >>> played.returns.shape, bool(played.low[0] <= 3.75 <= played.high[0])
+    ((100, 2), True)
     """
 
     values: FloatArray
@@ -86,7 +94,21 @@ class Exploitation:
         Of each interval; that of `gap` is the same, for the largest of all agents.
     episodes, plays : int
         Episodes of training for each agent, and of play afterwards.
+    half : float
+        The gap is at least `gap` less this, at the same confidence.
+    most : float
+        No gap is larger.
     notes : tuple of str
+        What the intervals rest on, where the range of rewards is not known.
+    source : {"trained"}
+
+    Examples
+    --------
+    >>> import tacit
+    >>> pure = tacit.MarkovPolicy.deterministic([[[0]], [[0]]], [2, 2])
+    >>> found = tacit.exploit(tacit.make("matching-pennies"), pure, episodes=200)
+    >>> found.agent, found.gap
+    (1, 2.0)
     """
 
     gains: FloatArray

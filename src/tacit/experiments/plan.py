@@ -54,6 +54,8 @@ class RunSpec:
         Digest of the scripts that were imported, "" for none.
     tacit : str
         The version.
+    place : int, optional
+        Where this game with this learner stands among those of the experiment, for the order of results.
 
     Examples
     --------
@@ -76,6 +78,7 @@ class RunSpec:
     thin: int | None = None
     scripts: str = ""
     tacit: str = __version__
+    place: int | None = None
 
     def __post_init__(self) -> None:
         limits.integer("points", self.points, least=1, most=limits.POINTS)
@@ -85,11 +88,14 @@ class RunSpec:
         check_limits(self.episodes, self.gap, self.seconds)
         check_thin(self.thin)
         limits.integer("seed", self.seed, least=0, most=limits.SEED + limits.SEEDS)
+        if self.place is not None:
+            check.integer("place", self.place, least=0)
 
     @cached_property
     def hash(self) -> str:
-        """The hash of everything above but the label, which is for people."""
-        content = toml.dumps(replace(self, learner=replace(self.learner, label=None)))
+        """The hash of everything above but labels and the place, which are for people."""
+        game, learner = replace(self.game, label=None), replace(self.learner, label=None)
+        content = toml.dumps(replace(self, game=game, learner=learner, place=None))
         return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()
 
     @property
@@ -130,7 +136,7 @@ def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
                 points=experiment.points,
                 keep=experiment.keep and keep,
                 tables=_content(game),
-                game=GameSpec(given.name, _game_params(given)),
+                game=GameSpec(given.name, _game_params(given), given.label or _own_name(given, game)),
                 learner=LearnerSpec(chosen.name, _filled(REGISTRY, chosen.name, settings), chosen.label),
                 certify=experiment.certify,
                 gap=None if experiment.gap is None else float(experiment.gap),
@@ -141,7 +147,9 @@ def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
             same = next((run.label for run in runs if run.hash == first.hash), None)
             if same is not None:
                 raise TacitError(f"{given.name} with {first.label} is the same as with {same}; leave one out")
-            runs += [replace(first, seed=experiment.first_seed + k) for k in range(experiment.seeds)]
+            alone = len(chosen_games) == len(chosen_learners) == 1
+            place = None if alone else len(runs) // experiment.seeds
+            runs += [replace(first, seed=experiment.first_seed + k, place=place) for k in range(experiment.seeds)]
     return runs
 
 
@@ -170,6 +178,11 @@ def same_game(spec: RunSpec) -> ExactGame | NamedEnvironment:
 
 def _content(game: ExactGame | NamedEnvironment) -> str:
     return f"{NO_TABLES} {game.code}" if isinstance(game, NamedEnvironment) else game.digest
+
+
+def _own_name(given: GameSpec, game: object) -> str | None:
+    """Return what a game file calls its game."""
+    return getattr(game, "name", None) or None if games.is_file(given.name) else None
 
 
 def _game_params(given: GameSpec) -> dict[str, Any]:

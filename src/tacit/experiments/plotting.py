@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,25 +11,33 @@ import numpy.typing as npt
 
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
-from tacit.drawing.curves import BANDS, Series, aligned, band_words, draw_series, gap_axis, legend
+from tacit.drawing.curves import BANDS, Series, aligned, band_words, draw_series, episode_axis, gap_axis, legend
 from tacit.drawing.style import look, name, plain
-from tacit.drawing.words import gap_words
+from tacit.drawing.words import sureness
 from tacit.experiments.results import SOURCES, Group
+from tacit.games.tabular import count
 
 COLUMNS = ("reward", "value", "gap", "l2_gap")
 CANDIDATES = ("best", "average", "latest", "last")
 _WORDS = {"reward": "reward in an episode", "value": "value of the policy", "l2_gap": "L² gap"}
+_DASHED = {"bound": "--", "estimate": ":"}
+
+#: Characters in the width of an axis title, and in an inch of a legend.
+_TITLE, _INCH = 42, 13
+
+#: What the legend says of a learner and its number of seeds, and the line of it.
+Entries = dict[tuple[str, str], tuple[str, Any]]
 
 
 def panels(groups: Sequence[Group], columns: Sequence[str], candidate: str) -> list[tuple[str, str]]:
-    """Return what axes a row has: (column, kind of gap or "")."""
+    """Return what axes a row has: (column, kind of gap or ""). Exact gaps and bounds of a kind share one."""
     found: list[tuple[str, str]] = []
     for column in columns:
         check.choice("column", column, COLUMNS)
         if column != "gap":
             found.append((column, ""))
             continue
-        kinds = dict.fromkeys(_gap_kind(group, candidate) for group in groups)
+        kinds = dict.fromkeys(_gap_of(group, candidate)[0] for group in groups)
         found += [(column, kind) for kind in kinds if kind] or [(column, "")]
     return found
 
@@ -43,11 +52,11 @@ def draw_groups(
     band: str = "sd",
     candidate: str = "best",
     title: str | None = None,
-) -> dict[tuple[str, str], tuple[str, Any]]:
+) -> Entries:
     """Draw groups on axes [games, panels]; return the legend: for each learner and number of seeds a label and a line.
 
     The same learner has the same colour everywhere. The gap is that of the best candidate at every time, or of one of
-    them; learners without candidates have only the one gap.
+    them; learners without candidates have only the one gap. Bounds are dashed and estimates dotted.
     """
     check.choice("band", band, BANDS)
     check.choice("candidate", candidate, CANDIDATES)
@@ -55,43 +64,55 @@ def draw_groups(
     learners = list(dict.fromkeys(group.learner for group in groups))
     shown = panels(groups, columns, candidate)
     if axes.shape != (len(games), len(shown)):
+        told = [f"{kind} gap" if kind else column for column, kind in shown]
         raise TacitError(
-            f"axes has shape {axes.shape}; there must be a row for each of {len(games)} games and a column for each of "
-            f"{len(shown)} panels"
+            f"axes has shape {axes.shape}; there must be a row for each of {count(len(games), 'game')} "
+            f"({name(', '.join(games))}) and a column for each of {count(len(shown), 'panel')} ({', '.join(told)})"
         )
     looks = {learner: look(k) for k, learner in enumerate(learners)}
-    entries: dict[tuple[str, str], tuple[str, Any]] = {}
+    entries: Entries = {}
     for row, game in zip(axes, games, strict=True):
         for ax, (column, kind) in zip(row, shown, strict=True):
-            held = [g for g in groups if g.game == game and (not kind or _gap_kind(g, candidate) == kind)]
+            held = [g for g in groups if g.game == game and (not kind or _gap_of(g, candidate)[0] == kind)]
             for group in held:
-                for series in _series(group, column, candidate, agents, looks[group.learner], kind):
-                    line = draw_series(series, ax=ax, band=band)
+                for series in _series(group, column, candidate, agents, looks[group.learner]):
+                    draw_series(series, ax=ax, band=band)
                     label = f"{name(group.learner)} ({_seeds(group)})"
-                    entries.setdefault((group.learner, _seeds(group)), (label, line))
+                    entries.setdefault((group.learner, _seeds(group)), (label, _line(looks[group.learner])))
                 if column == "gap":
                     _mark_ends(group, ax, looks[group.learner]["color"])
-            _dress(ax, game, column, kind, held, candidate, scale, title)
+            _dress(ax, game, column, kind, candidate, scale, title)
     return entries
 
 
+def _line(style: dict[str, str]) -> Any:
+    """Return a line for the legend, as the learner is drawn where its gap is exact."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], **style)  # type: ignore[arg-type]
+
+
 def _series(
-    group: Group, column: str, candidate: str, agents: Sequence[int] | None, style: dict[str, str], kind: str
+    group: Group, column: str, candidate: str, agents: Sequence[int] | None, style: dict[str, str]
 ) -> list[Series]:
     curves = [one.curve for one in group.outcomes]
     known = [set(curve.dtype.names or ()) for curve in curves]
-    told = f"{group.learner}: {kind}" if kind else ""
+    sure = sureness(_gap_of(group, candidate)[1]) if column == "gap" else ""
+    told = f" ({sure})" if sure else ""
     if agents is None:
         own = _column(group, column, candidate)
         if not all(own in names for names in known):
             return []
-        return [Series(told, *aligned(curves, own), style, positive="gap" in column)]
+        lines = {**style, "linestyle": _DASHED.get(sure, style["linestyle"])}
+        return [
+            Series(f"{group.learner}{told}" if told else "", *aligned(curves, own), lines, positive="gap" in column)
+        ]
     found = []
     for k, i in enumerate(agents):
         if not all(f"{column}_{i}" in names for names in known):
             raise TacitError(f"agents has {brief(i)}; {group.learner} on {group.game} has no column {column}_{i}")
         lines = {**style, "linestyle": ("-", "--", ":", "-.")[k % 4]}
-        label = f"{group.learner}, agent {i}" + (f": {kind}" if kind else "")
+        label = f"{group.learner}, agent {i}{told}"
         found.append(Series(label, *aligned(curves, f"{column}_{i}"), lines, positive=column == "gap"))
     return found
 
@@ -103,14 +124,14 @@ def _column(group: Group, column: str, candidate: str) -> str:
     return f"gap_{candidate}" if held else "gap"
 
 
-def _gap_kind(group: Group, candidate: str) -> str:
-    """Return what the gap of a group is called; where seeds differ, by the weakest source."""
+def _gap_of(group: Group, candidate: str) -> tuple[str, str]:
+    """Return the kind of a group's gap and where it comes from; where seeds differ, the weakest source."""
     gaps = [one.gap if candidate == "best" else one.candidates.get(candidate, one.gap) for one in group.outcomes]
     known = [gap for gap in gaps if gap is not None]
     if not known:
-        return ""
+        return "", ""
     weakest = max(known, key=lambda gap: SOURCES.index(gap.source))
-    return gap_words(weakest.kind, weakest.source)
+    return weakest.kind, weakest.source
 
 
 def _mark_ends(group: Group, ax: Any, color: str) -> None:
@@ -120,32 +141,27 @@ def _mark_ends(group: Group, ax: Any, color: str) -> None:
         ax.axhline(target, color=color, linewidth=0.8, linestyle=":")
     for one in group.outcomes:
         if one.ended == "gap":
-            ax.plot(one.curve["episode"][-1], one.curve["gap"][-1], "o", color=color, markersize=4)
+            known = "stopped" in ax.get_legend_handles_labels()[1]
+            label = {} if known else {"label": "stopped"}
+            ax.plot(one.curve["episode"][-1], one.curve["gap"][-1], "o", color=color, markersize=4, **label)
 
 
 def _seeds(group: Group) -> str:
     return "1 seed" if len(group.outcomes) == 1 else f"{len(group.outcomes)} seeds"
 
 
-def _dress(
-    ax: Any, game: str, column: str, kind: str, held: Sequence[Group], candidate: str, scale: str, title: str | None
-) -> None:
-    from matplotlib.ticker import EngFormatter
-
-    ax.set_xlabel("episode")
+def _dress(ax: Any, game: str, column: str, kind: str, candidate: str, scale: str, title: str | None) -> None:
+    gap = f"{kind} gap".strip()
     if column == "gap":
-        whose = "" if candidate == "best" else f', candidate "{candidate}"'
-        stopped = ", ● stopped" if any(one.ended == "gap" for group in held for one in group.outcomes) else ""
-        ax.set_ylabel(f"gap: {kind}" if kind else "gap")
-        ax.set_title(title if title is not None else f"{name(game)}: largest gap of all agents{whose}{stopped}")
-        gap_axis(ax, scale=scale)
+        whose = "" if candidate == "best" else f' of "{candidate}"'
+        ax.set_ylabel(f"largest {gap}{whose}")
     else:
         ax.set_ylabel(_WORDS[column])
-        ax.set_title(title if title is not None else f"{name(game)}: {_WORDS[column]}")
-        if column == "l2_gap":
-            gap_axis(ax, scale=scale)
-        else:
-            ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+    words = title if title is not None else f"{name(game)}: {gap if column == 'gap' else _WORDS[column]}"
+    ax.set_title(textwrap.fill(words, _TITLE))
+    if "gap" in column:
+        gap_axis(ax, scale=scale, kind=kind)
+    episode_axis(ax)
     if ax.lines and len(ax.get_legend_handles_labels()[1]) <= 10:
         legend(ax)
     plain(ax.title)
@@ -156,6 +172,21 @@ def size_of(groups: Sequence[Group], panel_count: int) -> tuple[float, float]:
     games = len(dict.fromkeys(group.game for group in groups))
     learners = len(dict.fromkeys(group.learner for group in groups))
     return (max(5.0, 5.0 * panel_count), 0.8 + 3.2 * games + 0.25 * learners)
+
+
+def draw_legend(figure: Any, entries: Entries, *, band: str) -> None:
+    """Draw one legend of all learners below the axes of a figure."""
+    if not entries:
+        return
+    labels = [label for label, _ in entries.values()]
+    drawn = figure.legend(
+        [line for _, line in entries.values()],
+        labels,
+        loc="outside lower center",
+        ncols=max(1, int(_INCH * figure.get_figwidth()) // (max(map(len, labels)) + 8)),
+        title=band_words(band),
+    )
+    plain(*drawn.get_texts())
 
 
 def plot_groups(
@@ -172,14 +203,17 @@ def plot_groups(
     with styled():
         if ax is None:
             axes = new_axes(games, len(shown), size=size or size_of(groups, len(shown)))
-        else:
-            axes = np.asarray(ax, dtype=object).reshape(games, -1)
+            entries = draw_groups(groups, axes, **options)
+            draw_legend(axes.flat[0].figure, entries, band=options.get("band", "sd"))
+            return axes
+        axes = np.atleast_1d(np.asarray(ax, dtype=object))
+        if axes.ndim == 1 and axes.size == games * len(shown):
+            axes = axes.reshape(games, len(shown))
         entries = draw_groups(groups, axes, **options)
         first = axes.flat[0]
         if first.get_legend() is None and entries:
             labels = [label for label, _ in entries.values()]
-            told = band_words(options.get("band", "sd"))
-            lines = [line for _, line in entries.values()]
-            drawn = first.legend(lines, labels, fontsize=8, frameon=False, title=told, title_fontsize=8)
+            drawn = first.legend([line for _, line in entries.values()], labels, fontsize=8, frameon=False)
+            drawn.set_in_layout(False)
             plain(*drawn.get_texts())
     return axes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from tacit.core.statistics import summarize
 from tacit.core.table import Document
 from tacit.experiments.outcome import GapOutcome, Outcome
 from tacit.experiments.plan import RunSpec
+from tacit.experiments.spec import GameSpec
 from tacit.games.tabular import count
 
 #: Where gaps come from, the surest first.
@@ -164,13 +166,19 @@ class Results:
 
     @classmethod
     def load(cls, *places: str | os.PathLike[str]) -> Results:
-        """Read stored runs from directories: a run's own, or those of many (the `out` of an experiment)."""
+        """Read stored runs from directories: a run's own, or those of many (the `out` of an experiment).
+
+        They come in the order of the experiment that made them.
+        """
         from tacit.experiments import store  # it builds on this file
 
-        found: dict[str, Any] = {}
+        outcomes: list[Outcome] = []
+        known: set[Any] = set()
         for given in places:
-            found |= {str(run.resolve()): run for run in store.directories(archive.path(given))}
-        return cls([store.load(run) for run in found.values()], [], False)
+            runs = {run.resolve(): run for run in store.directories(archive.path(given))}
+            outcomes += sorted((store.load(run) for key, run in runs.items() if key not in known), key=_place)
+            known |= set(runs)
+        return cls(outcomes, [], False)
 
     def frame(self) -> Any:
         """Return all curves as one tidy pandas DataFrame: a row for each run, measurement and agent.
@@ -217,7 +225,9 @@ class Results:
         Parameters
         ----------
         ax : array of matplotlib axes, optional
-            A row for each game, in it one for rewards and one for each kind of gap; new ones of pyplot if not given.
+            A row for each game, in it one for rewards and one for each kind of gap (nash, cce, ce), in the order in
+            which the learners have them; new ones of pyplot if not given. Exact gaps and bounds of one kind share an
+            axis; bounds are dashed, estimates dotted.
         size : (float, float), optional
             Width and height in inches.
         columns : sequence of {"reward", "value", "gap", "l2_gap"}
@@ -239,22 +249,37 @@ class Results:
         return plot_groups(self.groups, ax=ax, size=size, **options)
 
 
+def _place(one: Outcome) -> tuple[float, int]:
+    """Return where a run stands in its experiment."""
+    return (math.inf if one.spec.place is None else one.spec.place, one.spec.seed)
+
+
 def grouped(outcomes: Sequence[Outcome]) -> list[Group]:
     """Sort outcomes by game and learner; those that differ in a parameter are named by it."""
-    games: dict[str, tuple[str, Mapping[str, Any]]] = {}
+    games: dict[str, tuple[GameSpec, Mapping[str, Any]]] = {}
     learners: dict[str, tuple[str, Mapping[str, Any]]] = {}
     runs: dict[tuple[str, str], list[Outcome]] = {}
     for one in outcomes:
         spec = one.spec
-        game = (spec.game.name, spec.game.params)
+        game = (spec.game, spec.game.params)
         limits = {key: getattr(spec, key) for key in ("episodes", "points", "gap", "seconds")}
         learner = (one.label, {**spec.learner.params, **limits})
-        key = (f"{game} {spec.tables}", f"{learner} {spec.learner.name} {spec.certify}")
+        key = (f"{spec.game.name} {spec.game.params} {spec.tables}", f"{learner} {spec.learner.name} {spec.certify}")
         games[key[0]], learners[key[1]] = game, learner
         runs.setdefault(key, []).append(one)
-    game_names = dict(zip(games, distinguished(list(games.values())), strict=True))
+    called = _names([game for game, _ in games.values()])
+    told = [(name, params) for name, (_, params) in zip(called, games.values(), strict=True)]
+    game_names = dict(zip(games, distinguished(told), strict=True))
     names = dict(zip(learners, distinguished(list(learners.values())), strict=True))
     return [Group(game_names[game], names[learner], held) for (game, learner), held in runs.items()]
+
+
+def _names(games: Sequence[GameSpec]) -> list[str]:
+    """Return the labels of games, and the name or file of one whose label another has too."""
+    held: dict[str, set[str]] = {}
+    for game in games:
+        held.setdefault(game.label or game.name, set()).add(game.name)
+    return [game.label if game.label and len(held[game.label]) == 1 else game.name for game in games]
 
 
 def distinguished(named: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str]:

@@ -73,7 +73,7 @@ def run_experiment(
 
     Examples
     --------
-    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec
+    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment
     >>> small = Experiment("small", 100, (GameSpec("chicken"),), (LearnerSpec("stage-v-cce"),), seeds=2)
     >>> [one.episodes for one in run_experiment(small).outcomes]
     [100, 100]
@@ -135,7 +135,9 @@ def _stored(root: Path, runs: Sequence[RunSpec], note: Callable[[str], None] | N
         one = stored(place, spec)
         if one is None:
             continue
-        if one.label != spec.label:
+        if spec.place is None:  # run again on its own, it keeps its place among others
+            spec = replace(spec, place=one.spec.place)
+        if one.spec != spec:  # only labels and the place can differ
             store.begin(place, spec)
         found[spec.hash] = replace(one, spec=spec)
         if note is not None:

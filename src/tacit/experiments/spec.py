@@ -22,7 +22,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tacit.core import check, limits
 from tacit.core.errors import TacitError, brief
@@ -41,19 +41,25 @@ class GameSpec:
     ----------
     name : str
     params : mapping
+    label : str, optional
+        What tables and figures call it; the name that a game file holds, if not given.
 
     Examples
     --------
-    >>> GameSpec("good-state", {"horizon": 5}).params["horizon"]
+    >>> import tacit
+    >>> tacit.GameSpec("good-state", {"horizon": 5}).params["horizon"]
     5
     """
 
     name: str
     params: Mapping[str, Any] = field(default_factory=dict)
+    label: str | None = None
 
     def __post_init__(self) -> None:
         _text("name", self.name)
         _params(self.params)
+        if self.label is not None:
+            _text("label", self.label)
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,8 @@ class LearnerSpec:
 
     Examples
     --------
-    >>> LearnerSpec("stage-v-cce", {"bonus": 0.1}, label="the paper's").label
+    >>> import tacit
+    >>> tacit.LearnerSpec("stage-v-cce", {"bonus": 0.1}, label="the paper's").label
     "the paper's"
     """
 
@@ -92,8 +99,8 @@ class Experiment:
     name : str
     episodes : int, optional
         Episodes of each run; it may be left out where `gap` or `seconds` ends runs.
-    games : tuple of GameSpec
-    learners : tuple of LearnerSpec
+    games : tuple of GameSpec, or of their names
+    learners : tuple of LearnerSpec, or of their names
     seeds, first_seed : int
         The seeds are first_seed, first_seed + 1, …
     points : int
@@ -112,9 +119,13 @@ class Experiment:
 
     Examples
     --------
-    >>> small = Experiment("small", 100, (GameSpec("chicken"),), (LearnerSpec("npg", {"eta": 0.1}),), seeds=3)
+    >>> import tacit
+    >>> learner = tacit.LearnerSpec("npg", {"eta": 0.1})
+    >>> small = tacit.Experiment("small", 100, [tacit.GameSpec("chicken")], [learner], seeds=3)
     >>> small.seeds
     3
+    >>> tacit.Experiment("smaller", 10, ("chicken",), ("npg",)).games
+    (GameSpec(name='chicken', params={}, label=None),)
     """
 
     name: str
@@ -143,9 +154,8 @@ class Experiment:
         check_thin(self.thin)
         for script in self.scripts:
             _text("scripts", script)
-        for what, given in (("games", self.games), ("learners", self.learners)):
-            if not given:
-                raise TacitError(f"{what} is empty; there must be at least one")
+        object.__setattr__(self, "games", _specs("games", self.games, GameSpec))
+        object.__setattr__(self, "learners", _specs("learners", self.learners, LearnerSpec))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Experiment:
@@ -165,6 +175,31 @@ class Experiment:
         from tacit.experiments.runner import run_experiment  # it builds on this file
 
         return run_experiment(self, **options)
+
+
+Spec = TypeVar("Spec", GameSpec, LearnerSpec)
+
+
+def _specs(what: str, given: object, kind: type[Spec]) -> tuple[Spec, ...]:
+    """Return specs, of which a name alone stands for one without parameters."""
+    entries = tuple(given) if isinstance(given, list | tuple) else (given,)
+    if not entries:
+        raise TacitError(f"{what} is empty; there must be at least one")
+    found: list[Spec] = []
+    for k, one in enumerate(entries):
+        if not isinstance(one, kind | str):
+            raise TacitError(f"{what}[{k}] is {brief(one)}; it must be {_wanted(one, kind)}")
+        found.append(kind(one) if isinstance(one, str) else one)
+    return tuple(found)
+
+
+def _wanted(one: object, kind: type[Any]) -> str:
+    if kind is LearnerSpec:
+        return 'a learner\'s name, or LearnerSpec(name, params), e.g. LearnerSpec("npg", {"eta": 0.1})'
+    told = 'a game\'s name, or GameSpec(name, params), e.g. GameSpec("good-state", {"horizon": 5})'
+    if hasattr(one, "digest"):  # a game, which a run that is stored or runs elsewhere has to find again
+        told += '; save a game of your own with game.save("mine.npz") and give "mine.npz"'
+    return told
 
 
 def _text(name: str, value: object) -> None:

@@ -65,9 +65,10 @@ def tabulate(
 
     Examples
     --------
+    >>> import tacit
     >>> def transition(state, actions):
     ...     return [(1.0, (state + sum(actions)) % 3)]
-    >>> tabulate(transition, lambda state, actions: float(state == 2), start=0, actions=[2, 2], horizon=4)
+    >>> tacit.tabulate(transition, lambda state, actions: float(state == 2), start=0, actions=[2, 2], horizon=4)
     TabularGame(2 agents, 3 states, 2×2 actions, horizon 4, rewards in [0, 1])
     """
     horizon = limits.integer("horizon", horizon, least=1, most=limits.HORIZON)

@@ -75,7 +75,8 @@ class CertifiedPolicy(Showable):
     Examples
     --------
     >>> import numpy as np
-    >>> CertifiedPolicy(np.zeros((4, 1), int), np.full((4, 1, 2), 0.5, np.float32), actions=[2, 2], states=1)
+    >>> import tacit
+    >>> tacit.CertifiedPolicy(np.zeros((4, 1), int), np.full((4, 1, 2), 0.5, np.float32), actions=[2, 2], states=1)
     CertifiedPolicy(...)
     """
 
@@ -292,7 +293,9 @@ class CertifiedPart(Part):
     Examples
     --------
     >>> import numpy as np
-    >>> policy = CertifiedPolicy(np.zeros((4, 1), int), np.full((4, 1, 2), 0.5, np.float32), actions=[2, 2], states=1)
+    >>> import tacit
+    >>> played = np.full((4, 1, 2), 0.5, np.float32)
+    >>> policy = tacit.CertifiedPolicy(np.zeros((4, 1), int), played, actions=[2, 2], states=1)
     >>> mine = policy.part(1)
     >>> mine.begin(seed=3)  # of the episode; the same for all agents
     >>> mine.act(0, 0) in (0, 1)

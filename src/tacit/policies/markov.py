@@ -41,7 +41,9 @@ class MarkovPolicy(Showable):
 
     Examples
     --------
-    >>> MarkovPolicy([np.full((1, 1, 2), 0.5), np.full((1, 1, 3), 1 / 3)])
+    >>> import numpy as np
+    >>> import tacit
+    >>> tacit.MarkovPolicy([np.full((1, 1, 2), 0.5), np.full((1, 1, 3), 1 / 3)])
     MarkovPolicy(product, 2 agents, 1 state, 2×3 actions, the same at every step)
     """
 
@@ -90,7 +92,8 @@ class MarkovPolicy(Showable):
     def shared(cls, probs: npt.ArrayLike, *, agents: int) -> MarkovPolicy:
         """All agents play one table [H or 1, S, A], as mean-field policies are given.
 
-        >>> MarkovPolicy.shared([[[0.5, 0.5]]], agents=1000)
+        >>> import tacit
+        >>> tacit.MarkovPolicy.shared([[[0.5, 0.5]]], agents=1000)
         MarkovPolicy(product, 1000 agents, 1 state, 2^1000 actions, the same at every step)
         """
         own = cls([probs]).probs[0]
@@ -100,7 +103,8 @@ class MarkovPolicy(Showable):
     def deterministic(cls, choices: Sequence[npt.ArrayLike], actions: Sequence[int]) -> MarkovPolicy:
         """Each agent i plays action `choices[i][h, s]` of its `actions[i]`.
 
-        >>> MarkovPolicy.deterministic([[[1]]], [2]).probs[0]
+        >>> import tacit
+        >>> tacit.MarkovPolicy.deterministic([[[1]]], [2]).probs[0]
         array([[[0., 1.]]])
         """
         for what, given in (("choices", choices), ("actions", actions)):

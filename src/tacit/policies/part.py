@@ -40,7 +40,7 @@ class Part:
     >>> import tacit
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "policy.json"
     >>> tacit.MarkovPolicy.deterministic([[[0]], [[1]]], [2, 2]).save(path)
-    >>> part = Part.load(path, agent=1)
+    >>> part = tacit.Part.load(path, agent=1)
     >>> part.begin(seed=7)
     >>> part.act(0, 0)
     1
@@ -193,6 +193,7 @@ class MarkovPart(Part):
     Examples
     --------
     >>> import numpy as np
+    >>> from tacit.policies import MarkovPart
     >>> part = MarkovPart(np.array([[[0.0, 1.0]]]), 0)
     >>> part.begin(seed=0)
     >>> part.act(0, 0)

@@ -54,8 +54,9 @@ class SampledPolicy(Showable):
     Examples
     --------
     >>> import numpy as np
+    >>> import tacit
     >>> one = np.zeros(1, np.int64)
-    >>> policy = SampledPolicy(
+    >>> policy = tacit.SampledPolicy(
     ...     one, one, one, one + 1, np.full((1, 2), 0.5, np.float32), actions=[2, 2], states=1, horizon=1, episodes=2
     ... )
     >>> policy.agents

@@ -35,9 +35,10 @@ class SeparatePolicy(Showable):
     Examples
     --------
     >>> import numpy as np
+    >>> import tacit
     >>> from tacit.policies import CertifiedPolicy
     >>> one = CertifiedPolicy(np.zeros((4, 1), int), np.full((4, 1, 1), 0.5, np.float32), actions=[2], states=1)
-    >>> SeparatePolicy([one, one]).agents
+    >>> tacit.SeparatePolicy([one, one]).agents
     2
     """
 

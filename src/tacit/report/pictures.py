@@ -16,6 +16,7 @@ from tacit.drawing.animation import animate
 from tacit.drawing.curves import legend
 from tacit.drawing.heat import draw_joint, draw_policy
 from tacit.drawing.simplex import draw_path, draw_simplex, flat
+from tacit.drawing.small import check_small
 from tacit.drawing.style import COLORS, name, new_axes, plain, styled
 from tacit.drawing.two_by_two import TETRAHEDRON, draw_field, draw_polytope
 from tacit.engine.trajectory import Trajectory, trajectory
@@ -95,10 +96,18 @@ def plot_simplex(paths: Trajectory | Sequence[Trajectory], *, ax: Any = None, si
 
 
 def plot_field(
-    game: TabularGame, paths: Sequence[Trajectory] = (), *, ax: Any = None, size: tuple[float, float] | None = None
+    game: TabularGame,
+    paths: Sequence[Trajectory] = (),
+    policies: Sequence[Any] = (),
+    *,
+    ax: Any = None,
+    size: tuple[float, float] | None = None,
 ) -> Any:
-    """Draw the best responses of a 2×2 game, its equilibria, and how learners move; return the axes."""
-    _check_small(game)
+    """Draw the best responses of a 2×2 game, its equilibria, how learners move, and policies; return the axes.
+
+    A correlated policy is drawn where its marginals are.
+    """
+    check_small(game)
     names = [action_names(game, i) for i in (0, 1)]
     with styled():
         (own,) = _axes(ax, 1, size, (5.2, 5.0))
@@ -106,8 +115,13 @@ def plot_field(
         for k, path in enumerate(paths):
             points = np.stack([_first(path, i)[:, 1] for i in (0, 1)])
             color = _LINE[(k + 2) % len(_LINE)]
-            own.plot(*points, color=color, linewidth=1.0, label=name(path.learner))
-            own.plot(*points[:, -1], "s", color=color, markersize=6)
+            own.plot(*points, color=color, linewidth=1.4, label=f"{name(path.learner)}: path")
+            end = {"linestyle": "none", "marker": "s", "color": color, "markersize": 6}
+            own.plot(*points[:, -1:], **end, label=f"{name(path.learner)}: end")
+        for k, policy in enumerate(policies):
+            at = [float(behaviour(game, policy).marginals[i][0, 0, 1]) for i in (0, 1)]
+            ring = {"markerfacecolor": "none", "markeredgewidth": 2, "color": _LINE[(k + 4) % len(_LINE)]}
+            own.plot(*at, "^", markersize=12, **ring, label=_policy_label(k, policies))
         every = equilibria(game)
         x = [float(policy.probs[0][0, 0, 1]) for policy in every.policies]
         y = [float(policy.probs[1][0, 0, 1]) for policy in every.policies]
@@ -128,7 +142,7 @@ def plot_polytope(
     size: Any = None,
 ) -> Any:
     """Draw the correlated equilibria of a 2×2 game, with its Nash equilibria, play of learners, and policies."""
-    _check_small(game)
+    check_small(game)
     names = [action_names(game, i) for i in (0, 1)]
     with styled():
         if ax is None:
@@ -152,7 +166,7 @@ def plot_polytope(
             ax.scatter(*point[:, None], **ring, label=_policy_label(k, policies), depthshade=False)
         ax.set_title(f"{name(game.name or 'a game')}: correlated equilibria")
         plain(ax.title)
-        drawn = ax.legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(-0.12, 1.02))
+        drawn = ax.legend(fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=2)
         plain(*drawn.get_texts())
     return ax
 
@@ -287,12 +301,6 @@ def _mark_nash(ax: Any, game: TabularGame, i: int) -> None:
     if enumerable(game):
         points = flat(np.stack([policy.probs[i][0, 0] for policy in equilibria(game).policies]))
         ax.plot(*points.T, "*", color=COLORS["black"], markersize=11, linestyle="none", label="nash equilibrium")
-
-
-def _check_small(game: Any) -> None:
-    small = isinstance(game, TabularGame) and game.actions == (2, 2) and game.states == game.horizon == 1
-    if not small:
-        raise TacitError(f"{game!r} is not a game of two agents with two actions each, one state and one step")
 
 
 def _axes(ax: Any, count: int, size: tuple[float, float] | None, usual: tuple[float, float]) -> Any:

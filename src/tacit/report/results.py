@@ -7,15 +7,12 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from tacit.drawing.curves import BANDS, band_words
-from tacit.drawing.style import look, plain, styled
-from tacit.experiments.plotting import draw_groups, panels, size_of
+from tacit.drawing.curves import BANDS
+from tacit.drawing.style import look, styled
+from tacit.experiments.plotting import draw_groups, draw_legend, panels, size_of
 from tacit.experiments.results import Group
 
 __all__ = ["BANDS", "look", "results_figure"]
-
-#: Characters of text that fit into the width of a figure.
-_WIDTH = 130
 
 
 def results_figure(
@@ -37,14 +34,5 @@ def results_figure(
         figure = Figure(figsize=size or size_of(groups, len(shown)))
         axes = figure.subplots(games, len(shown), squeeze=False)
         entries = draw_groups(groups, axes, columns=columns, band=band, candidate=candidate, **options)
-        labels = [label for label, _ in entries.values()]
-        if labels:
-            legend = figure.legend(
-                [line for _, line in entries.values()],
-                labels,
-                loc="outside lower center",
-                ncols=max(1, _WIDTH * len(shown) // 2 // (max(map(len, labels)) + 8)),
-                title=band_words(band),
-            )
-            plain(*legend.get_texts())
+        draw_legend(figure, entries, band=band)
     return figure

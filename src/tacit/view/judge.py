@@ -3,8 +3,9 @@
 Against a Markov policy of the others a player faces an MDP, so the best response, its value V† and the value Q† of each
 action followed by the best response are known exactly. The regret of an action is V† − Q† there: what it costs on
 average, whatever comes of it. Regrets of an episode add up to what better choices would have earned on average; the
-rest is luck. Against a certified policy, which depends on more than step and state, the certificate bounds what any
-strategy gets.
+rest is luck. A player who is told its part of a correlated policy is compared with two: the best response that ignores
+what it is told, whose lead over the policy is the cce gap, and the one that sees it, whose lead is the ce gap. Against
+a certified policy, which depends on more than step and state, the certificate bounds what any strategy gets.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tacit.core import memory
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
 from tacit.evaluation import deviations, evaluate
-from tacit.evaluation.contraction import own_payoffs, own_payoffs_correlated
+from tacit.evaluation.contraction import own_payoffs, own_payoffs_correlated, swap_payoffs
 from tacit.evaluation.crowd import crowd_gains
 from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame
@@ -27,6 +28,31 @@ from tacit.policies import CertifiedPolicy, MarkovPolicy, SampledPolicy
 
 #: Numbers that a table of Q† may have.
 _MOST = 20_000_000
+
+
+@dataclass(frozen=True)
+class Signal:
+    """What actions are worth to a player who is told its part of a correlated policy.
+
+    Attributes
+    ----------
+    best : float
+        What the best response that sees the signal gets on average.
+    ignoring, seeing : arrays [H, S, A, A]
+        What each action is worth, told each, if the best response that ignores or sees the signal follows.
+    """
+
+    best: float
+    ignoring: FloatArray
+    seeing: FloatArray
+
+    def regret(self, h: int, s: int, told: int, a: int) -> float:
+        """Return what action a costs on average, against the best response that sees the signal."""
+        return max(0.0, float(self.seeing[h, s, told].max() - self.seeing[h, s, told, a]))
+
+    def choice(self, h: int, s: int, told: int) -> int:
+        """Return the action of the best response that sees the signal."""
+        return int(self.seeing[h, s, told].argmax())
 
 
 @dataclass(frozen=True)
@@ -43,17 +69,23 @@ class Judge:
         Whether `best` is exact.
     q : array [H, S, A] or None
         Q†: what each action is worth if the best response follows; known where `best` is exact.
+    signal : Signal or None
+        Where the player is told its part of a correlated policy.
     """
 
     value: float | None
     best: float | None
     exact: bool
     q: FloatArray | None = None
+    signal: Signal | None = None
 
-    def regret(self, h: int, s: int, a: int) -> float | None:
-        """Return what action a costs at (h, s) on average."""
+    def regret(self, h: int, s: int, a: int, told: int | None = None) -> float | None:
+        """Return what action a costs at (h, s) on average; where the player was told, it may gain: less than 0."""
         if self.q is None:
             return None
+        if self.signal is not None and told is not None:
+            worth = self.signal.ignoring[h, s, told]
+            return float(worth[self.q[h, s].argmax()] - worth[a])
         return max(0.0, float(self.q[h, s].max() - self.q[h, s, a]))
 
     def choice(self, h: int, s: int) -> int | None:
@@ -61,8 +93,8 @@ class Judge:
         return None if self.q is None else int(self.q[h, s].argmax())
 
 
-def judge(game: ExactGame, policy: Any, agent: int) -> Judge:
-    """Ask the oracle about the place of one agent in a policy.
+def judge(game: ExactGame, policy: Any, agent: int, *, blind: bool = False) -> Judge:
+    """Ask the oracle about the place of one agent in a policy, which is told its part of a correlated one unless blind.
 
     >>> import tacit
     >>> game = tacit.make("prisoners-dilemma")
@@ -74,7 +106,8 @@ def judge(game: ExactGame, policy: Any, agent: int) -> Judge:
         found = deviations(game, policy, "cce")
         q = _q(game, policy, found.best, agent)
         value, best = (float(table[agent, 0] @ game.initial) for table in (found.V, found.best))
-        return Judge(value, best, True, q)
+        signal = None if blind or policy.product else _signal(game, policy, found.best, agent)
+        return Judge(value, best, True, q, signal)
     if isinstance(policy, CertifiedPolicy | SampledPolicy):
         bound = evaluate(game, policy, gap="cce")
         value = float(bound.values[agent])
@@ -82,6 +115,31 @@ def judge(game: ExactGame, policy: Any, agent: int) -> Judge:
     if not hasattr(policy, "part"):
         raise TacitError(f"policy is {brief(policy)}; it has no parts that could be played")
     return Judge(None, None, False)
+
+
+def _signal(game: ExactGame, policy: MarkovPolicy, ignoring: FloatArray, agent: int) -> Signal:
+    """Return what actions are worth to one agent that is told its part of a correlated policy."""
+    tables = game.tabular() if isinstance(game, CountGame) else game
+    assert isinstance(tables, TabularGame)
+    found = deviations(game, policy, "ce")
+    size = game.actions[agent]
+    worth = [_told(tables, policy, best[agent], agent, size) for best in (ignoring, found.best)]
+    return Signal(float(found.best[agent, 0] @ game.initial), *worth)
+
+
+def _told(game: TabularGame, policy: MarkovPolicy, best: FloatArray, agent: int, size: int) -> FloatArray:
+    """Return E[r + V†(s') | told b, play a] as [H, S, b, a]; 0 where b is never told."""
+    shape = (game.horizon, game.states, size, size)
+    if np.prod(shape, dtype=float) > _MOST:
+        raise TacitError(f"the game has {shape[0]:,} steps × {shape[1]:,} states, too many to be played here")
+    worth = memory.zeros(shape, "what the player's actions are worth")
+    chance = policy.marginal(agent)
+    for h in range(game.horizon):
+        payoff = game.step_rewards(h)[agent] + game.expect(h, best[h + 1][None])[0]
+        own = chance[h if policy.steps > 1 else 0][:, :, None]
+        together = swap_payoffs(payoff, policy.at(h)[0], agent)
+        np.divide(together, own, out=worth[h], where=own > 0)
+    return worth
 
 
 def _q(game: ExactGame, policy: MarkovPolicy, best: FloatArray, agent: int) -> FloatArray | None:

@@ -25,15 +25,17 @@ class Plays:
 
     Parameters
     ----------
-    game, policy, agent, seed
+    game, policy, agent, seed, blind
         As of `Seat`; seats count the seed upwards.
     about : str
         Where the policy comes from, for people.
     """
 
-    def __init__(self, game: ExactGame, policy: Any, *, agent: int = 0, seed: int = 0, about: str = "") -> None:
-        self._first = Seat(game, policy, agent=agent, seed=seed)  # checks everything
-        self._about = about
+    def __init__(
+        self, game: ExactGame, policy: Any, *, agent: int = 0, seed: int = 0, about: str = "", blind: bool = False
+    ) -> None:
+        self._first = Seat(game, policy, agent=agent, seed=seed, blind=blind)  # checks everything
+        self._about, self._blind = about, blind
         self._seats: OrderedDict[str, Seat] = OrderedDict()
         self._made = 0
         self._lock = threading.Lock()
@@ -45,7 +47,8 @@ class Plays:
         if isinstance(sent, dict) and sent.get("agent") is not None:
             agent = check.integer("agent", sent["agent"], least=0, most=self._first.game.agents - 1)
         with self._lock:
-            seat = Seat(self._first.game, self._first.policy, agent=agent, seed=self._seed + self._made)
+            seed = self._seed + self._made
+            seat = Seat(self._first.game, self._first.policy, agent=agent, seed=seed, blind=self._blind)
             self._made += 1
             number = secrets.token_urlsafe(12)
             self._seats[number] = seat
@@ -80,10 +83,17 @@ class Plays:
 
 
 def serve(
-    game: ExactGame, policy: Any, *, agent: int = 0, seed: int = 0, about: str = "", port: int = 0
+    game: ExactGame,
+    policy: Any,
+    *,
+    agent: int = 0,
+    seed: int = 0,
+    about: str = "",
+    port: int = 0,
+    blind: bool = False,
 ) -> tuple[Server, Plays]:
     """Return a server of the page."""
-    plays = Plays(game, policy, agent=agent, seed=seed, about=about)
+    plays = Plays(game, policy, agent=agent, seed=seed, about=about, blind=blind)
     title = f"{text(game.name or 'a game')} · tacit"
     writes = {"sit": plays.sit, "act": plays.act, "begin": plays.begin}
     return Server("play", title, reads={}, writes=writes, port=port), plays

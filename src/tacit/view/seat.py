@@ -16,7 +16,11 @@ AGENTS, STEPS = 64, 10_000
 
 @dataclass(frozen=True)
 class Turn:
-    """One step: where it was, what all played, what the person was paid, and what the choice cost on average."""
+    """One step: where it was, what all played, what the person was paid, and what the choice cost on average.
+
+    Where the person was told what to play, `regret` and `best` are of the best response that ignores it, and
+    `told_regret` and `told_best` of the one that sees it.
+    """
 
     h: int
     state: int
@@ -25,6 +29,9 @@ class Turn:
     state_after: int
     regret: float | None
     best: int | None
+    told: int | None = None
+    told_regret: float | None = None
+    told_best: int | None = None
 
 
 @dataclass
@@ -34,6 +41,7 @@ class Tally:
     episodes: int = 0
     total: float = 0.0
     regret: float = 0.0
+    told_regret: float = 0.0
     returns: list[float] = field(default_factory=list)  # the last ones
 
     @property
@@ -53,6 +61,8 @@ class Seat:
         Whose place the person takes.
     seed : int
         All chance of the game and of the others comes from it.
+    blind : bool
+        The person is not told what a correlated policy recommends.
 
     Examples
     --------
@@ -66,7 +76,7 @@ class Seat:
     #: Returns that are remembered one by one.
     REMEMBERED = 100
 
-    def __init__(self, game: ExactGame, policy: Any, *, agent: int = 0, seed: int = 0) -> None:
+    def __init__(self, game: ExactGame, policy: Any, *, agent: int = 0, seed: int = 0, blind: bool = False) -> None:
         if game.agents > AGENTS or game.horizon > STEPS:
             raise TacitError(
                 f"a game of {game.agents:,} agents and {game.horizon:,} steps is too large to be played; "
@@ -80,7 +90,8 @@ class Seat:
             sizes = tuple(getattr(policy, name, None) for name in ("states", "actions", "horizon"))
             if sizes != (game.states, game.actions, game.horizon):
                 raise TacitError(f"the policy does not fit the game: {policy!r} for {game!r}")
-        self.judge = judge(game, policy, self.agent)
+        self.judge = judge(game, policy, self.agent, blind=blind)
+        self._own = None if self.judge.signal is None else policy.part(self.agent)
         self._parts = {i: policy.part(i) for i in range(game.agents) if i != self.agent}
         self._seed = check.integer("seed", seed, least=0)
         self.episode = 0  # counts from 1
@@ -98,6 +109,13 @@ class Seat:
         self._luck = [self._world.random() for _ in range(self.game.horizon + 1)]
         self.state = self.first = self.game.start(self._luck[0])
         self.turns: list[Turn] = []
+        if self._own is not None:
+            self._own.begin(self._common)
+        self._listen()
+
+    def _listen(self) -> None:
+        """Draw what the person is told at the current step, with the number that the others draw with."""
+        self.told = None if self._own is None or self.over else int(self._own.act(self.h, self.state))
 
     @property
     def over(self) -> bool:
@@ -113,13 +131,20 @@ class Seat:
         actions = [a if i == self.agent else self._parts[i].act(h, s) for i in range(self.game.agents)]
         s_next, rewards = self.game.step(h, s, actions, self._luck[h + 1])
         reward = float(rewards[self.agent])
-        turn = Turn(h, s, actions, reward, s_next, self.judge.regret(h, s, a), self.judge.choice(h, s))
+        told, signal = self.told, self.judge.signal
+        costs = self.judge.regret(h, s, a, told), self.judge.choice(h, s)
+        turn = Turn(h, s, actions, reward, s_next, *costs)
+        if told is not None and signal is not None:
+            seeing = signal.regret(h, s, told, a), signal.choice(h, s, told)
+            turn = Turn(h, s, actions, reward, s_next, *costs, told, *seeing)
         self.turns.append(turn)
         self.h, self.state = h + 1, s_next
+        self._listen()
         if self.over:
             self.tally.episodes += 1
             self.tally.total += self.earned
             self.tally.regret += self.regret or 0.0
+            self.tally.told_regret += self.told_regret or 0.0
             self.tally.returns = [*self.tally.returns, self.earned][-self.REMEMBERED :]
         return turn
 
@@ -133,6 +158,12 @@ class Seat:
         """What the choices so far cost on average; None where it is not known exactly."""
         costs = [turn.regret for turn in self.turns if turn.regret is not None]
         return sum(costs) if len(costs) == len(self.turns) and self.judge.q is not None else None
+
+    @property
+    def told_regret(self) -> float | None:
+        """What the choices so far cost on average against the best response that sees the signal."""
+        costs = [turn.told_regret for turn in self.turns if turn.told_regret is not None]
+        return sum(costs) if self.judge.signal is not None else None
 
     def same_luck(self) -> float | None:
         """Return what the best response gets in this very episode: the same first state, the same draws of all."""

@@ -33,6 +33,7 @@ def document(seat: Seat) -> dict[str, Any]:
         "picture": picture(game, seat.state, pictured),
         "actions": [text(action_names(game, i)[a]) for a in range(game.actions[i])],
         "payoffs": payoffs(seat),
+        "told": None if seat.told is None else text(action_names(game, i)[seat.told]),
         "turns": [_turn(seat, turn) for turn in turns],
         "earned": seat.earned,
         "result": result(seat) if seat.over else None,
@@ -42,8 +43,16 @@ def document(seat: Seat) -> dict[str, Any]:
             "regret": seat.tally.regret / seat.tally.episodes
             if seat.tally.episodes and seat.judge.q is not None
             else None,
+            "told_regret": seat.tally.told_regret / seat.tally.episodes
+            if seat.tally.episodes and seat.judge.signal is not None
+            else None,
         },
-        "judge": {"value": seat.judge.value, "best": seat.judge.best, "exact": seat.judge.exact},
+        "judge": {
+            "value": seat.judge.value,
+            "best": seat.judge.best,
+            "exact": seat.judge.exact,
+            "told_best": None if seat.judge.signal is None else seat.judge.signal.best,
+        },
     }
 
 
@@ -81,6 +90,7 @@ def result(seat: Seat) -> dict[str, Any]:
     return {
         "earned": seat.earned,
         "regret": regret,
+        "told_regret": seat.told_regret,
         "best": best,
         "luck": None if best is None or regret is None else seat.earned - (best - regret),
         "same_luck": seat.same_luck(),
@@ -95,5 +105,8 @@ def _turn(seat: Seat, turn: Turn) -> dict[str, Any]:
         "actions": [text(action_names(game, i)[a]) for i, a in enumerate(turn.actions)],
         "reward": turn.reward,
         "regret": turn.regret,
+        "told": None if turn.told is None else text(action_names(game, seat.agent)[turn.told]),
+        "told_regret": turn.told_regret,
+        "told_best": None if turn.told_best is None else text(action_names(game, seat.agent)[turn.told_best]),
         "best": None if turn.best is None else text(action_names(game, seat.agent)[turn.best]),
     }

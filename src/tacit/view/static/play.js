@@ -58,32 +58,38 @@
     tacit.fill(seats, found.agents > 1 && found.agents <= 8 ? Array.from({ length: found.agents }, (_, i) =>
       tacit.pickOne(`agent ${i}`, i === found.agent, () => { if (i !== now.agent) sit(i); })) : null);
     where.textContent = found.over ? "The episode is over" :
-      [found.horizon > 1 ? `Step ${found.step + 1} of ${found.horizon}` : `Round ${found.episode}`, found.states > 1 ? `, ${found.state}` : ""].join("");
+      [found.horizon > 1 ? `Step ${found.step + 1} of ${found.horizon}` : `Round ${found.episode}`, found.states > 1 ? `, ${found.state}` : "",
+        found.told === null ? "" : `. The signal tells you: ${found.told}`].join("");
     image.hidden = !found.picture;
     if (found.picture) { image.src = found.picture; image.alt = `picture of ${found.state}`; }
     drawButtons(found);
     drawPayoffs(found);
     const last = found.turns[found.turns.length - 1];
     const others = last ? last.actions.map((name, i) => (i === found.agent ? null : `agent ${i} ${name}`)).filter(Boolean).slice(0, 6).join(", ") : "";
-    news.textContent = last ? `You played ${last.actions[found.agent]}${others ? `, ${others}` : ""}: you get ${tacit.number(last.reward)}.`
-      + (last.regret === null ? "" : last.regret < 5e-10 ? " As good as the best response." : ` ${last.best} would have been better by ${tacit.number(last.regret)} on average.`)
+    const advice = (turn) => (turn.told !== null
+      ? (turn.told_regret < 5e-10 ? ` Told ${turn.told}, nothing is better.` : ` Told ${turn.told}, ${turn.told_best} would have been better by ${tacit.number(turn.told_regret)} on average.`)
+      : turn.regret === null ? "" : turn.regret < 5e-10 ? " As good as the best response." : ` ${turn.best} would have been better by ${tacit.number(turn.regret)} on average.`);
+    news.textContent = last ? `You played ${last.actions[found.agent]}${others ? `, ${others}` : ""}: you get ${tacit.number(last.reward)}.` + advice(last)
       : `You are agent ${found.agent}. Choose an action.`;
-    const many = found.tally.episodes;
+    const many = found.tally.episodes, signal = found.judge.told_best !== null;
     tacit.fill(score, [
       ["this episode", tacit.number(found.earned)],
       ["episodes", String(many)],
       ["your mean", many ? tacit.number(found.tally.mean) : "–"],
       ["the policy in your place", tacit.number(found.judge.value)],
-      [found.judge.exact ? "the best response" : "the best response, at most", tacit.number(found.judge.best)],
-      ["your regret per episode", many ? cost(found.tally.regret) : "–"],
+      [`${found.judge.exact ? "the best response" : "the best response, at most"}${signal ? " that ignores the signal" : ""}`, tacit.number(found.judge.best)],
+      ...(signal ? [["the best response that sees it", tacit.number(found.judge.told_best)]] : []),
+      [signal ? "your regret against one that ignores it" : "your regret per episode", !many ? "–" : signal ? tacit.number(found.tally.regret) : cost(found.tally.regret)],
+      ...(signal ? [["your regret against one that sees it", many ? cost(found.tally.told_regret) : "–"]] : []),
     ].map(([name, value]) => tacit.el("div", {}, tacit.el("dt", {}, name), tacit.el("dd", {}, value))));
     tacit.fill(past, found.turns.length ? tacit.el("table", { class: "numbers" },
       tacit.heads(["step", "!state", "!you", ...Array.from({ length: Math.min(found.agents, 6) }, (_, i) => i).filter((i) => i !== found.agent)
-        .map((i) => `!agent ${i}`), "you get", "!best response", "regret"]),
+        .map((i) => `!agent ${i}`), "you get", ...(signal ? ["!told", "!best response that sees it", "regret against it"] : ["!best response", "regret"])]),
       tacit.el("tbody", {}, [...found.turns].reverse().map((turn) => tacit.el("tr", {}, tacit.el("td", {}, turn.step + 1), tacit.el("td", { class: "word" }, turn.state),
         tacit.el("td", { class: "word" }, turn.actions[found.agent]),
         turn.actions.slice(0, 6).map((name, i) => (i === found.agent ? null : tacit.el("td", { class: "word" }, name))),
-        tacit.el("td", {}, tacit.number(turn.reward)), tacit.el("td", { class: "word" }, turn.best || "–"), tacit.el("td", {}, cost(turn.regret))))))
+        tacit.el("td", {}, tacit.number(turn.reward)), signal ? tacit.el("td", { class: "word" }, turn.told) : null,
+        tacit.el("td", { class: "word" }, (signal ? turn.told_best : turn.best) || "–"), tacit.el("td", {}, cost(signal ? turn.told_regret : turn.regret))))))
       : tacit.el("p", { class: "note" }, "nothing was played yet"));
     drawResult(found);
     if (found.over && !(before && before.over && before.episode === found.episode)) result.querySelector("button").focus();
@@ -120,14 +126,16 @@
     if (!found.over) { tacit.fill(result); return; }
     const one = found.result;
     const rows = [["you", one.earned]];
-    if (one.same_luck !== null) rows.push(["the best response, with the same luck", one.same_luck]);
-    if (one.best !== null) rows.push(["the best response, on average", one.best]);
+    const which = one.told_regret === null ? "the best response" : "the best response that ignores the signal";
+    if (one.same_luck !== null) rows.push([`${which}, with the same luck`, one.same_luck]);
+    if (one.best !== null) rows.push([`${which}, on average`, one.best]);
     else if (found.judge.best !== null) rows.push(["any strategy, on average, at most", found.judge.best]);
     if (found.judge.value !== null) rows.push(["the policy, on average", found.judge.value]);
     const sizes = rows.map(([, x]) => x), low = Math.min(0, ...sizes), high = Math.max(0, ...sizes), span = high - low || 1;
     tacit.fill(result,
-      tacit.el("p", { class: "verdict" }, `You got ${tacit.number(one.earned)}.`, one.regret === null ? "" :
-        one.regret < 5e-10 ? " Every choice was a best response." : ` Better choices would have been worth ${tacit.number(one.regret)} more on average; luck was worth ${tacit.number(one.luck)}.`),
+      tacit.el("p", { class: "verdict" }, `You got ${tacit.number(one.earned)}.`, one.regret === null ? "" : one.told_regret !== null
+        ? ` On average your regret is ${tacit.number(one.regret)} against the best response that ignores the signal, and ${cost(one.told_regret)} against the one that sees it.`
+        : one.regret < 5e-10 ? " Every choice was a best response." : ` Better choices would have been worth ${tacit.number(one.regret)} more on average; luck was worth ${tacit.number(one.luck)}.`),
       tacit.el("table", { class: "numbers bars" }, tacit.el("tbody", {}, rows.map(([name, x]) => tacit.el("tr", {}, tacit.el("th", { scope: "row" }, name),
         tacit.el("td", {}, tacit.number(x)), tacit.el("td", { class: "bar-cell" }, tacit.el("div", { class: "bar", "aria-hidden": "true" },
           tacit.el("span", { class: "bar-sure", style: { left: `${100 * (Math.min(0, x) - low) / span}%`, width: `${100 * Math.abs(x) / span}%` } }))))))),
