@@ -71,6 +71,14 @@ def test_the_same_in_memory_pickled_and_whole(learned: tacit.MarkovPolicy, tmp_p
         assert own.number((1, 0)) == own.number([1, 0]) == own.number(np.array([1, 0], dtype=np.int8))
 
 
+def test_a_loaded_policy_is_measured_in_the_states_that_it_knows(learned: tacit.MarkovPolicy, tmp_path: Path):
+    learned.save(tmp_path / "all.json")
+    loaded = tacit.MarkovPolicy.load(tmp_path / "all.json")
+    found = [tacit.evaluate(Views(), one, episodes=60).values for one in (learned, loaded)]
+    np.testing.assert_array_equal(*found)
+    assert found[0].min() > 2.4  # of 3
+
+
 def test_what_was_never_seen_is_played_evenly(learned: tacit.MarkovPolicy):
     part = learned.part(1)
     chosen = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 from tacit.core import check
@@ -10,7 +11,8 @@ from tacit.environments.adapters import Environment, environment, name_of
 from tacit.environments.arena import EnvironmentArena
 from tacit.environments.bounds import episode_bounds, stated_range
 from tacit.environments.game import EnvironmentGame
-from tacit.environments.observations import Encode, Observations, numberings
+from tacit.environments.observations import OVER, Encode, Observations, numberings
+from tacit.policies import observed
 
 
 def opened(
@@ -34,6 +36,8 @@ def opened(
     if getattr(policy, "agents", None) != len(adapter.actions) or tuple(policy.actions) != tuple(adapter.actions):
         raise TacitError(f"the policy does not fit {name_of(env)}: {brief(policy)}")
     own = _own(adapter, observations, encode)
+    if observations is None and getattr(policy, "observed", None) is not None:
+        _number_as(policy.observed, own, encoded=encode is not None)
     length = _horizon(policy) if horizon is None else check.integer("horizon", horizon, least=1)
     if reward_range is None:
         reward_range = stated_range(env)
@@ -53,6 +57,20 @@ def _own(adapter: Environment, known: Any, encode: Encode | None) -> list[Observ
     if encode is None and any(own.lost for own in known):
         raise TacitError("the policy's encode was not pickled with it; give encode=")
     return [own.copy(encode) for own in known]
+
+
+def _number_as(listed: Sequence[list[Any]], own: list[Observations], *, encoded: bool) -> None:
+    """Number observations as a policy's file lists them."""
+    for one, told in zip(own, listed, strict=True):
+        if not one.numbered:  # otherwise the space numbers them
+            one.restore([_key(one, seen, encoded=encoded) for seen in told])
+
+
+def _key(own: Observations, seen: Any, *, encoded: bool) -> Hashable:
+    """Return what an agent makes of an observation that a file lists; `encode` has been applied to it already."""
+    if seen == observed.OVER:
+        return OVER
+    return observed.key(seen) if encoded else own.key(seen)
 
 
 def _horizon(policy: Any) -> int | None:
