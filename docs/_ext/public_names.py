@@ -11,6 +11,12 @@ from reference_names import DATA, kind, public
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+#: Said once on every page, instead of with every name.
+RAISED = (
+    "A wrong value raises :py:exc:`tacit.TacitError`, a ``ValueError``, with one sentence that says what would work; a "
+    "call that does not fit the signature is Python's ``TypeError``."
+)
+
 
 class PublicNames(SphinxDirective):
     """`.. public-names:: page`."""
@@ -22,7 +28,7 @@ class PublicNames(SphinxDirective):
         found = public(self.arguments[0])
         rows = "".join(f"   * - :py:obj:`{name}`\n     - {summary(name, known)}\n" for name, known in found.items())
         table = f".. list-table::\n   :widths: 35 65\n\n{rows}\n"
-        return self.parse_text_to_nodes(table + "\n".join(map(described, found, found.values())))
+        return self.parse_text_to_nodes(f"{RAISED}\n\n{table}" + "\n".join(map(described, found, found.values())))
 
 
 def summary(name: str, known: Any) -> str:
@@ -55,6 +61,17 @@ def escape(app: Sphinx, what: str, name: str, known: Any, options: Any, lines: l
             lines[k] = escaped(line)
 
 
+def keep_whole(app: Sphinx, what: str, name: str, known: Any, options: Any, lines: list[str]) -> None:
+    """Keep napoleon from reading a property's first line as "type: description", which it does of the first line."""
+    if what in ("property", "attribute", "data"):
+        lines.insert(0, "")
+
+
+def skip(app: Sphinx, what: str, name: str, known: Any, skipped: bool, options: Any) -> bool | None:
+    """Leave out fields of named tuples, which their class describes; Python says "Alias for field number 0" of them."""
+    return True if (getattr(known, "__doc__", None) or "").startswith("Alias for field number") else None
+
+
 def split(app: Sphinx, what: str, name: str, known: Any, options: Any, lines: list[str]) -> None:
     """Give each of several attributes that a docstring describes together ("done, total : int") a field of its own."""
     found: list[str] = []
@@ -83,6 +100,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive."""
     app.add_directive("public-names", PublicNames)
     app.connect("autodoc-process-docstring", escape, priority=100)  # before napoleon
+    app.connect("autodoc-process-docstring", keep_whole, priority=200)
+    app.connect("autodoc-skip-member", skip)
     app.connect("autodoc-process-docstring", split, priority=900)  # after it
     app.connect("doctree-resolved", dash)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -6,6 +6,7 @@ tests use this too, so nothing here needs Sphinx.
 
 from __future__ import annotations
 
+import functools
 import importlib
 import inspect
 from typing import Any
@@ -17,14 +18,17 @@ PAGES = {
     "learners": ["tacit.learners"],
     "bandits": ["tacit.bandits"],
     "policies": ["tacit.policies"],
-    "evaluation": ["tacit.evaluation", "tacit.solving"],
-    "environments": ["tacit.environments", "tacit.environments.measure", "tacit.environments.pettingzoo"],
+    "evaluation": ["tacit.environments.measure", "tacit.solving", "tacit.evaluation", "tacit.environments.measuring"],
+    "environments": ["tacit.environments", "tacit.environments.pettingzoo"],
     "experiments": ["tacit.experiments"],
-    "report": ["tacit.report", "tacit.view"],
+    "report": ["tacit.report", "tacit.view", "tacit.core.table"],
     "kernels": ["tacit.kernels"],
     "testing": ["tacit.testing"],
     "errors": ["tacit.core.errors"],
 }
+
+#: Of modules that are not public, what public functions return.
+RETURNED = {"tacit.environments.measuring": ["Exploitation", "PlayedEvaluation"], "tacit.core.table": ["Document"]}
 
 #: What is no function and no class: it has no docstring of its own.
 DATA = {
@@ -47,7 +51,7 @@ def public(page: str) -> dict[str, Any]:
     for name in PAGES[page]:
         module = importlib.import_module(name)
         homed = [key for key, home in tacit._HOME.items() if home == name]
-        listed = homed if not hasattr(module, "__all__") else [*module.__all__, *homed]
+        listed = RETURNED.get(name, [*getattr(module, "__all__", ()), *homed])
         for key in dict.fromkeys(listed):
             known = getattr(module, key)
             if not inspect.ismodule(known) and not elsewhere(key, known, name):
@@ -77,6 +81,22 @@ def elsewhere(key: str, known: Any, module: str) -> bool:
             if key in getattr(found, "__all__", ()) and getattr(found, key) is known:
                 return True
     return False
+
+
+@functools.cache
+def homes() -> frozenset[str]:
+    """Return where each public class and function is defined, with its name there."""
+    return frozenset(
+        f"{known.__module__}.{known.__qualname__}"
+        for page in PAGES
+        for name, known in public(page).items()
+        if name not in DATA
+    )
+
+
+def is_public(home: str) -> bool:
+    """Return whether this is the definition of a public name, or of a member of one."""
+    return home in homes() or home.rpartition(".")[0] in homes()
 
 
 def kind(known: Any) -> str:

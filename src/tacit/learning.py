@@ -72,15 +72,10 @@ def learn(
         its own observations and rewards. Without tables each agent's own bound stands in for the certificate. Gymnasium
         environments that carry their transition table (FrozenLake, Taxi, CliffWalking) are games with tables.
     learner : str, learner object, Python class, or a list of those, one for each agent
-        If not given, adaptive V-learning for a cce, which has nothing to set. A name from `tacit learners` with its
-        keyword parameters in `params`, or e.g. `tacit.StageV(bandit="tsallis-inf")`. A class of your own is called with
-        `states`, `actions`, `horizon`, `reward_range`, `seed` and `index`, and has `act(h, s)` and
-        `learn(h, s, a, reward, next_state)`; it is played by agents on their own instead of in the compiled loop, some
-        hundred times slower.
-        `preset="paper"` takes the settings that the paper used on this game; others given beside it override them.
-        `start=` a product MarkovPolicy, or a run, whose last iterate is then meant: learners with this parameter begin
-        there. Bandits of adaptive-v and v-learning begin at (n·μ + 1)/(n + A) in their n-th round, with
-        n = `start_visits`. In an environment, states have the numbers that they had in that run.
+        If not given, adaptive V-learning for a cce, which has nothing to set. A name from `tacit learners`, or e.g.
+        `tacit.StageV(bandit="tsallis-inf")`. A class of your own is called with `states`, `actions`, `horizon`,
+        `reward_range`, `seed` and `index`, and has `act(h, s)` and `learn(h, s, a, reward, next_state)`; it is played
+        by agents on their own instead of in the compiled loop, some hundred times slower.
     episodes : int, optional
         Episodes to play; for learners with exact gradients, iterations. It may be left out where `gap` or `seconds`
         ends the run; constants of the theory then count on 10¹⁵.
@@ -117,6 +112,17 @@ def learn(
     pickle_env : bool
         For environments with a checkpoint: keep the environment in it as a pickle, and unpickle it to resume. Whoever
         can write that file can then run code as you; without it nothing is unpickled.
+    preset : {"paper"}, optional
+        With the name of a learner: the settings that the paper used on this game. Parameters given beside it override
+        them.
+    start : MarkovPolicy or Run, optional
+        Where learners that have this parameter begin: a product policy, or the last iterate of a run. In an environment
+        states have the numbers that they had in that run.
+    start_visits : float, optional
+        Of adaptive-v and v-learning: their bandits begin at (n·μ + 1)/(n + A) in their n-th round, with μ the policy of
+        `start` and n this number.
+    **params
+        Parameters of a learner that is given by its name: `tacit.learn(game, "stage-v-cce", bonus=0.1, …)`.
 
     Returns
     -------
@@ -391,6 +397,7 @@ def _conduct(
         warnings=tuple(found),
         instead=engine.learner.instead,
         error=engine.failure,
+        planned=options.episodes,
     )
     with contextlib.suppress(KeyboardInterrupt):  # there is nothing left to interrupt
         for note in dict.fromkeys((*run.notes, *engine.warnings)):

@@ -41,15 +41,15 @@ def solve(
     game : TabularGame or CountGame
     concept : {"optimum", "cce", "ce", "nash"}
         "optimum" maximises the total reward. "cce" and "ce" are (coarse) correlated equilibria. "nash" of a team is its
-        optimum; of a two-player game of few actions an equilibrium of each stage game, step by step backwards; of
+        optimum; of a two-player game of few actions an equilibrium of each stage game, backwards from the last step; of
         other games one in pure actions if every stage has one.
     weights : sequence of N numbers, optional
         What each agent's reward counts in the total, for "optimum", "cce" and "ce".
     objective : {"welfare", "egalitarian", "entropy", "agent:K"}
-        Which cce or ce of each stage: of largest total reward; of the largest reward for who gets least; the most even
-        one; the best for agent K.
+        Which cce or ce of each stage: of largest total reward; of the largest reward for who gets least; of the largest
+        entropy, the most random one; the best for agent K. Of several that are equally good, one is returned.
     select : {"welfare", "egalitarian", "first", "agent:K"}
-        Which nash equilibrium of each stage, where there are several.
+        Which nash equilibrium of each stage, where there are several; of those that are equally good, the first.
     method : {"auto", "exact", "learn"}
         "learn" lets agents that know the game play `rounds` rounds of each stage by optimistic Hedge, backwards over
         the steps; for "nash" exact policy gradients are tried too. "auto" does so where the exact way does not exist or
@@ -113,7 +113,8 @@ def _correlated(game: ExactGame, concept: str, rounds: int, progress: Callable[[
 
     found = learned(game, concept, rounds=rounds, told=_told(progress, rounds))
     gap = evaluate(game, found.policy, gap=concept)
-    way = f"optimistic Hedge with full information, {rounds} rounds of each stage, step by step backwards; approximate"
+    rounds_told = f"{rounds} rounds of each stage, backwards from the last step"
+    way = f"optimistic Hedge with full information, {rounds_told}; approximate"
     return Solution(concept, found.policy, gap.values, found.V, way, game, gap)
 
 

@@ -128,7 +128,7 @@ def test_an_environment_of_ones_own(files: Path, capsys: pytest.CaptureFixture[s
     first = printed(capsys, *arguments, *twice)
     again = printed(capsys, *arguments, *twice)
     assert first[0] == again[0] == 0
-    assert "the horizon is 1" in first[2]
+    assert "suggest horizon=1" in first[2]
     assert "the horizon is 1" in again[2]  # what is read from disk says it too
     [states, *_] = sorted(files.glob("kept/*/states.json"))
     assert json.loads(states.read_text()) == [["0", "1"], ["0", "1"]]

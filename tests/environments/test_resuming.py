@@ -131,6 +131,7 @@ def test_a_crash_keeps_what_was_done(tmp_path: Path):
         run = tacit.learn(Fails(300), "adaptive-v-cce", **given)
     assert run.interrupted
     assert 20 < run.episodes < 99
+    assert f"{run.episodes} of 100 episodes, seed 2, interrupted by an error (run.error)" in repr(run)
     assert run.policy.episodes == run.episodes
     assert any("the battery is empty" in note for note in run.notes)
     with pytest.raises(tacit.TacitError, match="the battery is empty") as caught:

@@ -19,6 +19,8 @@ with warnings.catch_warnings():
 GAME = "pettingzoo:toys.Corridor"
 RUN = ["run", GAME, "adaptive-v-cce", "--episodes", "30", "--on", "threads", "--json"]
 
+KEYS = ("value_low", "value", "value_high")
+
 
 @pytest.fixture(autouse=True)
 def found(monkeypatch: pytest.MonkeyPatch):
@@ -38,6 +40,9 @@ def test_a_stored_run_is_evaluated_by_play(tmp_path: Path, capsys: pytest.Captur
     assert played["gap"]["source"] == "trained"
     assert played["told"].startswith("gap ≥ ")
     assert len(played["value"]) == 2
+    assert all(low <= v <= high for low, v, high in zip(*(played[k] for k in KEYS), strict=True))
+    assert main(["evaluate", str(tmp_path), "--game", GAME, "--episodes", "20"]) == 0
+    assert f": values {played['values']}; gap ≥ " in capsys.readouterr().out
 
 
 def run_evaluate(place: str) -> None:

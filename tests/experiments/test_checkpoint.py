@@ -144,3 +144,19 @@ def test_checkpoints_take_a_small_share_of_the_time(tmp_path: Path, monkeypatch:
         checkpoint.offer()
     assert 2.0 * written / now <= 0.05
     assert written > 20
+
+
+def test_the_first_come_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """What fails in its first minute has lost half of its time at most."""
+    import time
+
+    from tacit.engine import checkpoint as module
+
+    now, written = 0.0, []
+    monkeypatch.setattr(time, "perf_counter", lambda: now)
+    monkeypatch.setattr(module.archive, "write", lambda path, arrays: written.append(now))
+    checkpoint = Checkpoint(tmp_path / "c.npz", key="a")
+    for _ in range(200):
+        now += 1.0
+        checkpoint.offer()
+    assert written == [1, 3, 7, 15, 31, 61, 91, 121, 151, 181]

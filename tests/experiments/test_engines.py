@@ -259,6 +259,7 @@ def begun(out: Path, file: Path, on: str) -> subprocess.Popen[str]:
     )
 
 
+@pytest.mark.slow  # tests of kills and of Ctrl-C have each by itself
 @LONGER
 def test_the_driver_is_killed_then_interrupted_and_started_again(
     engine: str, tmp_path: Path, reference: dict[str, object]

@@ -32,3 +32,11 @@ def test_a_wrong_first_state(start):
 def test_wrong_shapes_are_still_told(shape):
     with pytest.raises(TacitError, match="rewards has shape"):
         tacit.TabularGame(np.ones((2, 2, 2, 2)) / 2, np.zeros(shape), 0, 3)
+
+
+@pytest.mark.parametrize("what", ["transition", "reward"])
+def test_functions_of_other_parameters_are_told(what):
+    given = {"transition": lambda s, actions: {s: 1.0}, "reward": lambda s, actions: 0.0}
+    given |= {what: lambda s, actions, s_next: 0.0}
+    with pytest.raises(tacit.TacitError, match=rf"{what} is a function of '\(s, actions, s_next\)'; it must be one of"):
+        tacit.tabulate(**given, start=0, actions=[2], horizon=2)

@@ -13,7 +13,7 @@ import tacit
 from tacit.engine.fused import FusedEngine
 from tacit.learners import REGISTRY
 
-EPISODES = 10_000
+EPISODES = 5_000
 SEED = 5
 GAMES: dict[str, tuple[str, dict[str, Any]]] = {
     "good-state": ("good-state", {"horizon": 10}),

@@ -86,7 +86,7 @@ def test_an_environment_is_taken_to_draw_its_first_state():
     game = small([1.0, 0.0])
     env = tacit.to_pettingzoo(game)
     assert env.first_states == 1
-    K, iota = 60_000, 25.0
+    K, iota = 30_000, 25.0  # the bound is below its cap
     params = {"episodes": K, "iota": iota, "points": 2}
     stated = tacit.learn(env, "stage-v-cce", **params)
     del env.first_states

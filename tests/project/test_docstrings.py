@@ -6,10 +6,12 @@ import dataclasses
 import doctest
 import inspect
 import re
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from reference_names import DATA, PAGES, public
+from reference_names import DATA, PAGES, is_public, public
 
 import tacit
 
@@ -71,6 +73,19 @@ def test_a_docstring(name: str):
     examples = doctest.DocTestParser().get_examples(doc)
     assert examples, f"{name} has no example that can be run"
     assert not any(doctest.SKIP in example.options for example in examples), f"{name} has an example that is not run"
+
+
+def test_examples_run_without_the_names_of_their_module(request: pytest.FixtureRequest):
+    """The hook in the repository's conftest.py empties the namespace of public examples, and of no others."""
+    home = inspect.getmodule(tacit.StageV)
+    found = [test for test in doctest.DocTestFinder().find(home, home.__name__) if test.examples]
+    items = [SimpleNamespace(dtest=test) for test in found]
+    place = str(Path(__file__).parents[2] / "conftest.py")
+    [hook] = [own for own in request.config.pluginmanager.get_plugins() if getattr(own, "__file__", None) == place]
+    hook.pytest_collection_modifyitems(items)
+    for test in found:
+        assert ("StageV" in test.globs) is not is_public(test.name)
+    assert any(is_public(test.name) for test in found)
 
 
 def test_fields_of_result_classes_are_described():

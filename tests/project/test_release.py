@@ -19,6 +19,7 @@ def text(name: str) -> str:
 
 def test_the_version_is_the_same_everywhere():
     assert f"\nversion: {tacit.__version__}\n" in text("CITATION.cff")
+    assert f"version = {{{tacit.__version__}}}," in text("docs/theory/references.md")
     releases = re.findall(r"^## (\d+\.\d+\.\d+) \(", text("CHANGELOG.md"), flags=re.MULTILINE)
     assert releases[0] == tacit.__version__
     assert releases == sorted(releases, key=lambda v: [int(part) for part in v.split(".")], reverse=True)

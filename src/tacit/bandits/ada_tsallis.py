@@ -53,6 +53,7 @@ class AdaTsallis(Bandit):
     Examples
     --------
     >>> import tacit
+    >>> from tacit.bandits import AdaTsallis
     >>> tacit.StageV(bandit=AdaTsallis(memory=1.0)).equilibrium
     'cce'
     """

@@ -22,7 +22,7 @@ class Exp3(Bandit):
     Examples
     --------
     >>> import tacit
-    >>> tacit.StageV(bandit=Exp3()).bandit
+    >>> tacit.StageV(bandit=tacit.Exp3()).bandit
     Exp3()
     """
 

@@ -36,7 +36,7 @@ class Exp3IX(Bandit):
     Examples
     --------
     >>> import tacit
-    >>> tacit.StageV(bandit="exp3-ix").bandit == Exp3IX()
+    >>> tacit.StageV(bandit="exp3-ix").bandit == tacit.Exp3IX()
     True
     """
 

@@ -36,6 +36,7 @@ class Cells(NamedTuple):
     Examples
     --------
     >>> import numpy as np
+    >>> from tacit.bandits import Cells
     >>> cells = Cells(np.array([2, 3]), number=4, rounds=10, horizon=1, iota=1.0, step=None)
     >>> cells.agents, cells.most
     (2, 3)

@@ -36,7 +36,7 @@ class Swap(Bandit):
     Examples
     --------
     >>> import tacit
-    >>> tacit.StageV(bandit=Swap(tacit.TsallisINF())).equilibrium
+    >>> tacit.StageV(bandit=tacit.Swap(tacit.TsallisINF())).equilibrium
     'ce'
     """
 

@@ -29,7 +29,7 @@ class TsallisINF(Bandit):
     Examples
     --------
     >>> import tacit
-    >>> tacit.StageV(bandit=TsallisINF()).bandit
+    >>> tacit.StageV(bandit=tacit.TsallisINF()).bandit
     TsallisINF()
     """
 

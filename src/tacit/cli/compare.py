@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 TABLE, FIGURE = "comparison.json", "comparison.png"
 
 EPILOG = """Each run is judged by the best of its candidates (the average over all episodes, the latest, the last
-iterate), and the judge is a proof: an exact gap, or an exact certificate. A nash gap is a cce and a ce gap too; a ce
-gap is a cce gap too, but not the other way round. Learners that learn from tables see what no agent sees.
+iterate), and the judge is a proof: an exact gap, or an exact certificate. Of a product policy the nash, ce and cce gaps
+are the same number; a ce gap bounds the cce gap of the same policy, but not the other way round.
+Learners that learn from tables see what no agent sees.
 
 --seconds is for all runs together and shared evenly, compilation left out; one run takes place at a time, so that none
 slows another. How far learners come depends on the machine. With --episodes it does not.
 
 examples:
-  tacit compare good-state                                   all learners, a minute
+  tacit compare good-state                                   all learners, a minute or two
   tacit compare good-state --seconds 600 --seeds 5 --out results/good-state
   tacit compare chicken --learners adaptive-v-cce npg --episodes 10000 --json"""
 

@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
     printed = _Printed(exact, quiet=args.json)
     if not args.json:
         for one in played:
-            options.console().print(f"{one['run']}: {one['told']}", soft_wrap=True)
+            options.console().print(f"{one['run']}: values {one['values']}; {one['told']}", soft_wrap=True)
     failures: list[str] = []
     with count_on_stderr("evaluating", len(exact)) as count:
 
@@ -144,6 +144,7 @@ class _Printed:
 def _played(place: Path, stored: Outcome, episodes: int, candidate: str | None) -> dict[str, Any]:
     """Play the policy of a run in an environment, and train best responses against it."""
     from tacit.environments.measure import exploit
+    from tacit.environments.measuring import with_halves
     from tacit.environments.stored import numbered
     from tacit.experiments import store
     from tacit.experiments.plan import same_game
@@ -154,6 +155,9 @@ def _played(place: Path, stored: Outcome, episodes: int, candidate: str | None) 
         policy.observations = numbered(env, store.load_states(place))
         given = {key: value for key, value in named.bounds.items() if key == "reward_range"}
         found = exploit(env, policy, episodes=episodes, horizon=stored.horizon, **given)
+    low, high = found.values_low, found.values_high
+    assert low is not None
+    assert high is not None
     return {
         "run": str(place),
         "game": stored.spec.game.name,
@@ -161,6 +165,9 @@ def _played(place: Path, stored: Outcome, episodes: int, candidate: str | None) 
         "seed": stored.spec.seed,
         "candidate": candidate or stored.chosen,
         "value": found.values.tolist(),
+        "value_low": low.tolist(),
+        "value_high": high.tolist(),
+        "values": with_halves(found.values, low, high),
         "gap": {
             "kind": found.kind,
             "source": found.source,

@@ -58,7 +58,7 @@ EPILOG = """examples:
   tacit run good-state stage-v-cce --episodes 50000 --seeds 20 --set bonus=0.1
                                                    learn a coarse correlated equilibrium, 20 runs
   tacit run experiment.toml --out results/first    games × learners × seeds, stored and resumable
-  tacit compare good-state                         which learner? ranked by certified gap, in a minute
+  tacit compare good-state                         which learner? ranked by certified gap, a minute or two
   tacit tune good-state v-learning -o tuned.toml   better parameters for one learner
   tacit evaluate results/first                     the stored policies' values and gaps, computed anew
   tacit export results/first --csv                 one tidy table of all curves

@@ -52,7 +52,7 @@ def add(commands: Any) -> None:
     known = ", ".join(TARGETS)
     parser.add_argument("target", metavar="TARGET", nargs="?", default="all", help=f"one of: {known} (all)")
     amount = parser.add_mutually_exclusive_group()
-    amount.add_argument("--quick", action="store_true", help="5 seeds each, without the long runs: a minute")
+    amount.add_argument("--quick", action="store_true", help="5 seeds each, without the long runs: a minute or two")
     amount.add_argument("--full", action="store_true", help="the long runs too, up to 5M episodes: 15 minutes")
     parser.add_argument("--seeds", metavar="N", type=int, help="seeds of each setting (as in the files)")
     parser.add_argument("--episodes", metavar="K", type=int, help="episodes of each run (as in the files)")

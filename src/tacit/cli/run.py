@@ -51,7 +51,8 @@ Finished runs are not run again, failed ones are; several processes may share a 
 shared disk is needed: this process alone writes to DIR. Without an address, `ray` and `dask` use the cluster that runs
 here or that RAY_ADDRESS or DASK_SCHEDULER_ADDRESS names, and start one on this machine if there is none. A worker that
 dies costs its own job some time; a job whose workers die three times, that raises, or that takes longer than --timeout
-counts as failed, and the others go on. --shard 3/50 runs the third of fifty parts, for job arrays (docs/cluster.md).
+counts as failed, and the others go on. --shard 3/50 runs the third of fifty parts, for job arrays (see the
+page "From a laptop to a cluster" of the documentation).
 
 --import FILE.py runs a script of yours first, which makes your own games, learners and bandits known, e.g. by
 tacit.learners.REGISTRY.add("mine", Mine). An experiment may list the scripts it needs (scripts = ["mine.py"]); they are
@@ -140,7 +141,11 @@ def add(commands: Any) -> None:
     parser.add_argument("--shard", metavar="I/N", help="run the I-th of N parts, counted from 1: for job arrays")
     options.add_import(parser)
     parser.add_argument(
-        "--checkpoint-every", metavar="S", type=float, default=30.0, help="seconds between checkpoints (30)"
+        "--checkpoint-every",
+        metavar="S",
+        type=float,
+        default=30.0,
+        help="seconds between checkpoints (30; the first after 1, 2, 4, …)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document on stdout")
     parser.set_defaults(run=run)

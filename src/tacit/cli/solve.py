@@ -11,18 +11,21 @@ from tacit.cli import options
 from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.evaluation import deviation_table, equilibria, evaluate
-from tacit.evaluation.equilibria import enumerable
-from tacit.evaluation.objectives import OBJECTIVES, RULES
-from tacit.evaluation.solve import CONCEPTS
+from tacit.evaluation.equilibria import Equilibria, enumerable
+from tacit.evaluation.objectives import OBJECTIVES, RULES, tied
+from tacit.evaluation.solve import CONCEPTS, Solution
+from tacit.policies import MarkovPolicy
 from tacit.solving import METHODS, solve
 
 EPILOG = """examples:
   tacit solve good-state                           best total reward
   tacit solve chicken ce                           the correlated equilibrium of largest total reward
-  tacit solve chicken ce --objective entropy       the most even one
+                                                   (if several are equally good, one of them)
+  tacit solve chicken ce --objective egalitarian   the one in which who gets least gets most
+  tacit solve chicken ce --objective entropy       the one of largest entropy, the most random
   tacit solve chicken nash                         all equilibria of a small two-player game
   tacit solve random-general-sum nash --select egalitarian
-                                                   one of each stage game, step by step backwards
+                                                   one of each stage game, backwards from the last step
   tacit solve congestion cce --rounds 300          where a linear program is too large, learned with full information;
                                                    its exact gap says how close it is"""
 
@@ -103,6 +106,8 @@ def run(args: argparse.Namespace) -> int:
     if len(apart.terms) and apart.gaps.max() > 1e-8 * max(1.0, float(np.abs(solution.V).max())):
         options.print_document(apart.show(limit=None if args.all else 12))
         out.print()
+    if every is not None and len(every) > 1:
+        _print_row(out, every, solution, chosen["select"])
     for i, value in enumerate(solution.values[:20]):
         out.print(f"agent {i}: value {value:.6f}, {gap.kind} gap {gap.gaps[i]:.3g}")
     if game.agents > 20:
@@ -112,3 +117,15 @@ def run(args: argparse.Namespace) -> int:
     total = solution.values.sum()
     out.print(f"{concept}: total value {total:.6f}, {gap.kind} gap {gap.gap:.3g} ({sure}, the largest of all agents)")
     return 0
+
+
+def _print_row(out: Any, every: Equilibria, solution: Solution, rule: str) -> None:
+    """Say which of the listed equilibria the values below are of, if it is one of them."""
+    assert isinstance(solution.policy, MarkovPolicy)  # of a listed game
+    own = solution.policy.probs
+    for k, policy in enumerate(every.policies):
+        if all(np.allclose(mine, theirs, atol=1e-9) for mine, theirs in zip(own, policy.probs, strict=True)):
+            others = [int(j) + 1 for j in tied(every.values, rule) if j != k]
+            known = f" (equally good: {', '.join(map(str, others[:10]))})" if others else ""
+            out.print(f"equilibrium {k + 1}, selected by {rule}{known}:", soft_wrap=True)
+            return

@@ -40,9 +40,14 @@ def run(args: argparse.Namespace) -> int:
         return 0
     out = options.console()
     out.print(repr(game), soft_wrap=True)
-    out.print(f"to be within {found.epsilon:g} (reward units) with probability {1 - found.confidence:g}:")
-    out.print(f"  cce: K = S·A·H⁵·ι/ε² = {found.episodes_cce:.3g} episodes (ι = {found.iota_cce:.2f})")
-    out.print(f"  ce:  K = S·A²·H⁵·ι/ε² = {found.episodes_ce:.3g} episodes (ι = {found.iota_ce:.2f})")
+    low, high = game.reward_range
+    out.print(
+        f"to be within ε = {found.epsilon:g} (reward units) with probability {1 - found.confidence:g}, "
+        f"where rewards have a span of {high - low:g}:",
+        soft_wrap=True,
+    )
+    out.print(f"  cce: K = S·A·H⁵·ι·span²/ε² = {found.episodes_cce:.3g} episodes (ι = {found.iota_cce:.2f})")
+    out.print(f"  ce:  K = S·A²·H⁵·ι·span²/ε² = {found.episodes_ce:.3g} episodes (ι = {found.iota_ce:.2f})")
     if game.joint_actions <= 1024:
         told = "this is a Markov potential game" if potential(game).holds else "this is NOT a Markov potential game"
         out.print(f"{told}; what follows is about such games, with mismatch D = {found.mismatch:.4g}:")
@@ -61,9 +66,9 @@ def run(args: argparse.Namespace) -> int:
             f"ε̃ costs {storm['exploration_cost']:.3g} of the gap",
             soft_wrap=True,
         )
-    low, high = game.reward_range
     _print_explored(out, found.explored, game.horizon * (high - low))
-    out.print(f"lower bound for any algorithm on some game of this size: H³·S·A/ε² = {found.lower_bound:.3g} episodes")
+    told = f"H³·S·A·span²/ε² = {found.lower_bound:.3g} episodes"
+    out.print(f"lower bound for any algorithm on some game of this size: {told}", soft_wrap=True)
     return 0
 
 

@@ -33,7 +33,7 @@ _MOST = 708.0
 def exp(x):
     """Return e to the power of x.
 
-    >>> exp(1.0), exp(-1000.0)
+    >>> float(exp(1.0)), exp(-1000.0)
     (2.718281828459045, 0.0)
     """
     if not abs(x) < _MOST:

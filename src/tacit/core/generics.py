@@ -94,6 +94,7 @@ def start(game, u):
     Examples
     --------
     >>> import tacit
+    >>> from tacit.kernels import start
     >>> int(start(tacit.make("good-state").kernels(), 0.3))
     0
     """
@@ -120,6 +121,7 @@ def place(game, h, s, actions):
     --------
     >>> import numpy as np
     >>> import tacit
+    >>> from tacit.kernels import place, reward
     >>> game = tacit.make("chicken").kernels()
     >>> token = place(game, 0, 0, np.array([0, 1]))
     >>> float(reward(game, 0, token)), float(reward(game, 1, token))
@@ -147,6 +149,7 @@ def advance(game, token, u):
     --------
     >>> import numpy as np
     >>> import tacit
+    >>> from tacit.kernels import advance, place
     >>> game = tacit.make("good-state").kernels()
     >>> int(advance(game, place(game, 0, 1, np.array([0, 1])), 0.5))
     0
@@ -173,6 +176,7 @@ def reward(game, i, token):
     --------
     >>> import numpy as np
     >>> import tacit
+    >>> from tacit.kernels import place, reward
     >>> game = tacit.make("chicken").kernels()
     >>> float(reward(game, 1, place(game, 0, 0, np.array([0, 1]))))
     7.0
@@ -209,6 +213,7 @@ def act(learner, i, h, s, u):
     Examples
     --------
     >>> import tacit
+    >>> from tacit.kernels import act
     >>> me = tacit.agent("stage-v-cce", states=1, actions=2, horizon=1, reward_range=(0, 1))
     >>> int(act(me.state, 0, 0, 0, 0.9))
     1
@@ -232,6 +237,7 @@ def learn(learner, i, h, s, a, r, s_next):
     Examples
     --------
     >>> import tacit
+    >>> from tacit.kernels import learn
     >>> me = tacit.agent("q-independent", states=1, actions=2, horizon=1, reward_range=(0, 1))
     >>> learn(me.state, 0, 0, 0, 1, 1.0, 0)
     """
@@ -252,6 +258,7 @@ def weigh(learner, i, h, s, out):
     --------
     >>> import numpy as np
     >>> import tacit
+    >>> from tacit.kernels import weigh
     >>> me, out = tacit.agent("stage-v-cce", states=1, actions=2, horizon=1, reward_range=(0, 1)), np.zeros(2)
     >>> weigh(me.state, 0, 0, 0, out)
     >>> out
@@ -278,6 +285,7 @@ def pace(learner, h, s):
     Examples
     --------
     >>> import tacit
+    >>> from tacit.kernels import pace
     >>> me = tacit.agent("stage-v-cce", states=1, actions=2, horizon=1, reward_range=(0, 1))
     >>> alpha, publish = pace(me.state, 0, 0)
     >>> float(alpha), bool(publish)  # the first stage has one visit
@@ -319,6 +327,7 @@ def draw(bandit, i, c, u):
     --------
     >>> import numpy as np
     >>> import tacit
+    >>> from tacit.kernels import draw
     >>> cells = tacit.bandits.Cells(np.array([2]), 1, 10, 1, 1.0, None)
     >>> int(draw(tacit.Exp3IX().init(cells), 0, 0, 0.9))
     1
@@ -340,6 +349,7 @@ def spread(bandit, i, c, out):
     --------
     >>> import numpy as np
     >>> import tacit
+    >>> from tacit.kernels import spread
     >>> cells, out = tacit.bandits.Cells(np.array([2]), 1, 10, 1, 1.0, None), np.zeros(2)
     >>> spread(tacit.Exp3IX().init(cells), 0, 0, out)
     >>> out
@@ -365,6 +375,7 @@ def chance(bandit, i, c, a):
     --------
     >>> import numpy as np
     >>> import tacit
+    >>> from tacit.kernels import chance
     >>> cells = tacit.bandits.Cells(np.array([2]), 1, 10, 1, 1.0, None)
     >>> float(chance(tacit.Exp3IX().init(cells), 0, 0, 1))
     0.5
@@ -386,6 +397,7 @@ def feed(bandit, i, c, a, loss, prob):
     --------
     >>> import numpy as np
     >>> import tacit
+    >>> from tacit.kernels import chance, feed
     >>> bandit = tacit.Exp3IX().init(tacit.bandits.Cells(np.array([2]), 1, 10, 1, 1.0, None))
     >>> feed(bandit, 0, 0, 1, 1.0, 0.5)
     >>> bool(chance(bandit, 0, 0, 1) < 0.5)
@@ -407,6 +419,7 @@ def restart(bandit, i, c, rounds):
     --------
     >>> import numpy as np
     >>> import tacit
+    >>> from tacit.kernels import chance, feed, restart
     >>> bandit = tacit.Exp3IX().init(tacit.bandits.Cells(np.array([2]), 1, 10, 1, 1.0, None))
     >>> feed(bandit, 0, 0, 1, 1.0, 0.5)
     >>> restart(bandit, 0, 0, 10)
@@ -453,6 +466,6 @@ def observe(observer, learner, game, seats, h, s):
 
     Examples
     --------
-    >>> from tacit.kernels import Nothing
+    >>> from tacit.kernels import Nothing, observe
     >>> observe(Nothing(), None, None, None, 0, 0)
     """

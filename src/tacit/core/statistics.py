@@ -24,6 +24,7 @@ class Summary:
 
     Examples
     --------
+    >>> from tacit.experiments import summarize
     >>> summarize([1.0, 2.0, 3.0]).count
     3
     """
@@ -47,6 +48,7 @@ def summarize(values: npt.ArrayLike) -> Summary:
 
     Examples
     --------
+    >>> from tacit.experiments import summarize
     >>> summarize([1.0, 2.0, 3.0]).mean
     2.0
     """

@@ -88,13 +88,26 @@ class Table:
 
 @dataclass(frozen=True)
 class Document:
-    """Sentences and tables, one after the other, and the same as data.
+    """What `show` and `table` return: sentences and tables for people, and the same as plain values for programs.
 
-    >>> Document("a title", [Table("", ["action", "probability"], [["dare", 0.25]])], {})
-    a title
-    <BLANKLINE>
-    action  probability
-    dare           0.25
+    `str` is plain text, a notebook shows it as HTML, and rich consoles draw it. `data` is a dict of what JSON has, with
+    all digits. Of `results.table()`, `data["games"]` has a dict for each game: `game`, `by` (what is ranked), `rows`
+    (`rank`, `learner`, `seeds`; `reward`, `value` and `gap` with `mean`, `ci95` and `std`, or None; `kind`, `p`)
+    and `pairs` (`pair`, `p`). Of a game it is what `tacit show GAME --json` prints.
+
+    Attributes
+    ----------
+    title : str
+    parts : sequence of str and tables
+    content : dict
+        Of which `data` is made.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> shown = tacit.solve(tacit.make("prisoners-dilemma"), "nash").policy.show()
+    >>> sorted(shown.data), str(shown).splitlines()[0] == shown.title
+    (['kind', 'places'], True)
     """
 
     title: str

@@ -63,6 +63,7 @@ def styled() -> Iterator[None]:
     Examples
     --------
     >>> import matplotlib
+    >>> from tacit.report import styled
     >>> before = matplotlib.rcParams["font.size"]
     >>> with styled():
     ...     pass

@@ -29,6 +29,8 @@ _KINDS = "biufcSU"
 
 #: At most this share of the time goes into writing.
 _SHARE = 0.05
+#: Seconds until the first checkpoint, unless they are written more often.
+_FIRST = 1.0
 
 
 class Part(Protocol):
@@ -54,7 +56,7 @@ class Checkpoint:
     key : str
         Names the run: a checkpoint of another key is not used.
     every : float
-        Seconds between two writings, longer where writing is slow.
+        Seconds between two writings, longer where writing is slow; the first come earlier, after 1, 2, 4, … seconds.
     note : callable, optional
         Called with a sentence that says why a file that is there cannot be used; by default that is a warning.
 
@@ -76,7 +78,8 @@ class Checkpoint:
         self._key = self._named = key
         self._note = note
         self._parts: Mapping[str, Part] = {}
-        self._wait, self._last = every, time.perf_counter()
+        self._pause = min(_FIRST, every)
+        self._wait, self._last = self._pause, time.perf_counter()
 
     def resume(self, parts: Mapping[str, Part], *structs: object) -> None:
         """Take charge of the parts of a run, and bring them to where the file left them, if there is one.
@@ -110,7 +113,8 @@ class Checkpoint:
             return
         archive.write(self.path, {**arrays, "key": np.array(self._key), "digest": np.array(_digest(arrays))})
         self._last = time.perf_counter()
-        self._wait = max(self.every, (self._last - began) / _SHARE)
+        self._pause = min(2 * self._pause, self.every)
+        self._wait = max(self._pause, (self._last - began) / _SHARE)
 
     def discard(self) -> None:
         """Remove the file: the run starts over."""

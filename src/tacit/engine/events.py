@@ -58,6 +58,7 @@ class Advanced:
 
     Examples
     --------
+    >>> from tacit.engine import Advanced
     >>> Advanced(10, 100).done
     10
     """
@@ -77,6 +78,7 @@ class Measured:
 
     Examples
     --------
+    >>> from tacit.engine import Measured
     >>> Measured({"episode": 10, "gap": 0.5}).row["gap"]
     0.5
     """
@@ -95,6 +97,7 @@ class Noted:
 
     Examples
     --------
+    >>> from tacit.engine import Noted
     >>> Noted("states are numbered as they are met").text
     'states are numbered as they are met'
     """

@@ -48,6 +48,7 @@ class Engine(Protocol):
 
     Examples
     --------
+    >>> from tacit.kernels import Engine
     >>> hasattr(Engine, "advance")
     True
     """
@@ -107,6 +108,7 @@ class Result:
     Examples
     --------
     >>> import tacit
+    >>> from tacit.kernels import Result
     >>> policy = tacit.MarkovPolicy.deterministic([[[0]]], [2])
     >>> Result(policy, {}, "last").sampled is None
     True
@@ -133,6 +135,7 @@ class Output(Protocol):
 
     Examples
     --------
+    >>> from tacit.kernels import Output
     >>> [name for name in ("result", "look", "measure") if hasattr(Output, name)]
     ['result', 'look', 'measure']
     """

@@ -24,6 +24,7 @@ class Nothing(NamedTuple):
 
     Examples
     --------
+    >>> from tacit.kernels import Nothing
     >>> Nothing()
     Nothing(empty=0)
     """

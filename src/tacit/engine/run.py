@@ -44,6 +44,8 @@ class Gaps:
 
     Examples
     --------
+    >>> import numpy as np
+    >>> from tacit.engine import Gaps
     >>> Gaps("cce", np.array([0.1, 0.3]), "certificate", most=7.0).size
     '≤ 0.3'
     """
@@ -168,6 +170,8 @@ class Run:
         What to try where the result is not good.
     error : Exception or None
         What an environment failed with, which ended the run early; `raise_error` raises it.
+    planned : int or None
+        Episodes that were asked for.
 
     Examples
     --------
@@ -194,6 +198,7 @@ class Run:
     warnings: tuple[str, ...] = ()
     instead: str = "try more episodes"
     error: Exception | None = None
+    planned: int | None = None
 
     def __post_init__(self) -> None:
         for policy in (self.last, self.sampled, *(one._policy for one in self.candidates.values())):
@@ -326,7 +331,11 @@ class Run:
         return evaluate(self.game, self.last).gap
 
     def __repr__(self) -> str:
-        return f"Run({self.learner!r}, {self.episodes} episodes, seed {self.seed}{self._quality()})"
+        cut, of = "", ""
+        if self.interrupted:
+            cut = ", interrupted" if self.error is None else ", interrupted by an error (run.error)"
+            of = "" if self.planned is None else f" of {self.planned}"
+        return f"Run({self.learner!r}, {self.episodes}{of} episodes, seed {self.seed}{cut}{self._quality()})"
 
     def _repr_html_(self) -> str:
         values, gaps = self.values, self.gaps
@@ -342,7 +351,7 @@ class Run:
     def _quality(self) -> str:
         gaps = self.gaps
         if gaps.source == "none":
-            return ""
+            return ", no gap measured"
         if not gaps.informative:
             return f", {gaps.kind} gap: no information yet ({gaps.source})"
         told = f", {gaps.kind} gap {gaps.size} ({gaps.source}"

@@ -51,7 +51,7 @@ def told_scouting(name: str, bounds: Bounds, *, rangeless: bool) -> str:
     rewards = f"reward_range=({low:g}, {high:g})" if bounds.guessed_range else ""
     found = " and ".join(part for part in (horizon, rewards) if part)
     harmless = rangeless and not bounds.guessed_horizon
-    later = "this learner needs no range" if harmless else "if more is met, the run starts over; give what you know"
+    later = "this learner learns without it" if harmless else "if more is met, the run starts over; give what you know"
     return f"{name}: a few random episodes suggest {found}; {later}"
 
 

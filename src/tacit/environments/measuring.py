@@ -43,6 +43,14 @@ class PlayedEvaluation:
         False.
     notes : tuple of str
         What the intervals rest on, where the range of rewards is not known.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> game = tacit.make("chicken")
+    >>> played = tacit.evaluate(game, tacit.MarkovPolicy.uniform(game), episodes=100)
+    >>> played.returns.shape, bool(played.low[0] <= 3.75 <= played.high[0])
+    ((100, 2), True)
     """
 
     values: FloatArray
@@ -55,8 +63,7 @@ class PlayedEvaluation:
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        halves = np.maximum(self.high - self.values, self.values - self.low)
-        told = ", ".join(f"{value:.4g} ± {half:.2g}" for value, half in zip(self.values, halves, strict=True))
+        told = with_halves(self.values, self.low, self.high)
         return f"values {told} ({100 * self.confidence:g} % intervals, {self.episodes} episodes played)"
 
 
@@ -75,6 +82,8 @@ class Exploitation:
         Upper bounds on the gaps from the empirical model of the frozen game, at the same confidence; inf for none.
     values : array [N]
         What the policy itself was worth.
+    values_low, values_high : array [N]
+        Confidence intervals of the values.
     responses : tuple of N arrays [H, S], or None
         The trained responses: an action for each step and state, −1 where the policy is followed.
     kind : {"nash", "cce"}
@@ -85,7 +94,21 @@ class Exploitation:
         Of each interval; that of `gap` is the same, for the largest of all agents.
     episodes, plays : int
         Episodes of training for each agent, and of play afterwards.
+    half : float
+        The gap is at least `gap` less this, at the same confidence.
+    most : float
+        No gap is larger.
     notes : tuple of str
+        What the intervals rest on, where the range of rewards is not known.
+    source : {"trained"}
+
+    Examples
+    --------
+    >>> import tacit
+    >>> pure = tacit.MarkovPolicy.deterministic([[[0]], [[0]]], [2, 2])
+    >>> found = tacit.exploit(tacit.make("matching-pennies"), pure, episodes=200)
+    >>> found.agent, found.gap
+    (1, 2.0)
     """
 
     gains: FloatArray
@@ -103,6 +126,8 @@ class Exploitation:
     most: float  # no gap is larger
     notes: tuple[str, ...] = ()
     source: str = "trained"
+    values_low: FloatArray | None = None
+    values_high: FloatArray | None = None
 
     @property
     def agent(self) -> int:
@@ -123,6 +148,12 @@ class Exploitation:
         told = f"gap ≥ {self.gap:.4g} ± {self.half:.2g} (trained best response"
         told += f", {self.deviations}, {100 * self.confidence:g} %)"
         return f"{told}; gap ≤ {float(np.nanmax(self.upper)):.4g} (empirical model)" if self.bounded else told
+
+
+def with_halves(values: FloatArray, low: FloatArray, high: FloatArray) -> str:
+    """Return values in writing, each with the larger half of its interval."""
+    halves = np.maximum(high - values, values - low)
+    return ", ".join(f"{value:.4g} ± {half:.2g}" for value, half in zip(values, halves, strict=True))
 
 
 def played(
@@ -181,6 +212,7 @@ def exploited(
         if progress is not None:
             progress(f"agent {i} gains {gains[i]:.4g} ± {gains[i] - low[i]:.2g}")
     notes += _guessed(arena, least, most)
+    values_low, values_high = interval(returns, confidence, arena.horizon * least, arena.horizon * most)
     return Exploitation(
         gains=gains,
         low=low,
@@ -196,6 +228,8 @@ def exploited(
         half=float(shares[np.nanargmax(gains)]),
         most=arena.horizon * (most - least),
         notes=tuple(notes),
+        values_low=values_low,
+        values_high=values_high,
     )
 
 

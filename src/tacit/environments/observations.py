@@ -12,6 +12,7 @@ import numpy as np
 
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.environments.adapters import Environment
+from tacit.policies import observed
 
 Encode = Callable[[Any], Hashable]
 
@@ -137,6 +138,23 @@ class Observations:
         self.raw.clear()
         self._numbers = {key: s for s, key in enumerate(met)}
 
+    def listed(self) -> list[Any] | None:
+        """Return what was observed, by number and as JSON has it; None where JSON cannot hold it.
+
+        With `encode`, what that made of it; otherwise as the environment shows it.
+        """
+        raw = self._encoded is not None or self.lost
+        try:
+            return [
+                observed.OVER if key is OVER else observed.plain(key if raw else _shown(self._space, key))
+                for key in self.met
+            ]
+        except TacitError:
+            return None
+
+    def __repr__(self) -> str:
+        return f"Observations({self._who}, {len(self.met)} met)"
+
     def known(self, observation: Any) -> int | None:
         """Return the number of an observation, None if it was never met, or is none of its space."""
         try:
@@ -187,6 +205,18 @@ def _plain(space: Any, who: str) -> tuple[Encode, int | None]:
         f"{who} observes {brief(space)}, which is not a small finite space; give encode=, a function from an "
         f"observation to something hashable, such as a tuple of a few whole numbers"
     )
+
+
+def _shown(space: Any, key: Any) -> Any:
+    """Return the observation that has become this key."""
+    kind = _kind(space)
+    if kind == "Discrete":
+        return key + int(space.start)
+    if kind == "Tuple":
+        return [_shown(part, own) for part, own in zip(space.spaces, key, strict=True)]
+    if kind == "Dict":
+        return {name: _shown(part, own) for (name, part), own in zip(space.spaces.items(), key, strict=True)}
+    return key if kind == "Anything" else np.array(key, dtype=object).reshape(space.shape)
 
 
 def _hashable(observation: Any) -> Hashable:

@@ -53,7 +53,7 @@ class Behaviour:
     --------
     >>> import tacit
     >>> game = tacit.make("chicken")
-    >>> behaviour(game, tacit.solve(game, "ce").policy).joint[0, 0].round(2).tolist()
+    >>> tacit.behaviour(game, tacit.solve(game, "ce").policy).joint[0, 0].round(2).tolist()
     [[0.5, 0.25], [0.25, 0.0]]
     """
 
@@ -79,7 +79,7 @@ def behaviour(game: ExactGame, policy: Policy) -> Behaviour:
     --------
     >>> import tacit
     >>> game = tacit.make("good-state", horizon=3)
-    >>> behaviour(game, tacit.solve(game, "optimum").policy).reach.round(3)
+    >>> tacit.behaviour(game, tacit.solve(game, "optimum").policy).reach.round(3)
     array([[1. , 0. ],
            [0.9, 0.1],
            [0.9, 0.1]])

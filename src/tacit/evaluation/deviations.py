@@ -42,8 +42,9 @@ class Deviations:
     Examples
     --------
     >>> import tacit
+    >>> from tacit.evaluation import deviations
     >>> game = tacit.make("prisoners-dilemma")
-    >>> found = deviations(game, MarkovPolicy.uniform(game), "nash")
+    >>> found = deviations(game, tacit.MarkovPolicy.uniform(game), "nash")
     >>> found.choices[0].tolist()
     [[1]]
     """
@@ -73,8 +74,9 @@ def deviations(game: ExactGame, policy: MarkovPolicy, kind: str) -> Deviations:
     Examples
     --------
     >>> import tacit
+    >>> from tacit.evaluation import deviations
     >>> game = tacit.make("matching-pennies")
-    >>> found = deviations(game, MarkovPolicy.uniform(game), "nash")
+    >>> found = deviations(game, tacit.MarkovPolicy.uniform(game), "nash")
     >>> bool((found.best == found.V).all())
     True
     """
@@ -129,7 +131,7 @@ class BestResponse:
     --------
     >>> import tacit
     >>> game = tacit.make("stag-hunt")
-    >>> best_response(game, MarkovPolicy.deterministic([[[0]], [[0]]], game.actions), 0).value
+    >>> tacit.best_response(game, tacit.MarkovPolicy.deterministic([[[0]], [[0]]], game.actions), 0).value
     4.0
     """
 
@@ -155,7 +157,7 @@ def best_response(game: ExactGame, policy: MarkovPolicy, agent: int) -> BestResp
     --------
     >>> import tacit
     >>> game = tacit.make("prisoners-dilemma")
-    >>> best_response(game, MarkovPolicy.uniform(game), 0).actions
+    >>> tacit.best_response(game, tacit.MarkovPolicy.uniform(game), 0).actions
     array([[1]])
     """
     check_exact(game)

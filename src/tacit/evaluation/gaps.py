@@ -66,7 +66,9 @@ class Evaluation:
 def evaluate(
     game: ExactGame, policy: MarkovPolicy | CertifiedPolicy | SampledPolicy, *, gap: str | None = None
 ) -> Evaluation:
-    """Evaluate a policy by backward induction, exactly for Markov policies.
+    """Evaluate a policy by backward induction: what `tacit.evaluate` does with tables, without the ways to play.
+
+    Exact for Markov policies; for certified and sampled ones the gaps are upper bounds.
 
     Parameters
     ----------
@@ -81,9 +83,11 @@ def evaluate(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import tacit
+    >>> from tacit.evaluation import evaluate
     >>> game = tacit.make("chicken")
-    >>> tacit.evaluate(game, tacit.MarkovPolicy(np.array([[[[1/3, 1/3], [1/3, 0]]]])), gap="ce")
+    >>> evaluate(game, tacit.MarkovPolicy(np.array([[[[1/3, 1/3], [1/3, 0]]]])), gap="ce")
     Evaluation(values=array([5., 5.]), gaps=array([0., 0.]), gap=0.0, kind='ce', exact=True)
     """
     check_exact(game)
@@ -120,6 +124,7 @@ def uniform_gap(game: ExactGame) -> float:
     Examples
     --------
     >>> import tacit
+    >>> from tacit.evaluation import uniform_gap
     >>> uniform_gap(tacit.make("matching-pennies")), uniform_gap(tacit.make("prisoners-dilemma"))
     (0.0, 0.75)
     """
@@ -151,7 +156,7 @@ def l2_gap(game: ExactGame, policy: MarkovPolicy, *, tie: float = 1e-9) -> float
     --------
     >>> import tacit
     >>> game = tacit.make("rock-paper-scissors")
-    >>> l2_gap(game, MarkovPolicy.uniform(game))
+    >>> tacit.l2_gap(game, tacit.MarkovPolicy.uniform(game))
     0.0
     """
     check_exact(game)

@@ -34,8 +34,9 @@ class Gradient(NamedTuple):
     Examples
     --------
     >>> import tacit
+    >>> from tacit.evaluation import policy_gradient
     >>> game = tacit.make("matching-pennies")
-    >>> policy_gradient(game, MarkovPolicy.uniform(game)).occupancy
+    >>> policy_gradient(game, tacit.MarkovPolicy.uniform(game)).occupancy
     array([[1.]])
     """
 
@@ -61,8 +62,9 @@ def policy_gradient(game: ExactGame, policy: MarkovPolicy) -> Gradient:
     Examples
     --------
     >>> import tacit
+    >>> from tacit.evaluation import policy_gradient
     >>> game = tacit.make("matching-pennies")
-    >>> policy_gradient(game, MarkovPolicy([[[[1.0, 0.0]]], [[[0.5, 0.5]]]])).gradients[1]
+    >>> policy_gradient(game, tacit.MarkovPolicy([[[[1.0, 0.0]]], [[[0.5, 0.5]]]])).gradients[1]
     array([[[-1.,  1.]]])
     """
     check_policy(policy)

@@ -44,6 +44,7 @@ def evaluate_iterates(game: TabularGame, table: FloatArray) -> IterateMeasures:
     --------
     >>> import numpy as np
     >>> import tacit
+    >>> from tacit.evaluation import evaluate_iterates
     >>> found = evaluate_iterates(tacit.make("matching-pennies"), np.full((1, 2, 1, 1, 2), 0.5))
     >>> found._fields
     ('values', 'gaps', 'l2_gaps')

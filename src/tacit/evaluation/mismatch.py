@@ -80,7 +80,7 @@ def mismatch(game: TabularGame, *, exploration: float = 0.0) -> Mismatch:
     --------
     >>> import tacit
     >>> game = tacit.make("good-state")
-    >>> round(mismatch(game).D, 9), round(mismatch(game, exploration=0.1).D, 3)
+    >>> round(tacit.mismatch(game).D, 9), round(tacit.mismatch(game, exploration=0.1).D, 3)
     (9.0, 8.059)
     """
     game = with_tables(game)

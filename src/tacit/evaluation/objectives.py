@@ -3,7 +3,7 @@
 - welfare: the largest sum of payoffs;
 - egalitarian: the largest payoff of the agent that gets least, and among those the largest sum;
 - agent:K: the best for agent K, and among those the largest sum;
-- entropy: the most even one, of largest entropy (correlated equilibria only);
+- entropy: of largest entropy, the most random one (correlated equilibria only);
 - first: the first in the order in which they are enumerated, pure ones of the first actions first (Nash only).
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
-from tacit.core.types import FloatArray
+from tacit.core.types import FloatArray, IntArray
 
 OBJECTIVES = ("welfare", "egalitarian", "entropy", "agent:K")
 RULES = ("welfare", "egalitarian", "first", "agent:K")
@@ -39,15 +39,25 @@ def checked(what: str, value: object, known: tuple[str, ...], agents: int) -> st
 
 def ranked(values: FloatArray, rule: str) -> int:
     """Return which of some equilibria [E, N] a rule selects; the first of those that are equally good."""
+    return int(tied(values, rule)[0])
+
+
+def tied(values: FloatArray, rule: str) -> IntArray:
+    """Return those of some equilibria [E, N] that are best by a rule.
+
+    >>> tied(np.array([[2.0, 1.0], [0.5, 0.5], [1.0, 2.0]]), "welfare").tolist()
+    [0, 2]
+    """
     if rule == "first":
-        return 0
+        return np.array([0])
     total = values.sum(axis=1)
     first = total if rule == "welfare" else values.min(axis=1)
     if rule.startswith("agent:"):
         first = values[:, int(rule.removeprefix("agent:"))]
     scale = 1e-9 * max(1.0, float(np.abs(values).max()))
     best = np.flatnonzero(first >= first.max() - scale)
-    return int(best[np.flatnonzero(total[best] >= total[best].max() - scale)[0]])
+    found: IntArray = best[total[best] >= total[best].max() - scale]
+    return found
 
 
 def optimal(gains: FloatArray, payoffs: FloatArray, objective: str) -> FloatArray:

@@ -122,7 +122,7 @@ def potential(game: ExactGame, *, trials: int = 3, seed: int = 0, tolerance: flo
     Examples
     --------
     >>> import tacit
-    >>> potential(tacit.make("good-state")).holds, potential(tacit.make("matching-pennies")).holds
+    >>> tacit.potential(tacit.make("good-state")).holds, tacit.potential(tacit.make("matching-pennies")).holds
     (True, False)
     """
     check_exact(game)

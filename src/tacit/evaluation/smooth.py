@@ -77,7 +77,7 @@ def smoothness(game: TabularGame, *, omega: float = 0.5) -> Smoothness:
     Examples
     --------
     >>> import tacit
-    >>> round(smoothness(tacit.make("stag-hunt"), omega=0.5).lam, 6)
+    >>> round(tacit.smoothness(tacit.make("stag-hunt"), omega=0.5).lam, 6)
     1.0
     """
     game = with_tables(game)

@@ -79,7 +79,7 @@ def solve(
     objective: str = "welfare",
     select: str = "welfare",
 ) -> Solution:
-    """Solve a game exactly.
+    """Solve a game exactly: what `tacit.solve` does with method="exact"; nothing is learned where that cannot be.
 
     Parameters
     ----------
@@ -102,7 +102,8 @@ def solve(
     Examples
     --------
     >>> import tacit
-    >>> tacit.solve(tacit.make("chicken"), "ce").values.round(9)
+    >>> from tacit.evaluation import solve
+    >>> solve(tacit.make("chicken"), "ce").values.round(9)
     array([5.25, 5.25])
     """
     game = with_tables(game)
@@ -146,7 +147,7 @@ def _correlated(game: TabularGame, concept: str, weights: FloatArray, objective:
     _backward(game, V, fill)
     found = _solution(game, concept, MarkovPolicy(Owned(probs)), V)
     kind = "convex" if objective == "entropy" else "linear"
-    return replace(found, method=f"{kind} programs, step by step backwards; objective: {objective}")
+    return replace(found, method=f"{kind} {_steps(game, 'program')}; objective: {objective}")
 
 
 def _nash(game: TabularGame, select: str) -> Solution:
@@ -166,7 +167,7 @@ def _nash(game: TabularGame, select: str) -> Solution:
 
     _backward(game, V, fill)
     found = _solution(game, "nash", MarkovPolicy([Owned(own) for own in probs]), V)
-    return replace(found, method="linear programs of a zero-sum game, step by step backwards")
+    return replace(found, method=f"linear {_steps(game, 'program')}; a zero-sum game")
 
 
 class NoExactNash(TacitError):
@@ -207,7 +208,19 @@ def _stage_by_stage(game: TabularGame, select: str) -> Solution:
     _backward(game, V, fill)
     found = _solution(game, "nash", MarkovPolicy([Owned(own) for own in probs]), V)
     kind = "all equilibria" if small else "the pure equilibria"
-    return replace(found, method=f"{kind} of each stage game, step by step backwards; selected by: {select}")
+    once = (game.states, game.horizon) == (1, 1)
+    where = "of the game" if once else "of each stage game, backwards from the last step"
+    return replace(found, method=f"{kind} {where}; selected by: {select}")
+
+
+def _steps(game: TabularGame, what: str) -> str:
+    """Say how often something is done: once, or at each step and state.
+
+    >>> import tacit
+    >>> _steps(tacit.make("chicken"), "program"), _steps(tacit.make("good-state"), "program")
+    ('program', 'programs, backwards from the last step')
+    """
+    return what if (game.states, game.horizon) == (1, 1) else f"{what}s, backwards from the last step"
 
 
 def _worth(payoffs: FloatArray, rows: Sequence[FloatArray]) -> FloatArray:

@@ -59,6 +59,7 @@ def smoothness_constant(game: TabularGame) -> float:
     Examples
     --------
     >>> import tacit
+    >>> from tacit.evaluation import smoothness_constant
     >>> smoothness_constant(tacit.make("matching-pennies"))
     32.0
     """
@@ -87,7 +88,7 @@ def stationarity(game: TabularGame, policy: MarkovPolicy) -> Stationarity:
     --------
     >>> import tacit
     >>> game = tacit.make("stag-hunt")
-    >>> stationarity(game, MarkovPolicy.deterministic([[[0]], [[0]]], game.actions)).epsilon
+    >>> tacit.stationarity(game, tacit.MarkovPolicy.deterministic([[[0]], [[0]]], game.actions)).epsilon
     0.0
     """
     game = with_tables(game)

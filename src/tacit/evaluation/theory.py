@@ -32,12 +32,12 @@ class Theory:
     iota_cce, iota_ce : float
         ι = log(2·N·S·A_max·K·H/p) with the K below. [Mao2022, thm:cce, thm:ce]
     episodes_cce, episodes_ce : float
-        K = S·A_max·H⁵·ι/ε² and S·A_max²·H⁵·ι/ε².
+        K = S·A_max·H⁵·ι·span²/ε² and S·A_max²·H⁵·ι·span²/ε², with the span of the rewards.
     mismatch : float
         D.
     exact_step, exact_iterations : float
         η = 1/(4·N·A_max·H³) over the span of the rewards, as `pg-exact` takes it, and
-        T = 32·N·S·A_max·D²·H⁴·Φ_max/ε². [Mao2022, thm:mpg_exact_gradient]
+        T = 32·N·S·A_max·D²·H⁴·Φ_max·span²/ε². [Mao2022, thm:mpg_exact_gradient]
     storm : mapping
         ε̃, σ², L, k, w, c (b = 1) and T as in the proof of the theorem, and after T episodes M and the bound on the mean
         of ‖G_t‖². [Mao2022, thm:storm_app, thm:finite] `exploration_cost` is what ε̃ adds to the nash gap, in the game's
@@ -49,7 +49,7 @@ class Theory:
         mappings add ε/2 to the nash gap; at this T there are `M` and `bound`. `gap`, ε/2 + `exploration_cost`, is what
         some iterate then has in expectation, in the game's units: no better than the cost of ε̃, however large T is.
     lower_bound : float
-        H³·S·A_max/ε² episodes, for any algorithm on some game of this size. [Mao2022, app:lowerbound]
+        H³·S·A_max·span²/ε² episodes, for any algorithm on some game of this size. [Mao2022, app:lowerbound]
 
     Examples
     --------
@@ -98,7 +98,7 @@ def theory(
     Examples
     --------
     >>> import tacit
-    >>> theory(tacit.make("good-state"), epsilon=1.0).mismatch
+    >>> tacit.theory(tacit.make("good-state"), epsilon=1.0).mismatch
     9.0...
     """
     game = with_tables(game)

@@ -29,8 +29,9 @@ class PolicyValues:
     Examples
     --------
     >>> import tacit
+    >>> from tacit.evaluation import policy_values
     >>> game = tacit.make("stag-hunt", horizon=2)
-    >>> policy_values(game, MarkovPolicy.deterministic([[[0]], [[0]]], game.actions)).V[0].tolist()
+    >>> policy_values(game, tacit.MarkovPolicy.deterministic([[[0]], [[0]]], game.actions)).V[0].tolist()
     [[8.0], [4.0], [0.0]]
     """
 
@@ -68,8 +69,9 @@ def policy_values(game: ExactGame, policy: MarkovPolicy) -> PolicyValues:
     Examples
     --------
     >>> import tacit
+    >>> from tacit.evaluation import policy_values
     >>> game = tacit.make("matching-pennies")
-    >>> policy_values(game, MarkovPolicy.uniform(game)).initial
+    >>> policy_values(game, tacit.MarkovPolicy.uniform(game)).initial
     array([0., 0.])
     """
     check_policy(policy)
@@ -111,8 +113,9 @@ def occupancy(game: ExactGame, policy: MarkovPolicy) -> FloatArray:
     Examples
     --------
     >>> import tacit
+    >>> from tacit.evaluation import occupancy
     >>> game = tacit.make("good-state", horizon=2)
-    >>> occupancy(game, MarkovPolicy.uniform(game)).round(2).tolist()
+    >>> occupancy(game, tacit.MarkovPolicy.uniform(game)).round(2).tolist()
     [[1.0, 0.0], [0.3, 0.7]]
     """
     check_policy(policy)

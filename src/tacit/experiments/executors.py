@@ -57,6 +57,7 @@ def run_all(
 
     Examples
     --------
+    >>> from tacit.experiments import run_all
     >>> run_all(lambda n, watch: 2 * n, [1, 2, 3]).results
     [2, 4, 6]
     """

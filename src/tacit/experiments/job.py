@@ -97,7 +97,7 @@ def run_job(
 
     Examples
     --------
-    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec
+    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_job
     >>> [one] = Experiment("small", 10, (GameSpec("chicken"),), (LearnerSpec("npg"),)).run().outcomes
     >>> run_job(one.spec).value == one.value
     True

@@ -41,6 +41,7 @@ class Progress:
 
     Examples
     --------
+    >>> from tacit.experiments import Progress
     >>> Progress(done=1, runs=4, episodes=100, total=400).failed
     0
     """

@@ -73,7 +73,7 @@ def run_experiment(
 
     Examples
     --------
-    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec
+    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment
     >>> small = Experiment("small", 100, (GameSpec("chicken"),), (LearnerSpec("stage-v-cce"),), seeds=2)
     >>> [one.episodes for one in run_experiment(small).outcomes]
     [100, 100]
@@ -102,7 +102,7 @@ def run_experiment(
         ended = zip(todo, batch.results, strict=True)
         found |= {spec.hash: one for spec, one in ended if isinstance(one, Outcome | Failure)}
         todo = [spec for spec in todo if spec.hash not in found]
-        interrupted = batch.interrupted or not _released(root, todo)
+        interrupted = batch.interrupted or not _released(root, todo, note)
     return _results(runs, found, interrupted)
 
 
@@ -113,9 +113,12 @@ def _probes_first(runs: Sequence[RunSpec]) -> list[RunSpec]:
     return [spec for spec in runs if spec.hash in probes] + [spec for spec in runs if spec.hash not in probes]
 
 
-def _released(root: Path | None, specs: Sequence[RunSpec]) -> bool:
+def _released(root: Path | None, specs: Sequence[RunSpec], note: Callable[[str], None] | None) -> bool:
     """Wait until another process has finished one of these runs or let go of it; return False if Ctrl-C comes first."""
     places = [] if root is None else [root / spec.directory for spec in specs]
+    if places and note is not None:
+        what = "a run" if len(places) == 1 else f"{len(places)} runs"
+        note(f"another process computes {what} of these, and is waited for: {places[0]}")
     try:
         while places and all(not store.finished(place) and files.held(place) for place in places):
             time.sleep(_PATIENCE)

@@ -46,6 +46,7 @@ def learn_seeds(
     Examples
     --------
     >>> import tacit
+    >>> from tacit.experiments import learn_seeds
     >>> [run.seed for run in learn_seeds(tacit.make("chicken"), "npg", episodes=10, seeds=[3, 5])]
     [3, 5]
     """

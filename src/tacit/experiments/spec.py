@@ -46,7 +46,8 @@ class GameSpec:
 
     Examples
     --------
-    >>> GameSpec("good-state", {"horizon": 5}).params["horizon"]
+    >>> import tacit
+    >>> tacit.GameSpec("good-state", {"horizon": 5}).params["horizon"]
     5
     """
 
@@ -73,7 +74,8 @@ class LearnerSpec:
 
     Examples
     --------
-    >>> LearnerSpec("stage-v-cce", {"bonus": 0.1}, label="the paper's").label
+    >>> import tacit
+    >>> tacit.LearnerSpec("stage-v-cce", {"bonus": 0.1}, label="the paper's").label
     "the paper's"
     """
 
@@ -117,10 +119,12 @@ class Experiment:
 
     Examples
     --------
-    >>> small = Experiment("small", 100, (GameSpec("chicken"),), (LearnerSpec("npg", {"eta": 0.1}),), seeds=3)
+    >>> import tacit
+    >>> learner = tacit.LearnerSpec("npg", {"eta": 0.1})
+    >>> small = tacit.Experiment("small", 100, [tacit.GameSpec("chicken")], [learner], seeds=3)
     >>> small.seeds
     3
-    >>> Experiment("smaller", 10, ("chicken",), ("npg",)).games
+    >>> tacit.Experiment("smaller", 10, ("chicken",), ("npg",)).games
     (GameSpec(name='chicken', params={}, label=None),)
     """
 

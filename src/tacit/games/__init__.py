@@ -84,7 +84,8 @@ def make(name: str, /, **params: Any) -> Any:
 
     Examples
     --------
-    >>> make("good-state", horizon=3, slip=0.2)
+    >>> import tacit
+    >>> tacit.make("good-state", horizon=3, slip=0.2)
     TabularGame('good-state': 2 agents, 2 states, 2×2 actions, horizon 3, rewards in [-2, 5])
     """
     return REGISTRY.make(name, **params)
@@ -113,9 +114,11 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> Tabular
     Examples
     --------
     >>> import pathlib, tempfile
+    >>> import tacit
+    >>> from tacit.games import save
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "chicken.nfg"
-    >>> save(make("chicken"), path)
-    >>> load(path, horizon=3)
+    >>> save(tacit.make("chicken"), path)
+    >>> tacit.load(path, horizon=3)
     TabularGame('chicken': 2 agents, 1 state, 2×2 actions, horizon 3, rewards in [0, 7])
     """
     place = archive.path(path)
@@ -138,9 +141,11 @@ def save(game: TabularGame, path: str | os.PathLike[str]) -> None:
     Examples
     --------
     >>> import pathlib, tempfile
+    >>> import tacit
+    >>> from tacit.games import save
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "chicken.npz"
-    >>> save(make("chicken"), path)
-    >>> load(path).name
+    >>> save(tacit.make("chicken"), path)
+    >>> tacit.load(path).name
     'chicken'
     """
     place = archive.path(path)
@@ -169,6 +174,7 @@ def is_file(name: str) -> bool:
 
     Examples
     --------
+    >>> from tacit.games import is_file
     >>> is_file("tiger.dpomdp"), is_file("openspiel:kuhn.x")
     (True, False)
     """
@@ -189,6 +195,7 @@ def is_registered(name: str) -> bool:
 
     Examples
     --------
+    >>> from tacit.games import is_registered
     >>> is_registered("chicken"), is_registered("x.nfg")
     (True, False)
     """
@@ -214,6 +221,7 @@ def is_code(name: str) -> bool:
 
     Examples
     --------
+    >>> from tacit.games import is_code
     >>> is_code("pettingzoo:my.module"), is_code("chicken")
     (True, False)
     """
@@ -244,6 +252,7 @@ def from_name_or_file(name: str, /, **params: Any) -> Any:
 
     Examples
     --------
+    >>> from tacit.games import from_name_or_file
     >>> from_name_or_file("chicken", horizon=2).horizon
     2
     """

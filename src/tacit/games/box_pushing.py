@@ -69,6 +69,7 @@ def BoxPushing(*, horizon: int = 10, published_file: bool = False, reset: bool =
 
     Examples
     --------
+    >>> from tacit.games import BoxPushing
     >>> BoxPushing()
     TabularGame('box-pushing': 2 agents, 100 states, 4×4 actions, horizon 10, rewards in [-10.2, 99.8])
     """

@@ -36,6 +36,7 @@ def MatchingPennies(*, horizon: int = 1) -> TabularGame:
     Examples
     --------
     >>> import tacit
+    >>> from tacit.games import MatchingPennies
     >>> tacit.evaluate(MatchingPennies(), tacit.MarkovPolicy.uniform(MatchingPennies())).gap
     0.0
     """
@@ -58,6 +59,7 @@ def RockPaperScissors(*, horizon: int = 1) -> TabularGame:
     Examples
     --------
     >>> import tacit
+    >>> from tacit.games import RockPaperScissors
     >>> tacit.evaluate(RockPaperScissors(), tacit.MarkovPolicy.uniform(RockPaperScissors())).gap
     0.0
     """
@@ -80,6 +82,7 @@ def Shapley(*, horizon: int = 1) -> TabularGame:
     Examples
     --------
     >>> import tacit
+    >>> from tacit.games import Shapley
     >>> round(tacit.evaluate(Shapley(), tacit.MarkovPolicy.uniform(Shapley())).gap, 9)
     0.0
     """
@@ -103,6 +106,7 @@ def Chicken(*, horizon: int = 1) -> TabularGame:
     Examples
     --------
     >>> import tacit
+    >>> from tacit.games import Chicken
     >>> tacit.solve(Chicken(), "ce").values.round(9)
     array([5.25, 5.25])
     """
@@ -126,6 +130,7 @@ def BattleOfTheSexes(*, horizon: int = 1) -> TabularGame:
     Examples
     --------
     >>> import tacit
+    >>> from tacit.games import BattleOfTheSexes
     >>> tacit.evaluate(BattleOfTheSexes(), tacit.MarkovPolicy.deterministic([[[0]], [[0]]], [2, 2])).gap
     0.0
     """
@@ -149,6 +154,7 @@ def PrisonersDilemma(*, horizon: int = 1) -> TabularGame:
     Examples
     --------
     >>> import tacit
+    >>> from tacit.games import PrisonersDilemma
     >>> game = PrisonersDilemma()
     >>> tacit.best_response(game, tacit.MarkovPolicy.uniform(game), 0).actions
     array([[1]])
@@ -173,6 +179,7 @@ def StagHunt(*, horizon: int = 1) -> TabularGame:
     Examples
     --------
     >>> import tacit
+    >>> from tacit.games import StagHunt
     >>> round(tacit.smoothness(StagHunt()).lam, 6)
     1.0
     """
@@ -196,6 +203,7 @@ def Climbing(*, horizon: int = 1) -> TabularGame:
     Examples
     --------
     >>> import tacit
+    >>> from tacit.games import Climbing
     >>> tacit.solve(Climbing(), "optimum").values
     array([11., 11.])
     """
@@ -219,6 +227,7 @@ def Penalty(*, penalty: float = -100, horizon: int = 1) -> TabularGame:
 
     Examples
     --------
+    >>> from tacit.games import Penalty
     >>> Penalty(penalty=-5).reward_range
     (-5.0, 10.0)
     """

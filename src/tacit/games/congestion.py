@@ -43,6 +43,7 @@ def Congestion(
 
     Examples
     --------
+    >>> from tacit.games import Congestion
     >>> Congestion(agents=1000)
     CountGame('congestion': 1000 agents, 3 states, 2 actions each, horizon 5, rewards in [-2, -0.001])
     """

@@ -74,8 +74,10 @@ class CountGame(Sealed):
 
     Examples
     --------
-    >>> game = CountGame(lambda h, s, a, n: -n, lambda h, s, x: [1.0], [1.0], 3, agents=1000, actions=2, load=True,
-    ...                  scores=(0, 1))
+    >>> import tacit
+    >>> game = tacit.CountGame(
+    ...     lambda h, s, a, n: -n, lambda h, s, x: [1.0], [1.0], 3, agents=1000, actions=2, load=True, scores=(0, 1)
+    ... )
     >>> game
     CountGame(1000 agents, 1 state, 2 actions each, horizon 3, rewards in [-1000, -1])
     """
@@ -293,7 +295,8 @@ class CountGame(Sealed):
     def show(self, *, state: int | str | None = None, step: int | None = None, limit: int | None = 6) -> Document:
         """Show what actions pay by how many chose them, and what leads where; as `TabularGame.show`.
 
-        >>> CountGame(lambda h, s, a, n: 10 / n, lambda h, s, x: [1.0], [1.0], 1, agents=2, actions=2, load=True,
+        >>> import tacit
+        >>> tacit.CountGame(lambda h, s, a, n: 10 / n, lambda h, s, x: [1.0], [1.0], 1, agents=2, actions=2, load=True,
         ...           scores=(0, 1), action_names=["left", "right"]).show()
         a game: 2 agents, 1 state, 2×2 actions, horizon 1, rewards in [5, 10]
         agents are anonymous: only how many chose what matters; this is step 0

@@ -33,7 +33,8 @@ def count_vectors(agents: int, actions: int) -> IntArray:
 
     Examples
     --------
-    >>> count_vectors(2, 2).tolist()
+    >>> import tacit
+    >>> tacit.count_vectors(2, 2).tolist()
     [[0, 2], [1, 1], [2, 0]]
     """
     number = number_of_counts(agents, actions)

@@ -50,6 +50,7 @@ def Distancing(
 
     Examples
     --------
+    >>> from tacit.games import Distancing
     >>> Distancing(agents=3, weights=[1, 2])
     TabularGame('distancing': 3 agents, 2 states, 2×2×2 actions, horizon 10, rewards in [-99, 6])
     """

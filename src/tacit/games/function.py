@@ -63,13 +63,14 @@ class FunctionGame:
 
     Examples
     --------
+    >>> import tacit
     >>> def start(u):
     ...     return 0
     >>> def advance(h, s, actions, u):
     ...     return 1 if u < 0.5 else 0
     >>> def reward(i, h, s, actions):
     ...     return 1.0 * actions[i]
-    >>> FunctionGame(start, advance, reward, agents=20, actions=8, states=2, horizon=10, reward_range=(0, 7))
+    >>> tacit.FunctionGame(start, advance, reward, agents=20, actions=8, states=2, horizon=10, reward_range=(0, 7))
     FunctionGame(20 agents, 2 states, 8^20 actions, horizon 10, rewards in [0, 7])
     """
 

@@ -26,6 +26,7 @@ def GoodState(*, horizon: int = 10, slip: float = 0.1, start: str = "s0") -> Tab
 
     Examples
     --------
+    >>> from tacit.games import GoodState
     >>> GoodState()
     TabularGame('good-state': 2 agents, 2 states, 2×2 actions, horizon 10, rewards in [-2, 5])
     """

@@ -74,7 +74,8 @@ def from_gymnasium(env: Any, *, horizon: int | None = None, **kwargs: Any) -> Ta
 
     Examples
     --------
-    >>> from_gymnasium("FrozenLake-v1", is_slippery=False)
+    >>> import tacit
+    >>> tacit.from_gymnasium("FrozenLake-v1", is_slippery=False)
     TabularGame('FrozenLake-v1': 1 agent, 17 states, 4 actions, horizon 100, rewards in [0, 1])
     """
     gymnasium = require("gymnasium", "gymnasium")

@@ -36,7 +36,8 @@ def matrix_game(
 
     Examples
     --------
-    >>> matrix_game([[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]])
+    >>> import tacit
+    >>> tacit.matrix_game([[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]])
     TabularGame(2 agents, 1 state, 2×2 actions, horizon 1, rewards in [-1, 1])
     """
     tensor = check.array("payoffs", payoffs)

@@ -22,6 +22,7 @@ def MatrixTeam(*, horizon: int = 1) -> TabularGame:
 
     Examples
     --------
+    >>> from tacit.games import MatrixTeam
     >>> MatrixTeam().reward_range
     (-10.0, 10.0)
     """

@@ -40,6 +40,7 @@ def Minority(
 
     Examples
     --------
+    >>> from tacit.games import Minority
     >>> Minority()
     CountGame('minority': 21 agents, 3 states, 2 actions each, horizon 5, rewards in [-1, 1])
     """

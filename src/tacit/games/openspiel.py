@@ -69,7 +69,8 @@ def from_openspiel(
 
     Examples
     --------
-    >>> from_openspiel("tic_tac_toe")
+    >>> import tacit
+    >>> tacit.from_openspiel("tic_tac_toe")
     TabularGame('tic_tac_toe()': 2 agents, 4521 states, 9×9 actions, horizon 9, rewards in [-1, 1])
     """
     pyspiel = require("pyspiel", "openspiel")

@@ -46,6 +46,7 @@ def RandomGeneralSum(
 
     Examples
     --------
+    >>> from tacit.games import RandomGeneralSum
     >>> RandomGeneralSum(agents=3, actions=[2, 3, 2], seed=7)
     TabularGame('random-general-sum': 3 agents, 2 states, 2×3×2 actions, horizon 5, rewards in [0.00373424, 0.996771])
     """
@@ -79,6 +80,7 @@ def RandomTeam(
 
     Examples
     --------
+    >>> from tacit.games import RandomTeam
     >>> game = RandomTeam(seed=3)
     >>> bool((game.rewards[0] == game.rewards[1]).all())
     True
@@ -117,6 +119,7 @@ def RandomPotential(
     Examples
     --------
     >>> import tacit
+    >>> from tacit.games import RandomPotential
     >>> tacit.potential(RandomPotential(horizon=2)).holds
     True
     """

@@ -37,6 +37,7 @@ def Spectrum(
 
     Examples
     --------
+    >>> from tacit.games import Spectrum
     >>> Spectrum(agents=100)
     CountGame('spectrum': 100 agents, 4 states, 4 actions each, horizon 5, rewards in [0.00351465, 1])
     """

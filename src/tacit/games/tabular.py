@@ -62,7 +62,9 @@ class TabularGame(Sealed):
 
     Examples
     --------
-    >>> game = TabularGame(np.ones((1, 2, 2, 1)), [[[[1, 0], [0, 1]]], [[[0, 1], [1, 0]]]], 0, 3)
+    >>> import numpy as np
+    >>> import tacit
+    >>> game = tacit.TabularGame(np.ones((1, 2, 2, 1)), [[[[1, 0], [0, 1]]], [[[0, 1], [1, 0]]]], 0, 3)
     >>> game
     TabularGame(2 agents, 1 state, 2×2 actions, horizon 3, rewards in [0, 1])
     """

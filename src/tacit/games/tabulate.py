@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import sys
 import time
@@ -42,7 +43,8 @@ def tabulate(
         Pairs (probability, next state), or a dict {next state: probability}; states are anything hashable, `actions` is
         a tuple with one action for each agent.
     reward : function of (state, actions)
-        N numbers, one for each agent, or one number for all.
+        N numbers, one for each agent, or one number for all. Where a reward depends on the next state too, its
+        expectation over next states: values and gaps are the same.
     start : hashable, or dict {state: probability}
         The first state, or its distribution.
     actions : sequence of N ints
@@ -63,9 +65,10 @@ def tabulate(
 
     Examples
     --------
+    >>> import tacit
     >>> def transition(state, actions):
     ...     return [(1.0, (state + sum(actions)) % 3)]
-    >>> tabulate(transition, lambda state, actions: float(state == 2), start=0, actions=[2, 2], horizon=4)
+    >>> tacit.tabulate(transition, lambda state, actions: float(state == 2), start=0, actions=[2, 2], horizon=4)
     TabularGame(2 agents, 3 states, 2×2 actions, horizon 4, rewards in [0, 1])
     """
     horizon = limits.integer("horizon", horizon, least=1, most=limits.HORIZON)
@@ -77,6 +80,7 @@ def tabulate(
     for what, function in (("transition", transition), ("reward", reward)):
         if not callable(function):
             raise TacitError(f"{what} is {brief(function)}; it must be a function of (state, actions)")
+        _check_parameters(what, function)
     search = _Search(transition, reward, sizes, horizon, limit, _shown(progress))
     first, initial = _first(start)
     search.run(first)
@@ -91,6 +95,20 @@ def tabulate(
         action_names=action_names,
         notes=notes,
     )
+
+
+def _check_parameters(what: str, function: Callable[..., Any]) -> None:
+    """Raise unless a function can be called with a state and actions."""
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # some compiled functions do not say what they take
+        return
+    try:
+        signature.bind(None, ())
+    except TypeError:
+        told = f"{what} is a function of {brief(str(signature))}; it must be one of (state, actions)"
+        after = "; of a reward that depends on the next state, return the expectation" if what == "reward" else ""
+        raise TacitError(f"{told}{after}") from None
 
 
 def _first(start: Any) -> tuple[list[Any], list[float]]:

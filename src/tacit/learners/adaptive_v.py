@@ -68,6 +68,7 @@ class AdaptiveV(Learner):
 
     Examples
     --------
+    >>> from tacit.learners import AdaptiveV
     >>> AdaptiveV().equilibrium, AdaptiveV("ce").equilibrium
     ('cce', 'ce')
     """
@@ -254,6 +255,7 @@ def adaptive_v_cce(
 
     Examples
     --------
+    >>> from tacit.learners import AdaptiveV, adaptive_v_cce
     >>> adaptive_v_cce() == AdaptiveV("cce")
     True
     """
@@ -297,6 +299,7 @@ def adaptive_v_ce(
 
     Examples
     --------
+    >>> from tacit.learners import adaptive_v_ce
     >>> adaptive_v_ce().equilibrium
     'ce'
     """

@@ -28,6 +28,7 @@ class Mixed(Learner):
     Examples
     --------
     >>> import tacit
+    >>> from tacit.learners import Mixed
     >>> Mixed((tacit.StageV(), tacit.QIndependent()), ("stage-v-cce", "q-independent")).names
     ('stage-v-cce', 'q-independent')
     """

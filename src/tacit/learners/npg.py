@@ -52,7 +52,7 @@ class NPG(Learner):
     Examples
     --------
     >>> import tacit
-    >>> tacit.learn(tacit.make("stag-hunt"), NPG(), episodes=20).gap < 0.1
+    >>> tacit.learn(tacit.make("stag-hunt"), tacit.NPG(), episodes=20).gap < 0.1
     True
     """
 

@@ -68,7 +68,8 @@ class PGAdaptive(Learner):
 
     Examples
     --------
-    >>> PGAdaptive().leniency
+    >>> import tacit
+    >>> tacit.PGAdaptive().leniency
     1.0
     """
 

@@ -45,7 +45,7 @@ class PGExact(Learner):
     Examples
     --------
     >>> import tacit
-    >>> tacit.learn(tacit.make("stag-hunt"), PGExact(), episodes=20).gap
+    >>> tacit.learn(tacit.make("stag-hunt"), tacit.PGExact(), episodes=20).gap
     0.0
     """
 

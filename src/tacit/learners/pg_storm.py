@@ -63,7 +63,8 @@ class PGStorm(Learner):
 
     Examples
     --------
-    >>> PGStorm(eta=1e-4, momentum=0.5).exploration
+    >>> import tacit
+    >>> tacit.PGStorm(eta=1e-4, momentum=0.5).exploration
     0.0
     """
 

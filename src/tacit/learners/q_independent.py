@@ -35,7 +35,8 @@ class QIndependent(Learner):
 
     Examples
     --------
-    >>> QIndependent(exploration=0.0, optimism=1.0).step
+    >>> import tacit
+    >>> tacit.QIndependent(exploration=0.0, optimism=1.0).step
     0.1
     """
 

@@ -32,6 +32,8 @@ class Scale(NamedTuple):
 
     Examples
     --------
+    >>> from tacit.kernels import Scale
+    >>> from tacit.learners import theorem_iota
     >>> round(theorem_iota(Scale(agents=2, states=2, actions=2, horizon=10, episodes=1000), 0.1), 2)
     14.29
     """
@@ -61,6 +63,8 @@ class World(NamedTuple):
     Examples
     --------
     >>> import numpy as np
+    >>> from tacit.kernels import Scale
+    >>> from tacit.learners import World
     >>> World(2, np.array([2, 3]), 5, (0.0, 1.0), Scale(2, 2, 3, 5, 1000)).agents
     2
     """
@@ -255,6 +259,8 @@ def theorem_iota(scale: Scale, confidence: float) -> float:
 
     Examples
     --------
+    >>> from tacit.kernels import Scale
+    >>> from tacit.learners import theorem_iota
     >>> round(theorem_iota(Scale(agents=1, states=1, actions=1, horizon=1, episodes=1), 1.0), 3)
     0.693
     """

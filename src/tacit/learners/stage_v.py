@@ -55,7 +55,8 @@ class StageV(v_base.VLearner):
 
     Examples
     --------
-    >>> StageV(bonus=0.1).equilibrium, StageV(bandit="swap").equilibrium
+    >>> import tacit
+    >>> tacit.StageV(bonus=0.1).equilibrium, tacit.StageV(bandit="swap").equilibrium
     ('cce', 'ce')
     """
 
@@ -63,7 +64,7 @@ class StageV(v_base.VLearner):
 
     @cached_property
     def guaranteed(self) -> bool:
-        """Whether the theorem covers these parameters, apart from ι: see `own_bound.py`."""
+        """Whether the theorem covers these parameters, apart from ι."""
         bandit = Swap() if self.equilibrium == "ce" else Exp3IX()
         large = self._bonus >= v_base.BONUS[self.equilibrium]
         return self._bandit == bandit and large and self.step == "theory" and self.loss == "normalized"
@@ -158,6 +159,7 @@ def stage_v_cce(
 
     Examples
     --------
+    >>> from tacit.learners import stage_v_cce
     >>> stage_v_cce(bonus=0.1).bonus
     0.1
     """
@@ -192,6 +194,7 @@ def stage_v_ce(
 
     Examples
     --------
+    >>> from tacit.learners import stage_v_ce
     >>> stage_v_ce(bandit="tsallis-inf").equilibrium
     'ce'
     """

@@ -51,7 +51,8 @@ class UCB(Learner):
 
     Examples
     --------
-    >>> UCB(central=True, bonus=0.02).central
+    >>> import tacit
+    >>> tacit.UCB(central=True, bonus=0.02).central
     True
     """
 

@@ -48,7 +48,8 @@ class VLearning(v_base.VLearner):
 
     Examples
     --------
-    >>> VLearning("ce").bandit.regret
+    >>> import tacit
+    >>> tacit.VLearning("ce").bandit.regret
     'swap'
     """
 

@@ -41,8 +41,10 @@ def load(path: str | os.PathLike[str]) -> Policy:
     Examples
     --------
     >>> import pathlib, tempfile
+    >>> import tacit
+    >>> from tacit.policies import load
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "policy.npz"
-    >>> MarkovPolicy.deterministic([[[0]], [[1]]], [2, 2]).save(path)
+    >>> tacit.MarkovPolicy.deterministic([[[0]], [[1]]], [2, 2]).save(path)
     >>> load(path)
     MarkovPolicy(product, 2 agents, 1 state, 2×2 actions, the same at every step)
     """

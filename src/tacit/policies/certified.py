@@ -75,11 +75,10 @@ class CertifiedPolicy(Showable):
     Examples
     --------
     >>> import numpy as np
-    >>> CertifiedPolicy(np.zeros((4, 1), int), np.full((4, 1, 2), 0.5, np.float32), actions=[2, 2], states=1)
+    >>> import tacit
+    >>> tacit.CertifiedPolicy(np.zeros((4, 1), int), np.full((4, 1, 2), 0.5, np.float32), actions=[2, 2], states=1)
     CertifiedPolicy(...)
     """
-
-    observations: Any = None  # of an environment: how each agent numbers what it sees
 
     def __init__(
         self,
@@ -178,7 +177,8 @@ class CertifiedPolicy(Showable):
 
     def part(self, agent: int) -> CertifiedPart:
         """Return agent i's part, which acts alone from the common seed."""
-        return CertifiedPart(self, check.integer("agent", agent, least=0, most=self.agents - 1))
+        i = check.integer("agent", agent, least=0, most=self.agents - 1)
+        return self._told(CertifiedPart(self, i), i)
 
     def simulate(self, game: ExactGame, *, episodes: int, seed: int = 0) -> FloatArray:
         """Play episodes and return the agents' returns, [episodes, N]."""
@@ -293,7 +293,9 @@ class CertifiedPart(Part):
     Examples
     --------
     >>> import numpy as np
-    >>> policy = CertifiedPolicy(np.zeros((4, 1), int), np.full((4, 1, 2), 0.5, np.float32), actions=[2, 2], states=1)
+    >>> import tacit
+    >>> played = np.full((4, 1, 2), 0.5, np.float32)
+    >>> policy = tacit.CertifiedPolicy(np.zeros((4, 1), int), played, actions=[2, 2], states=1)
     >>> mine = policy.part(1)
     >>> mine.begin(seed=3)  # of the episode; the same for all agents
     >>> mine.act(0, 0) in (0, 1)
@@ -317,8 +319,10 @@ class CertifiedPart(Part):
     def _lose(self) -> None:
         self.index = -1
 
-    def act(self, h: int, s: int) -> int:
-        """Return the action at step h in state s; steps come in order."""
+    def act(self, h: int, s: int | None) -> int:
+        """Return the action at step h in state s, evenly drawn with None; steps come in order."""
+        if s is None:
+            return self.stray(h)
         policy = self.policy
         if type(s) is not int or not 0 <= s < policy.states:
             s = check.integer("s", s, least=0, most=policy.states - 1)

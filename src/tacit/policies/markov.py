@@ -14,7 +14,7 @@ from tacit.core import archive, check, memory
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, refuse_masked
 from tacit.core.types import FloatArray
-from tacit.policies import document
+from tacit.policies import document, observed
 from tacit.policies.fitting import check_game, is_game, times
 from tacit.policies.part import MarkovPart
 from tacit.policies.showable import Showable
@@ -41,11 +41,11 @@ class MarkovPolicy(Showable):
 
     Examples
     --------
-    >>> MarkovPolicy([np.full((1, 1, 2), 0.5), np.full((1, 1, 3), 1 / 3)])
+    >>> import numpy as np
+    >>> import tacit
+    >>> tacit.MarkovPolicy([np.full((1, 1, 2), 0.5), np.full((1, 1, 3), 1 / 3)])
     MarkovPolicy(product, 2 agents, 1 state, 2×3 actions, the same at every step)
     """
-
-    observations: Any = None  # of an environment: how each agent numbers what it sees
 
     def __init__(self, probs: Sequence[npt.ArrayLike | Owned[Any]] | npt.NDArray[np.float64] | Owned[Any]) -> None:
         self.product = not isinstance(probs, np.ndarray | Owned)
@@ -92,7 +92,8 @@ class MarkovPolicy(Showable):
     def shared(cls, probs: npt.ArrayLike, *, agents: int) -> MarkovPolicy:
         """All agents play one table [H or 1, S, A], as mean-field policies are given.
 
-        >>> MarkovPolicy.shared([[[0.5, 0.5]]], agents=1000)
+        >>> import tacit
+        >>> tacit.MarkovPolicy.shared([[[0.5, 0.5]]], agents=1000)
         MarkovPolicy(product, 1000 agents, 1 state, 2^1000 actions, the same at every step)
         """
         own = cls([probs]).probs[0]
@@ -102,7 +103,8 @@ class MarkovPolicy(Showable):
     def deterministic(cls, choices: Sequence[npt.ArrayLike], actions: Sequence[int]) -> MarkovPolicy:
         """Each agent i plays action `choices[i][h, s]` of its `actions[i]`.
 
-        >>> MarkovPolicy.deterministic([[[1]]], [2]).probs[0]
+        >>> import tacit
+        >>> tacit.MarkovPolicy.deterministic([[[1]]], [2]).probs[0]
         array([[[0., 1.]]])
         """
         for what, given in (("choices", choices), ("actions", actions)):
@@ -154,7 +156,7 @@ class MarkovPolicy(Showable):
     def part(self, agent: int) -> MarkovPart:
         """Return agent i's part, which acts alone; of a correlated policy, from the common seed."""
         i = check.integer("agent", agent, least=0, most=self.agents - 1)
-        return MarkovPart(self.probs[i if self.product else 0], i, correlated=not self.product)
+        return self._told(MarkovPart(self.probs[i if self.product else 0], i, correlated=not self.product), i)
 
     def check_fits(self, game: Game) -> None:
         """Raise unless the policy has the game's agents, states, actions and horizon."""
@@ -187,6 +189,7 @@ class MarkovPolicy(Showable):
             "states": self.states,
             "actions": [self.actions[i] for i in shown],
             "steps": self.steps,
+            **observed.of(self, shown),
             "probs": tables,
         }
 
@@ -228,6 +231,7 @@ class MarkovPolicy(Showable):
         stated = (content.get("states"), content.get("steps"), actions)
         if stated != (policy.states, policy.steps, list(policy.actions)):
             raise TacitError(f"its states, steps and actions are {brief(stated)}, and its probs make a {policy!r}")
+        policy.observed = observed.read(content, policy.agents, policy.states)
         return policy
 
     def __repr__(self) -> str:

@@ -4,6 +4,7 @@
     part = tacit.Part.load("policy.npz", agent=0)
     part.begin(seed)                             # the common seed of the episode, the same for all agents
     a = part.act(h, s)
+    a = part.act(h, part.number(observation))    # of an environment; what was never met in learning is played evenly
 
 A part does its arithmetic on plain numbers: for one agent and one step arrays cost more than they save.
 """
@@ -12,14 +13,15 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check, streams
-from tacit.core.errors import TacitError
+from tacit.core.errors import TacitError, one_line
+from tacit.policies import observed
 
 
 class Part:
@@ -38,7 +40,7 @@ class Part:
     >>> import tacit
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "policy.json"
     >>> tacit.MarkovPolicy.deterministic([[[0]], [[1]]], [2, 2]).save(path)
-    >>> part = Part.load(path, agent=1)
+    >>> part = tacit.Part.load(path, agent=1)
     >>> part.begin(seed=7)
     >>> part.act(0, 0)
     1
@@ -54,6 +56,8 @@ class Part:
         self._common: list[float] | None = None
         self._own: list[float] = []
         self._lone: np.random.Generator | None = None
+        self._told: Any = None
+        self._numbers: dict[Hashable, int] | None = None
 
     @staticmethod
     def load(path: str | os.PathLike[str], *, agent: int | None = None) -> Part:
@@ -78,6 +82,44 @@ class Part:
         """The agent's number of actions."""
         return self._size
 
+    def tell(self, own: Any, states: int) -> None:
+        """Say what the agent observed in each state: a list, or who numbers it."""
+        self._told, self._states, self._numbers = own, states, None
+
+    @property
+    def observations(self) -> list[Any] | None:
+        """What the agent observed in learning, by the number of the state; None for a policy of a game's own states."""
+        return None if self._told is None else observed.listed(self._told, self._states)
+
+    def number(self, observation: Any) -> int | None:
+        """Return the number of the state in which the agent observes this; None if it never did in learning.
+
+        Parameters
+        ----------
+        observation
+            As the environment shows it; where the policy was learned with `encode=`, what that makes of it. Tuples,
+            lists and arrays of the same content are the same.
+
+        Examples
+        --------
+        >>> part = MarkovPart(np.array([[[0.0, 1.0], [1.0, 0.0]]]), 0)
+        >>> part.tell([["low", 0], ["high", 3]], 2)
+        >>> part.number(("high", 3)), part.number(("high", 4))
+        (1, None)
+        """
+        if self._numbers is None:
+            own = self.observations
+            if own is None:
+                raise TacitError(
+                    "this part does not say what its agent observes: policies learned in an environment do, from "
+                    "tacit.learn or a .json file, where all that is observed are numbers, text, and lists of them"
+                )
+            self._numbers = observed.numbers(own)
+        try:
+            return self._numbers.get(observed.key(observation))
+        except TacitError:
+            return None
+
     def begin(self, seed: int) -> None:
         """Begin an episode with the common seed; the agent's own draws come from it too, by the agent's number."""
         seed = check.integer("seed", seed, least=0)
@@ -93,8 +135,8 @@ class Part:
     def _begin(self) -> None:
         """Set what an episode begins with."""
 
-    def act(self, h: int, s: int) -> int:
-        """Return the action at step h in state s."""
+    def act(self, h: int, s: int | None) -> int:
+        """Return the action at step h in state s; with None, a state that is not known, one that is drawn evenly."""
         raise NotImplementedError
 
     def stray(self, h: int) -> int:
@@ -151,6 +193,7 @@ class MarkovPart(Part):
     Examples
     --------
     >>> import numpy as np
+    >>> from tacit.policies import MarkovPart
     >>> part = MarkovPart(np.array([[[0.0, 1.0]]]), 0)
     >>> part.begin(seed=0)
     >>> part.act(0, 0)
@@ -166,8 +209,10 @@ class MarkovPart(Part):
         self._below = int(np.prod(sizes[agent + 1 :])) if correlated else 0
         self._correlated = correlated
 
-    def act(self, h: int, s: int) -> int:
-        """Return the action at step h in state s."""
+    def act(self, h: int, s: int | None) -> int:
+        """Return the action at step h in state s; with None, evenly drawn."""
+        if s is None:
+            return self.stray(h)
         if type(s) is not int or not 0 <= s < self.states:
             s = check.integer("s", s, least=0, most=self.states - 1)
         u = self._step(h)  # what is refused uses no step up
@@ -193,7 +238,19 @@ def _from_document(content: Mapping[str, Any], agent: int | None, path: object) 
     from tacit.policies.markov import MarkovPolicy
     from tacit.policies.thinned import ThinnedPart
 
-    alone = {key: value for key, value in content.items() if key != "agent"}
+    alone = {key: value for key, value in content.items() if key not in ("agent", "observations")}
+    policy: Any
+    part: Part
     if content["kind"] == "thinned":
-        return ThinnedPart(ThinnedPolicy(**thinned_document.loaded(alone)), 0, number=own)
-    return MarkovPart(MarkovPolicy._from_document(alone).probs[0], own)
+        policy = ThinnedPolicy(**thinned_document.loaded(alone))
+        part = ThinnedPart(policy, 0, number=own)
+    else:
+        policy = MarkovPolicy._from_document(alone)
+        part = MarkovPart(policy.probs[0], own)
+    try:
+        seen = observed.read(content, 1, policy.states)
+    except TacitError as error:
+        raise TacitError(f"{path} is not a part of a policy: {one_line(error, 300)}") from None
+    if seen is not None:
+        part.tell(seen[0], policy.states)
+    return part

@@ -54,8 +54,9 @@ class SampledPolicy(Showable):
     Examples
     --------
     >>> import numpy as np
+    >>> import tacit
     >>> one = np.zeros(1, np.int64)
-    >>> policy = SampledPolicy(
+    >>> policy = tacit.SampledPolicy(
     ...     one, one, one, one + 1, np.full((1, 2), 0.5, np.float32), actions=[2, 2], states=1, horizon=1, episodes=2
     ... )
     >>> policy.agents
@@ -170,7 +171,8 @@ class SampledPolicy(Showable):
 
     def part(self, agent: int) -> SampledPart:
         """Return agent i's part, which acts alone from the common seed."""
-        return SampledPart(self, check.integer("agent", agent, least=0, most=self.agents - 1))
+        i = check.integer("agent", agent, least=0, most=self.agents - 1)
+        return self._told(SampledPart(self, i), i)
 
     def _drawn(self, agent: int, k: IntArray, h: int, u: FloatArray) -> IntArray:
         """Draw agent i's actions at step h from its distributions of the episodes k (evenly where k is −1)."""
@@ -242,8 +244,10 @@ class SampledPart(Part):
     def _lose(self) -> None:
         self._index = np.array([-1])
 
-    def act(self, h: int, s: int) -> int:
-        """Return the action at step h in state s; steps come in order."""
+    def act(self, h: int, s: int | None) -> int:
+        """Return the action at step h in state s, evenly drawn with None; steps come in order."""
+        if s is None:
+            return self.stray(h)
         state = np.array([check.integer("s", s, least=0, most=self.policy.states - 1)])
         u = self._step(h)
         assert self._common is not None

@@ -35,13 +35,12 @@ class SeparatePolicy(Showable):
     Examples
     --------
     >>> import numpy as np
+    >>> import tacit
     >>> from tacit.policies import CertifiedPolicy
     >>> one = CertifiedPolicy(np.zeros((4, 1), int), np.full((4, 1, 1), 0.5, np.float32), actions=[2], states=1)
-    >>> SeparatePolicy([one, one]).agents
+    >>> tacit.SeparatePolicy([one, one]).agents
     2
     """
-
-    observations: Any = None  # of an environment: how each agent numbers what it sees
 
     def __init__(self, each: Sequence[CertifiedPolicy]) -> None:
         self.each = tuple(each)
@@ -88,7 +87,7 @@ class SeparatePolicy(Showable):
     def part(self, agent: int) -> CertifiedPart:
         """Return agent i's part, which acts alone from the common seed on what it sees itself."""
         i = check.integer("agent", agent, least=0, most=self.agents - 1)
-        return CertifiedPart(self.each[i], 0, number=i)
+        return self._told(CertifiedPart(self.each[i], 0, number=i), i)
 
     def save(self, path: str | os.PathLike[str], *, agent: int | None = None) -> None:
         """Write the policy as `.npz`; parts are loaded from it (`Part.load`), and `agent` is refused."""

@@ -3,22 +3,36 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tacit.core.ownership import Sealed
+from tacit.policies.part import Part
 
 if TYPE_CHECKING:
     from tacit.core.table import Document
+
+
+_Part = TypeVar("_Part", bound=Part)
 
 
 class Showable(Sealed):
     """A policy that remembers its game, for people: the game is not saved or pickled with it."""
 
     game: Any = None
+    states: int
+    observations: Any = None  # of an environment: how each agent numbers what it sees
+    observed: tuple[list[Any], ...] | None = None  # the same as a file says it: a list for each agent
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the game out."""
         return {key: value for key, value in self.__dict__.items() if key != "game"}
+
+    def _told(self, part: _Part, agent: int) -> _Part:
+        """Tell agent i's part what the agent observed."""
+        each = self.observed if self.observations is None else self.observations
+        if each is not None:
+            part.tell(each[agent], self.states)
+        return part
 
     def show(self, game: Any = None, *, everything: bool = False, limit: int | None = 40) -> Document:
         """Show what is played at each step and state that is reached.

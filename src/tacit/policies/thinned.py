@@ -24,7 +24,7 @@ from tacit.core import archive, check, memory, streams
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, frozen, refuse_masked
 from tacit.core.types import IntArray
-from tacit.policies import document, thinned_document
+from tacit.policies import document, observed, thinned_document
 from tacit.policies.certified import MOST, CertifiedPolicy, check_stored, columns
 from tacit.policies.part import Part, drawn
 from tacit.policies.showable import Showable
@@ -111,7 +111,8 @@ class ThinnedPolicy(Showable):
 
     def part(self, agent: int) -> ThinnedPart:
         """Return agent i's part, which acts alone from the common seed."""
-        return ThinnedPart(self, check.integer("agent", agent, least=0, most=self.agents - 1))
+        i = check.integer("agent", agent, least=0, most=self.agents - 1)
+        return self._told(ThinnedPart(self, i), i)
 
     def find(self, node: int, s: int) -> int:
         """Return the place of the row of a node and a state, or −1 where play has left the record."""
@@ -136,6 +137,7 @@ class ThinnedPolicy(Showable):
             "states": self.states,
             "actions": [self.actions[i] for i in shown],
             "horizon": self.horizon,
+            **observed.of(self, shown),
             "runs": self.first.tolist(),
             "nodes": thinned_document.dumped(self.row, self.following, self.stored, states=self.states, columns=own),
         }
@@ -147,7 +149,9 @@ class ThinnedPolicy(Showable):
         found = document.read(path, cls.__name__) if json else archive.read(path)
         try:
             if json:
-                return cls(**thinned_document.loaded(found))
+                policy = cls(**thinned_document.loaded(found))
+                policy.observed = observed.read(found, policy.agents, policy.states)
+                return policy
             missing = [key for key in KEYS if key not in found]
             if missing:
                 raise TacitError(f"it has no {' and no '.join(missing)}")
@@ -209,8 +213,10 @@ class ThinnedPart(Part):
     def _lose(self) -> None:
         self.node = 0
 
-    def act(self, h: int, s: int) -> int:
-        """Return the action at step h in state s; steps come in order."""
+    def act(self, h: int, s: int | None) -> int:
+        """Return the action at step h in state s, evenly drawn with None; steps come in order."""
+        if s is None:
+            return self.stray(h)
         policy = self.policy
         state = check.integer("s", s, least=0, most=policy.states - 1)
         u = self._step(h)
@@ -241,7 +247,7 @@ def thin(policy: CertifiedPolicy, starts: int, seed: int) -> ThinnedPolicy:
         content.append(different[held])
         node, nodes = number[which.ravel()], nodes + int(known.sum())
     following, stored = np.split(np.concatenate(content), [1], axis=1)
-    return ThinnedPolicy(
+    made = ThinnedPolicy(
         np.concatenate(row),
         following[:, 0],
         stored,
@@ -250,6 +256,8 @@ def thin(policy: CertifiedPolicy, starts: int, seed: int) -> ThinnedPolicy:
         states=policy.states,
         horizon=policy.horizon,
     )
+    made.observations, made.observed = policy.observations, policy.observed
+    return made
 
 
 def _met(policy: CertifiedPolicy, starts: int, rng: np.random.Generator) -> list[tuple[IntArray, IntArray]]:

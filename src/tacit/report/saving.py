@@ -19,7 +19,9 @@ def save_figure(figure: Any, place: Path) -> None:
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> from matplotlib.figure import Figure
+    >>> from tacit.report import save_figure
     >>> place = Path(tempfile.mkdtemp()) / "empty.svg"
     >>> save_figure(Figure(), place)
     >>> place.exists()

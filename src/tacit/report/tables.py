@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from tacit.core.statistics import Summary
 from tacit.report import rules
-from tacit.report.claims import HOLDS, Claim, Groups, TeamGroups, asked, promised
+from tacit.report.claims import DEPENDS, FAILS, HOLDS, Claim, Groups, TeamGroups, asked, promised
 from tacit.report.measured import Task
 
 
@@ -19,6 +19,8 @@ def page(claims: Sequence[Claim], tables: Sequence[str], settings: Mapping[str, 
         "# The paper's empirical claims",
         "",
         f"Written by `tacit reproduce`. Seeds: {told}. {rules.INTERVALS}",
+        "",
+        _count(claims),
         "",
         *_verdicts(claims),
         "",
@@ -36,8 +38,20 @@ def page(claims: Sequence[Claim], tables: Sequence[str], settings: Mapping[str, 
     return "\n".join(lines) + "\n"
 
 
+def _count(claims: Sequence[Claim]) -> str:
+    """Say how many claims hold, and by which rule that is judged."""
+    number = {verdict: sum(claim.verdict == verdict for claim in claims) for verdict in (HOLDS, DEPENDS, FAILS)}
+    return (
+        f"In short: of {len(claims)} rows (a claim on one task, with one reading of it), {number[HOLDS]} hold in every "
+        f"setting that was run, {number[DEPENDS]} depend on the setting, and {number[FAILS]} hold in none. "
+        "The settings are those that the paper leaves open; each claim has its rule in numbers, at the end of this "
+        'page. "Independent" is read as in the caption of the figure (greedy Q-learning) or as in the appendix '
+        "(UCB-ADVANTAGE), which differ."
+    )
+
+
 def _verdicts(claims: Sequence[Claim]) -> list[str]:
-    lines = ["| the paper says | task | Independent as in the | verdict | holds with |", "|---|---|---|---|---|"]
+    lines = ['| the paper says | task | reading of "Independent" | verdict | holds with |', "|---|---|---|---|---|"]
     for claim in claims:
         verdict = claim.verdict if claim.verdict == HOLDS else f"**{claim.verdict}**"
         where = "every setting" if claim.verdict == HOLDS else claim.where

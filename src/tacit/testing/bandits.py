@@ -49,6 +49,7 @@ def check_bandit(bandit: Bandit, *, seed: int = 0) -> None:
     Examples
     --------
     >>> import tacit
+    >>> from tacit.testing import check_bandit
     >>> check_bandit(tacit.TsallisINF())
     """
     name = type(bandit).__name__

@@ -39,6 +39,7 @@ def check_game(game: Game, *, seed: int = 0) -> None:
     Examples
     --------
     >>> import tacit
+    >>> from tacit.testing import check_game
     >>> check_game(tacit.make("chicken"))
     """
     try:

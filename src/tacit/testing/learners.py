@@ -47,6 +47,7 @@ def check_learner(learner: Learner | str, game: Game | None = None, *, episodes:
 
     Examples
     --------
+    >>> from tacit.testing import check_learner
     >>> check_learner("pg-exact")
     """
     _, spec = resolved(learner, {})

@@ -37,6 +37,7 @@ def check_policy(policy: Policy | Any, *, seed: int = 0) -> None:
     Examples
     --------
     >>> import tacit
+    >>> from tacit.testing import check_policy
     >>> check_policy(tacit.MarkovPolicy.uniform(tacit.make("chicken")))
     """
     name = type(policy).__name__

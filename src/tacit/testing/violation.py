@@ -25,7 +25,7 @@ class Violation(TacitError, AssertionError):
 
     Examples
     --------
-    >>> from tacit.testing import check_bandit
+    >>> from tacit.testing import Violation, check_bandit
     >>> try:
     ...     check_bandit("exp3")
     ... except Violation as error:

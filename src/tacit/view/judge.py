@@ -4,8 +4,8 @@ Against a Markov policy of the others a player faces an MDP, so the best respons
 action followed by the best response are known exactly. The regret of an action is V† − Q† there: what it costs on
 average, whatever comes of it. Regrets of an episode add up to what better choices would have earned on average; the
 rest is luck. A player who is told its part of a correlated policy is compared with two: the best response that ignores
-what it is told, whose lead over the policy is the cce gap, and the one that sees it, whose lead is the ce gap.
-Against a certified policy, which depends on more than step and state, the certificate bounds what any strategy gets.
+what it is told, whose lead over the policy is the cce gap, and the one that sees it, whose lead is the ce gap. Against
+a certified policy, which depends on more than step and state, the certificate bounds what any strategy gets.
 """
 
 from __future__ import annotations

@@ -48,6 +48,7 @@ def write_report(
     >>> import tempfile
     >>> from pathlib import Path
     >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec
+    >>> from tacit.view import write_report
     >>> out = Path(tempfile.mkdtemp())
     >>> results = Experiment("small", 10, (GameSpec("chicken"),), (LearnerSpec("npg"),)).run(out=out)
     >>> write_report(out, out / "report.html").name

@@ -11,9 +11,12 @@ import logging
 import os
 import pickle
 import secrets
+import signal
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from typing import Any
 
 from tacit.core import extras
@@ -214,7 +217,7 @@ def _connected(distributed: Any, address: str, size: int | None) -> tuple[Any, A
             return distributed.Client(address, set_as_default=False, timeout=10), None
         except (OSError, ValueError) as error:
             raise TacitError(f"no Dask scheduler answers at {address!r}: {one_line(error, 200)}") from None
-    with dask.config.set({"distributed.scheduler.allowed-failures": _FAILURES}):
+    with _interrupts_held_back(), dask.config.set({"distributed.scheduler.allowed-failures": _FAILURES}):
         cluster = distributed.LocalCluster(
             n_workers=size or cores(),
             threads_per_worker=1,
@@ -223,3 +226,17 @@ def _connected(distributed: Any, address: str, size: int | None) -> tuple[Any, A
             silence_logs=logging.CRITICAL,
         )
     return distributed.Client(cluster, set_as_default=False), cluster
+
+
+@contextlib.contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Start threads and processes to which Ctrl-C means nothing: a terminal sends it to all of them, and it is ours."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # it would lift the block
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,0 +1,95 @@
+"""What agents observe in an environment, as JSON: how a device finds the number of the state that it sees.
+
+A policy learned in an environment holds `observations`, one object for each agent whose `listed()` returns what the
+agent observed, by the number of the state. Files of the policy hold these lists. Reading takes plain JSON values only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tacit.core.errors import TacitError, brief
+
+#: What stands for "the agent is out of the game", which no device ever looks up.
+OVER = {"over": True}
+
+#: Bits of the largest whole number that is taken; no environment counts so far.
+_BITS = 1024
+
+
+def plain(value: Any) -> Any:
+    """Return an observation as JSON has it: tuples and arrays are lists; raise TacitError where JSON has nothing.
+
+    >>> plain((np.int64(1), ("low", None), np.array([0.5, 2.0])))
+    [1, ['low', None], [0.5, 2.0]]
+    """
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int) and value.bit_length() <= _BITS:
+        return int(value)
+    if isinstance(value, str):
+        return str.__str__(value)  # of an enumeration, its value
+    if isinstance(value, float) and math.isfinite(value):
+        return float(value)
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
+        return {str(name): plain(part) for name, part in value.items()}
+    raise TacitError(f"{brief(value)} is not a number, text, or a list or an object of them")
+
+
+def key(observation: Any) -> Hashable:
+    """Return an observation as something that is equal for equal observations, tuple, list or array."""
+    return _hashable(plain(observation))
+
+
+def of(policy: Any, agents: Sequence[int]) -> dict[str, Any]:
+    """Return the field of a policy's document that holds what these agents observed; nothing where it is not known."""
+    held = policy.observed if policy.observations is None else policy.observations
+    each = [] if held is None else [listed(held[i], policy.states) for i in agents]
+    return {"observations": each} if each and None not in each else {}
+
+
+def listed(own: Any, states: int) -> list[Any] | None:
+    """Return what one agent observed, from a list or from who numbers it; None where JSON cannot hold it."""
+    found: list[Any] | None = own.listed() if hasattr(own, "listed") else own
+    return None if found is None else found[:states]
+
+
+def read(content: Mapping[str, Any], agents: int, states: int) -> tuple[list[Any], ...] | None:
+    """Return what a document says that each agent observed, None where it says nothing."""
+    found = content.get("observations")
+    if found is None:
+        return None
+    if not isinstance(found, list) or len(found) != agents or not all(isinstance(own, list) for own in found):
+        raise TacitError(f"its observations are {brief(found)}; they must be a list for each of {agents} agents")
+    for i, own in enumerate(found):
+        if len(own) > states:
+            raise TacitError(f"observations[{i}] has {len(own)} entries for {states} states")
+        numbers(own)
+    return tuple(found)
+
+
+def numbers(own: Sequence[Any]) -> dict[Hashable, int]:
+    """Return the number of each observation of a list."""
+    try:
+        found = {key(observation): s for s, observation in enumerate(own)}
+    except RecursionError:
+        raise TacitError("its observations are nested too deeply") from None
+    if len(found) != len(own):
+        raise TacitError("it has an observation twice")
+    return found
+
+
+def _hashable(value: Any) -> Hashable:
+    if isinstance(value, list):
+        return tuple(_hashable(part) for part in value)
+    if isinstance(value, dict):
+        return frozenset((name, _hashable(part)) for name, part in value.items())
+    return value  # type: ignore[no-any-return]
