@@ -186,3 +186,16 @@ def test_a_report_is_one_page(results: Path, tmp_path: Path) -> None:
         write_report(tmp_path / "nowhere", tmp_path / "report.html")
     with pytest.raises(TacitError, match="holds no run"):
         write_report(tmp_path, tmp_path / "report.html")
+
+
+def test_a_report_shows_the_game_its_equilibria_and_of_which_seed_the_policy_is(tmp_path) -> None:
+    from tacit.experiments import Experiment
+    from tacit.view.report import report_document
+
+    Experiment("x", 50, ("chicken",), ("stage-v-cce",), seeds=2).run(out=tmp_path)
+    [shown] = report_document(tmp_path)["details"].values()
+    assert shown["game"]["cells"][0][0] == [6.0, 6.0]
+    assert len(shown["game"]["equilibria"]) == 3
+    assert "agent 0: dare; agent 1: yield" in shown["game"]["equilibria"]
+    assert "smallest gap of 2 seeds" in shown["which"]
+    assert "(" not in shown["policy"]

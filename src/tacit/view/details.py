@@ -24,9 +24,11 @@ from tacit.experiments import store
 from tacit.experiments.plan import NO_TABLES, game_of
 from tacit.games.exact import ExactGame
 from tacit.games.naming import action_names, state_name
+from tacit.policies import MarkovPolicy
 from tacit.view import episodes, pictures
 from tacit.view.documents import text
 from tacit.view.folder import StoredRun
+from tacit.view.one_shot import game_document
 
 #: What is shown at most: agents, actions, states, steps of a map, deviations, episodes, and steps of an episode.
 AGENTS, ACTIONS, STATES, STEPS, DEVIATIONS, EPISODES, LENGTH = 8, 12, 40, 40, 40, 3, 200
@@ -72,7 +74,8 @@ def policy_document(game: ExactGame, policy: Any, *, kind: str | None = None) ->
     reached = int((does.reach.max(axis=0) > 0).sum())
     return {
         "kind": found.kind,
-        "policy": text(policy),
+        "policy": _words(policy),
+        "game": game_document(game),
         "agents": game.agents,
         "horizon": game.horizon,
         "averaged": does.averaged,
@@ -92,6 +95,15 @@ def policy_document(game: ExactGame, policy: Any, *, kind: str | None = None) ->
         "deviations": _deviations(game, policy, found),
         "episodes": _episodes(game, policy),
     }
+
+
+def _words(policy: Any) -> str:
+    """Say what kind of policy it is."""
+    if not isinstance(policy, MarkovPolicy):
+        return "A policy with a certificate: all agents replay what was learned, with common random numbers."
+    if policy.product:
+        return "A product policy: each agent draws its action by step and state, independently."
+    return "A correlated policy: one joint action is drawn by step and state, and each agent is told its part."
 
 
 def _map(game: ExactGame, does: Behaviour, i: int, steps: list[int], shown: list[int]) -> dict[str, Any]:

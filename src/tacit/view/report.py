@@ -79,8 +79,16 @@ def report_document(
     document["details"] = {}
     for done, name in enumerate(chosen):
         tell(f"computing what the policy of {name} does", done, len(chosen))
-        document["details"][name] = details(folder.runs[name], named=named)
+        document["details"][name] = {**details(folder.runs[name], named=named), "which": _which(folder, name, document)}
     return document
+
+
+def _which(folder: Folder, name: str, document: dict[str, Any]) -> str:
+    """Say of which seed a policy is."""
+    groups = [group for game in document["games"] for group in game["groups"]]
+    seeds = next(len(group["runs"]) for group in groups if any(run["name"] == name for run in group["runs"]))
+    told = f"The policy of seed {folder.runs[name].spec.seed}"
+    return f"{told}." if seeds == 1 else f"{told}, which has the smallest gap of {seeds} seeds."
 
 
 def _shown(group: dict[str, Any]) -> str | None:

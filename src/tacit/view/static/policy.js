@@ -3,11 +3,21 @@
 tacit.policy = function (found) {
   if (found.sentence) return tacit.el("p", { class: "nothing" }, found.sentence);
   return tacit.el("div", { class: "policy" },
-    tacit.el("p", { class: "code" }, found.policy),
+    tacit.el("p", { class: "note" }, [found.which, found.policy].filter(Boolean).join(" ")),
+    found.game ? tacit.oneShot(found.game) : null,
     tacit.el("div", { class: "halves" },
       tacit.el("div", {}, tacit.bounds(found.gaps), tacit.heat(found)),
       tacit.el("div", {}, found.episodes.length ? tacit.episodes(found) : null, tacit.deviations(found))));
 };
+
+tacit.oneShot = (game) => tacit.el("section", {}, tacit.el("h4", {}, "The game"),
+  tacit.el("div", { class: "scroll" }, tacit.el("table", { class: "numbers" },
+    tacit.el("caption", { class: "note" }, "rewards of agent 0, who chooses the row, and of agent 1"),
+    tacit.el("thead", {}, tacit.el("tr", {}, tacit.el("td", {}), game.columns.map((name) => tacit.el("th", { scope: "col" }, name)))),
+    tacit.el("tbody", {}, game.rows.map((name, a) => tacit.el("tr", {}, tacit.el("th", { scope: "row" }, name),
+      game.cells[a].map(([own, other]) => tacit.el("td", {}, `${tacit.number(own)}, ${tacit.number(other)}`))))))),
+  game.equilibria.length ? tacit.el("p", { class: "note" }, "Nash equilibria:") : null,
+  game.equilibria.length ? tacit.el("ul", {}, game.equilibria.map((one) => tacit.el("li", {}, one))) : null);
 
 tacit.kinds = {
   nash: "Nash: what an agent gains by playing something else while the others stay",
