@@ -54,11 +54,11 @@ def run(args: argparse.Namespace) -> int:
 
 def keep_serving(server: Server, *, open_page: bool) -> int:
     """Print the address, open it, and serve until Ctrl-C, which is how it is meant to end."""
-    print(server.url, flush=True)
-    options.tell("Ctrl-C ends this")
-    if open_page:
-        webbrowser.open(server.url)
     try:
+        print(server.url, flush=True)
+        options.tell("Ctrl-C ends this")
+        if open_page:
+            webbrowser.open(server.url)
         server.run()
     except KeyboardInterrupt:
         options.tell("ended")
