@@ -59,7 +59,9 @@ def peak(read: Callable[[], TabularGame]) -> tuple[TabularGame, int]:
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow if name == "reward-blocks" else []) for name in FILES]
+)
 def test_dpomdp(tmp_path: Path, name: str):
     text, probabilities, rewards = FILES[name]
     path = write(tmp_path, text, f"{name}.dpomdp")

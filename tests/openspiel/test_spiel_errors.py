@@ -28,7 +28,9 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("text", BAD)
+@pytest.mark.parametrize(
+    "text", [pytest.param(text, marks=pytest.mark.slow if text == "markov_soccer" else []) for text in BAD]
+)
 def test_games(text: str):
     with pytest.raises(tacit.TacitError, match=re.escape(BAD[text])) as caught:
         from_openspiel(text)
