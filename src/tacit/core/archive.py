@@ -14,7 +14,7 @@ import tokenize
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -65,8 +65,10 @@ def write(target: str | os.PathLike[str], arrays: Mapping[str, npt.ArrayLike]) -
         np.savez_compressed(stream, **named)
 
 
-def read(source: str | os.PathLike[str], *, limited: bool = True) -> dict[str, Array]:
-    """Read every array of a `.npz`; numbers and text only, never objects.
+def read(
+    source: str | os.PathLike[str], *, limited: bool = True, only: Collection[str] | None = None
+) -> dict[str, Array]:
+    """Read the arrays of a `.npz`, or those of them that `only` names; numbers and text, never objects.
 
     An archive that states to expand enormously is refused, unless `limited` is false: then memory alone decides.
     """
@@ -87,20 +89,15 @@ def read(source: str | os.PathLike[str], *, limited: bool = True) -> dict[str, A
                         f"more than {FOLD} times is refused beyond {memory.human(SMALL)}"
                     )
                 memory.require(expanded, f"{place}")
-                return {info.filename[:-4]: _member(archive, info, place) for info in members}
+                named = {info.filename[:-4]: info for info in members}
+                return {
+                    name: _member(archive, info, place) for name, info in named.items() if only is None or name in only
+                }
     except TacitError:
         raise
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError) as error:
         told = one_line(error, 100)
         raise TacitError(f"{place} is not a whole .npz file: cut short, altered or of another kind ({told})") from None
-
-
-def word(source: str | os.PathLike[str], name: str) -> str:
-    """Read one short text of a `.npz`."""
-    found = read(source).get(name)
-    if found is None or found.dtype.kind != "U" or found.ndim:
-        raise TacitError(f"{source} does not state its {name}")
-    return str(found)
 
 
 def words(name: str, array: Array) -> list[str]:

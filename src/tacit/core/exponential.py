@@ -13,15 +13,17 @@ above 708 infinite.
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 
 import numpy as np
 
 from tacit.core import generics
 
-#: 2^{j/64}, as the bits of floats.
-_POWERS = np.exp2(np.arange(64) / 64).view(np.int64)
+#: 2^{j/64}, as the bits of floats. Rounded from 28 digits, since a library's exp2 may differ in the last one.
+_POWERS = np.array([float(Decimal(2) ** (Decimal(j) / 64)) for j in range(64)]).view(np.int64)
 
-_INVERSE = 64 / math.log(2)
+#: 64/ln 2
+_INVERSE = float.fromhex("0x1.71547652b82fep+6")
 
 #: (ln 2)/64 in two parts, of which the first has so few digits that k times it is exact.
 _HIGH, _LOW = float.fromhex("0x1.62e42feep-7"), float.fromhex("0x1.a39ef35793c76p-39")

@@ -59,7 +59,7 @@ def load(path: str | os.PathLike[str]) -> Policy:
 
 def _kind(path: str | os.PathLike[str]) -> str:
     """Return what a `.npz` states to hold; a game states nothing, and is known by its arrays."""
-    arrays = archive.read(path)
+    arrays = archive.read(path, only=("kind", "rewards", "initial"))  # a record may be large, and is read later
     if "kind" not in arrays and {"rewards", "initial"} <= set(arrays):
         return "game"
     found = arrays.get("kind")

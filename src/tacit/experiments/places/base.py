@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import os
 import queue
+import signal
 from dataclasses import dataclass
+from multiprocessing import resource_tracker
 from typing import Any
 
 from tacit.engine import Event
@@ -104,3 +106,14 @@ class Place:
 def cores() -> int:
     """Return how many cores this process may use: in a job of Slurm, fewer than the machine has."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def hold_interrupts_back() -> set[signal.Signals]:
+    """Let Ctrl-C mean nothing to this thread and to all that it starts; return the signals that were blocked before.
+
+    A terminal sends it to every process of a command, and it is the driver's alone to heed.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        return set()
+    resource_tracker.ensure_running()  # it would lift the block
+    return {signal.Signals(number) for number in signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})}

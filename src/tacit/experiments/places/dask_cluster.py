@@ -14,15 +14,25 @@ import secrets
 import signal
 import threading
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
-from multiprocessing import resource_tracker
 from typing import Any
 
 from tacit.core import extras
 from tacit.core.errors import TacitError, one_line
 from tacit.experiments.places import worker
-from tacit.experiments.places.base import LAST, Began, Failed, Key, Lost, Message, Place, Prepared, Stopped, cores
+from tacit.experiments.places.base import (
+    LAST,
+    Began,
+    Failed,
+    Key,
+    Lost,
+    Message,
+    Place,
+    Prepared,
+    Stopped,
+    cores,
+    hold_interrupts_back,
+)
 from tacit.experiments.places.worker import Parcel
 
 #: Seconds between two looks at the size of the cluster.
@@ -217,26 +227,17 @@ def _connected(distributed: Any, address: str, size: int | None) -> tuple[Any, A
             return distributed.Client(address, set_as_default=False, timeout=10), None
         except (OSError, ValueError) as error:
             raise TacitError(f"no Dask scheduler answers at {address!r}: {one_line(error, 200)}") from None
-    with _interrupts_held_back(), dask.config.set({"distributed.scheduler.allowed-failures": _FAILURES}):
-        cluster = distributed.LocalCluster(
-            n_workers=size or cores(),
-            threads_per_worker=1,
-            host="127.0.0.1",
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,
-        )
-    return distributed.Client(cluster, set_as_default=False), cluster
-
-
-@contextlib.contextmanager
-def _interrupts_held_back() -> Iterator[None]:
-    """Start threads and processes to which Ctrl-C means nothing: a terminal sends it to all of them, and it is ours."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    resource_tracker.ensure_running()  # it would lift the block
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    before = hold_interrupts_back()
     try:
-        yield
+        with dask.config.set({"distributed.scheduler.allowed-failures": _FAILURES}):
+            cluster = distributed.LocalCluster(
+                n_workers=size or cores(),
+                threads_per_worker=1,
+                host="127.0.0.1",
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,
+            )
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return distributed.Client(cluster, set_as_default=False), cluster

@@ -12,12 +12,11 @@ import os
 import pickle
 import signal
 import threading
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from typing import Any
 
 from tacit.experiments.places import worker
-from tacit.experiments.places.base import Began, Failed, Key, Lost, Message, Place
+from tacit.experiments.places.base import Began, Failed, Key, Lost, Message, Place, hold_interrupts_back
 from tacit.experiments.places.worker import Parcel
 
 #: Seconds that an idle worker has to end by itself.
@@ -113,9 +112,7 @@ class _Worker:
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")
-        if hasattr(signal, "pthread_sigmask"):  # Ctrl-C is not theirs to handle, not even while they start
-            resource_tracker.ensure_running()  # it would lift the block
-            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        hold_interrupts_back()  # not even while they start
         self._sending = threading.Lock()
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs,))
