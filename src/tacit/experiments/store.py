@@ -39,7 +39,6 @@ from tacit.experiments import curve_file, files, toml
 from tacit.experiments.outcome import GapOutcome, Outcome
 from tacit.experiments.plan import RunSpec
 from tacit.experiments.summary import checked
-from tacit.policies.starts import beginning
 
 SPEC, CURVE, POLICY, SUMMARY, CHECKPOINT = "spec.toml", "curve.jsonl", "policy.npz", "summary.json", "checkpoint.npz"
 STATES, MACHINE = "states.json", "machine.json"
@@ -177,7 +176,7 @@ def load_policy(place: Path, candidate: str | None = None) -> Any:
         return policy
     if not hasattr(policy, "start"):
         raise TacitError(f"{place} holds {brief(policy)}, which has no {candidate!r}; leave --candidate out")
-    return beginning(policy, candidate)
+    return policy.with_start(candidate)
 
 
 def directories(place: Path) -> list[Path]:
