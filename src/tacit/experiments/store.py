@@ -174,7 +174,7 @@ def load_policy(place: Path, candidate: str | None = None) -> Any:
     policy = policies.load(place / POLICY)
     if candidate is None or getattr(policy, "start", None) == candidate:
         return policy
-    if not hasattr(policy, "start"):
+    if not isinstance(policy, policies.RecordedPolicy):
         raise TacitError(f"{place} holds {brief(policy)}, which has no {candidate!r}; leave --candidate out")
     return policy.with_start(candidate)
 

@@ -204,12 +204,14 @@ class Visits(Sealed):
         order = np.argsort(step)
         return step[order], order
 
-    def rows(self, k: npt.ArrayLike, h: int) -> npt.NDArray[np.floating[Any]]:
+    def rows(self, k: npt.ArrayLike, h: int) -> npt.NDArray[Any]:
         """Return what is stored of the visits at step h of the episodes k, [len(k), Σ(A_i − 1)]."""
         if self.visited is not None:
-            return self.stored[np.asarray(k), h]
+            every: npt.NDArray[Any] = self.stored[np.asarray(k), h]
+            return every
         step, order = self._by_step
-        return self.stored[order[np.searchsorted(step, h * self.episodes + np.asarray(k))]]
+        found: npt.NDArray[Any] = self.stored[order[np.searchsorted(step, h * self.episodes + np.asarray(k))]]
+        return found
 
     def distributions(self, agent: int, k: npt.ArrayLike, h: int) -> FloatArray:
         """Return agent i's distributions [len(k), A_i] at step h of the episodes k."""
