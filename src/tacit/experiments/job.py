@@ -19,7 +19,7 @@ from tacit.experiments.keeping import Keeping, stored
 from tacit.experiments.outcome import Outcome, outcome
 from tacit.experiments.plan import RunSpec, same_game
 from tacit.games.exact import ExactGame, is_exact
-from tacit.learning import Options, run_learner
+from tacit.learning import run_learner
 
 
 @dataclass(frozen=True)
@@ -151,15 +151,13 @@ def _learned(spec: RunSpec, watch: Watcher | None, checkpoint: Checkpoint | None
         if watch is not None:
             watch(event)
 
-    episodes = None if spec.open else spec.episodes
-    options = Options(episodes, spec.seed, spec.certify, spec.keep, spec.points, spec.gap, spec.seconds, spec.thin)
     given: dict[str, Any] = {"watch": timed, "checkpoint": checkpoint}
     with contextlib.ExitStack() as stack:
         game: Any = _game(spec)
         if isinstance(game, NamedEnvironment):  # each run has its own
             given |= game.bounds
             game = stack.enter_context(game.made())
-        run = run_learner(game, spec.learner.name, spec.learner.params, options, **given)
+        run = run_learner(game, spec.learner.name, spec.learner.params, spec.options, **given)
     run.raise_error()  # what was done up to the last checkpoint is kept
     learned = run.episodes - int(times["before"])
     return run, outcome(spec, run, learned=learned, span=(times["began"], times["ended"]))
