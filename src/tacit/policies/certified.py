@@ -33,7 +33,7 @@ from tacit.core import archive, check, sampling, streams
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, frozen
 from tacit.core.types import FloatArray, IntArray
-from tacit.policies import document
+from tacit.policies import document, observed
 from tacit.policies.fitting import check_game, counts, times
 from tacit.policies.part import Part, drawn
 from tacit.policies.showable import Showable
@@ -242,6 +242,7 @@ class CertifiedPolicy(Showable):
                 "states": np.int64(self.states),
                 "rule": np.array(self.rule),
                 "start": np.array(self.start),
+                **observed.arrays(self),
             },
         )
 
@@ -253,7 +254,7 @@ class CertifiedPolicy(Showable):
         if missing:
             raise TacitError(f"{path} is not a certified policy: it has no {' and no '.join(missing)}")
         try:
-            return cls(
+            policy = cls(
                 Owned(arrays["visited"]),
                 Owned(arrays["stored"]),
                 actions=archive.integers("actions", arrays["actions"]),
@@ -261,6 +262,7 @@ class CertifiedPolicy(Showable):
                 rule=archive.single("rule", arrays["rule"]),
                 start=archive.single("start", arrays["start"]),
             )
+            return policy._observing(arrays)
         except (TacitError, ValueError, TypeError) as error:
             raise TacitError(f"{path} is not a certified policy: {one_line(error, 300)}") from None
 

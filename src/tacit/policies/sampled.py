@@ -20,7 +20,7 @@ from tacit.core import archive, check
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, frozen
 from tacit.core.types import FloatArray, IntArray
-from tacit.policies import document
+from tacit.policies import document, observed
 from tacit.policies.certified import MOST, STARTS, check_stored, columns, restored
 from tacit.policies.fitting import times
 from tacit.policies.part import Part
@@ -193,7 +193,8 @@ class SampledPolicy(Showable):
         if document.named(path):
             raise TacitError(f"{path} is JSON, in which sampled policies are not written; use a name that ends in .npz")
         document.checked_ending(path, ".npz")
-        archive.write(path, {"kind": np.array("sampled"), **{key: np.asarray(getattr(self, key)) for key in KEYS}})
+        arrays = {key: np.asarray(getattr(self, key)) for key in KEYS}
+        archive.write(path, {"kind": np.array("sampled"), **arrays, **observed.arrays(self)})
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> SampledPolicy:
@@ -205,7 +206,7 @@ class SampledPolicy(Showable):
                 raise TacitError(f"it has no {' and no '.join(missing)}")
             sizes = {key: archive.single(key, found[key]) for key in ("states", "horizon", "episodes", "start")}
             arrays = [found[key] for key in KEYS[:5]]
-            return cls(*arrays, actions=archive.integers("actions", found["actions"]), **sizes)
+            return cls(*arrays, actions=archive.integers("actions", found["actions"]), **sizes)._observing(found)
         except (TacitError, ValueError, TypeError) as error:
             raise TacitError(f"{path} is not a sampled policy: {one_line(error, 300)}") from None
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from tacit.core import archive, check
 from tacit.core.errors import TacitError, one_line
 from tacit.core.ownership import Owned
-from tacit.policies import document
+from tacit.policies import document, observed
 from tacit.policies.certified import CertifiedPart, CertifiedPolicy, columns
 from tacit.policies.showable import Showable
 
@@ -103,6 +103,7 @@ class SeparatePolicy(Showable):
                 "states": np.array([own.states for own in self.each]),
                 "rule": np.array(self.rule),
                 "start": np.array(self.start),
+                **observed.arrays(self),
             },
         )
 
@@ -123,7 +124,7 @@ class SeparatePolicy(Showable):
             if stored.shape != (*visited.shape[:2], width):
                 raise TacitError(f"stored has shape {stored.shape}; it must be {(*visited.shape[:2], width)}")
             words = {key: archive.single(key, arrays[key]) for key in ("rule", "start")}
-            return cls.of(visited, stored, actions=actions, states=states, **words)
+            return cls.of(visited, stored, actions=actions, states=states, **words)._observing(arrays)
         except (TacitError, ValueError, TypeError) as error:
             raise TacitError(f"{path} is not a separate policy: {one_line(error, 300)}") from None
 
