@@ -20,6 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.core import memory
+from tacit.core.elementary import exp_each, log
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray
 from tacit.evaluation.contraction import own_payoffs
@@ -119,9 +120,9 @@ class _Hedge:
             self._moved[i] += np.abs(seen - self._recent[i]).max(axis=-1) ** 2
             self._sum[i] += seen
             self._recent[i] = seen
-            eta = (np.log(payoff.shape[-1]) / np.maximum(self._moved[i], 1e-300)) ** 0.5
+            eta = (float(log(payoff.shape[-1])) / np.maximum(self._moved[i], 1e-300)) ** 0.5
             score = eta[..., None] * (self._sum[i] + seen) + self._first[i]
-            weight = np.exp(score - score.max(axis=-1, keepdims=True))
+            weight = exp_each(score - score.max(axis=-1, keepdims=True))
             weight /= weight.sum(axis=-1, keepdims=True)
             self._rows[i] = _stationary(weight) if self._swap else weight
 

@@ -6,6 +6,7 @@ no deviation at a single (h, s) pays, hence none at several.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -182,13 +183,8 @@ def _stage_by_stage(game: TabularGame, select: str) -> Solution:
 
     def fill(h: int, s: int, payoffs: FloatArray) -> FloatArray:
         if small:
-            found = bimatrix.extreme_equilibria(payoffs)
+            found = bimatrix.extreme_equilibria(payoffs if h + 1 == game.horizon else _rounded(payoffs))
             mixed = [found.rows, found.columns]
-            if not len(found.rows):
-                raise NoExactNash(
-                    f"no equilibrium of the stage game at step {h} in state {s} is found: its payoffs differ by too "
-                    f"many orders of magnitude"
-                )
         else:
             pure = bimatrix.pure_equilibria(payoffs)
             if not pure:
@@ -211,6 +207,17 @@ def _stage_by_stage(game: TabularGame, select: str) -> Solution:
     once = (game.states, game.horizon) == (1, 1)
     where = "of the game" if once else "of each stage game, backwards from the last step"
     return replace(found, method=f"{kind} {where}; selected by: {select}")
+
+
+def _rounded(payoffs: FloatArray) -> FloatArray:
+    """Round to 12 digits of the largest: what follows is summed up in floats, which must not tell equal payoffs apart.
+
+    >>> _rounded(np.array([0.1 + 0.2, 0.3])).tolist()
+    [0.3, 0.3]
+    """
+    largest = float(np.abs(payoffs).max())
+    rounded: FloatArray = payoffs if largest == 0 else np.round(payoffs, min(11 - math.floor(math.log10(largest)), 300))
+    return rounded
 
 
 def _steps(game: TabularGame, what: str) -> str:
