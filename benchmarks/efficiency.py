@@ -361,9 +361,10 @@ if it is not named): "general S2 A2 H5" is a general-sum game with 2 states, 2 a
 
 Counted is until the *certified* cce gap of the answer is first below 10 % and below 3 % of the gap of uniform play
 (`benchmarks/games.py` has the games): there a run with `gap=` ends, and keeps that policy. A last iterate may be above
-again later. Half of the games ("held-out") were not used while the learner was designed. One exception: how hardly visited states are valued was changed after a run over all
-games had stalled on gridworlds of both halves; the new rule was chosen on the design half, of four, and about 25
-settings of the other parameters were tried there and left as they were.
+again later. Half of the games ("held-out") were not used while the learner was designed. One exception: how hardly
+visited states are valued was changed after a run over all games had stalled on gridworlds of both halves; the new rule
+was chosen on the design half, of four, and about 25 settings of the other parameters were tried there and left as they
+were.
 
 `adaptive-v` is `adaptive-v-cce` with nothing set; its answer is the best of its candidates, the one with the smallest
 gap. The published algorithm is `stage-v-cce` with the theory's constants ("theory"), and with a recipe (`step=0.2,
@@ -475,8 +476,8 @@ def main() -> None:
 
 def limits(store: Store) -> Iterator[str]:
     """Say how many seeds and games there are of each learner, and where runs that had not arrived ended."""
-    yield "A run ends when adaptive-v's latest, or another's average, is below 3 %, or at its limit of CPU time or of 10^7"
-    yield "episodes:\n"
+    yield "A run ends when adaptive-v's latest, or another's average, is below 3 %, or at its limit of CPU time or of"
+    yield "10^7 episodes:\n"
     for label in CASES:
         held = {name: store.seeds(label, name) for name in GAMES}
         runs = [run for each in held.values() for run in each]

@@ -266,7 +266,7 @@ class Run:
     def exploit(self, candidate: str | None = None, **options: Any) -> Any:
         """Train best responses against the run's policy, or another candidate, where it was learned.
 
-        Returns what `tacit.exploit` returns, and takes its options: a lower bound on the gap, with an interval.
+        Returns what `tacit.exploit` returns, and takes its options: gains with intervals, and a lower bound on the gap.
         """
         if candidate is not None and candidate not in self.candidates:
             raise TacitError(f"no candidate {candidate!r}; this run has {', '.join(self.candidates)}")
