@@ -46,7 +46,7 @@ def test_a_thinned_run_certifies_the_policy_that_it_returns(kind: str, learner: 
     run = tacit.learn(game, learner, episodes=60, seed=1, points=2, thin=2, progress=seen.append)
     assert any("2 visits of each stage are kept" in getattr(event, "text", "") for event in seen)
     policy = run.candidates["average"].policy
-    assert isinstance(policy, tacit.SampledPolicy)
+    assert isinstance(policy, tacit.RecordedPolicy)
     for name in ("average", "latest"):
         found = tacit.evaluate(game, run.candidates[name].policy, gap=run.gaps.kind)
         np.testing.assert_allclose(found.gaps, run.candidates[name].gaps.upper, atol=1e-10)

@@ -17,7 +17,7 @@ from tacit.environments.intervals import interval, lower
 from tacit.environments.players import Deviation
 from tacit.environments.training import Model
 from tacit.games.protocol import is_game
-from tacit.policies import CertifiedPolicy, MarkovPolicy
+from tacit.policies import MarkovPolicy, RecordedPolicy
 
 #: Episodes that are played at once: bounds memory, and how long Ctrl-C waits.
 BATCH = 2_000
@@ -317,7 +317,7 @@ def arena_of(game: Any, policy: Any, **given: Any) -> Arena:
     if is_game(game) and not hasattr(game, "observations"):
         for name in (key for key, value in given.items() if value is not None):
             raise TacitError(f"{name} is for environments without tables; {game!r} has its own")
-        fits = (MarkovPolicy, CertifiedPolicy)
+        fits = (MarkovPolicy, RecordedPolicy)
         if isinstance(policy, fits) and (policy.agents, policy.actions) != (game.agents, game.actions):
             raise TacitError(f"the policy does not fit the game: {policy!r} for {game!r}")
         return GameArena(game)

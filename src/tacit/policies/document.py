@@ -19,7 +19,7 @@ from tacit.policies.observed import SPREAD
 FORMAT, VERSION = "tacit policy", 1
 
 #: Which class reads which kind.
-READERS = {"product": "MarkovPolicy", "correlated": "MarkovPolicy", "thinned": "ThinnedPolicy"}
+READERS = {"product": "MarkovPolicy", "correlated": "MarkovPolicy", "thinned": "DeployedPolicy"}
 
 
 def named(path: str | os.PathLike[str]) -> bool:
@@ -105,7 +105,7 @@ def _check_header(place: Path, document: Any, reader: str) -> None:
     if not isinstance(kind, str) or kind not in READERS:
         raise TacitError(f"{place} has kind {brief(kind)}; known: {', '.join(READERS)}")
     if READERS[kind] != reader:
-        raise TacitError(f"{place} holds a {kind} policy; read it with {READERS[kind]}.load")
+        raise TacitError(f"{place} holds another kind of policy; read it with {READERS[kind]}.load")
     if "agent" in document:
         agent = brief(document["agent"])
         raise TacitError(f"{place} holds the part of agent {agent} alone; read the document of all agents instead")
