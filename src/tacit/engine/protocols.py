@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from tacit.core.types import FloatArray
+from tacit.engine.checkpoint import Arrays
 from tacit.engine.curve import Measures
-from tacit.engine.record import Nothing
+from tacit.engine.observers import Nothing
 from tacit.engine.run import Candidate, Gaps
-from tacit.engine.validation import Arrays
 from tacit.games.protocol import Game
 from tacit.learners import Learner, World
 from tacit.policies import MarkovPolicy

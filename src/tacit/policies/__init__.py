@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
 import os
-from collections.abc import Sequence
 from typing import Any
 
 from tacit.core import archive
@@ -67,31 +67,12 @@ def _kind(path: str | os.PathLike[str]) -> str:
     return str(found)
 
 
-# names of the release before -----------------------------------------------------------------------------------------
-
-CertifiedPolicy, CertifiedPart = RecordedPolicy, RecordedPart
-ThinnedPolicy, ThinnedPart = DeployedPolicy, DeployedPart
-
-
-class SampledPolicy(RecordedPolicy):
-    """The old name of `RecordedPolicy.of_stages`."""
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> RecordedPolicy:  # type: ignore[misc]
-        """Make a recorded policy of some visits of each stage."""
-        return RecordedPolicy.of_stages(*args, **kwargs)
-
-
-class SeparatePolicy(RecordedPolicy):
-    """The old name of `RecordedPolicy.of_records`, which takes the records instead of policies made of them."""
-
-    def __new__(cls, each: Sequence[RecordedPolicy]) -> RecordedPolicy:  # type: ignore[misc]
-        """Make a recorded policy in which each agent has its own record."""
-        return RecordedPolicy.of_records([own.record for own in each], start=each[0].start)
+def __getattr__(name: str) -> Any:
+    """Find the names of the release before."""
+    return getattr(importlib.import_module("tacit.policies._old_names"), name)
 
 
 __all__ = [
-    "CertifiedPart",
-    "CertifiedPolicy",
     "DeployedPart",
     "DeployedPolicy",
     "MarkovPart",
@@ -99,9 +80,5 @@ __all__ = [
     "Part",
     "RecordedPart",
     "RecordedPolicy",
-    "SampledPolicy",
-    "SeparatePolicy",
-    "ThinnedPart",
-    "ThinnedPolicy",
     "load",
 ]
