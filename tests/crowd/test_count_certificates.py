@@ -115,11 +115,12 @@ def test_a_checkpoint_resumes_to_the_same_bits(thin: int | None, tmp_path: Path)
 
 def test_the_decision_to_thin_is_made_beforehand():
     from tacit.learners import REGISTRY
-    from tacit.learning import Options, thinning
+    from tacit.learning import thinning
+    from tacit.options import Options
 
     learner = REGISTRY.make("adaptive-v-cce")
     large, small = tacit.make("congestion", agents=1000), tacit.make("congestion", agents=10)
     assert thinning(large, learner, Options(10**6)) == 8
     assert thinning(large, learner, Options(100)) is None
     assert thinning(small, learner, Options(10**5)) is None
-    assert thinning(small, learner, Options(100, thin=3)) == 3
+    assert thinning(small, learner, Options(100, visits_per_stage=3)) == 3

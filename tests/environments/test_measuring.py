@@ -172,7 +172,7 @@ def test_a_range_that_was_only_seen_is_said():
 def test_the_model_plans_as_value_iteration_does():
     """With every transition seen in its true share, the plan is the exact best response."""
     game = tacit.make("random-general-sum", agents=1, states=3, actions=2, horizon=3, seed=2)
-    arena = tacit.environments.arena.GameArena(game)
+    arena = tacit.environments.play.GameArena(game)
     policy, model = tacit.MarkovPolicy.uniform(game), Model(0, 3, 2)
     model.add(arena.play(policy, range(60_000), seed=0), 3)
     best = tacit.best_response(game, policy, 0).value

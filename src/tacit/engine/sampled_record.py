@@ -36,7 +36,8 @@ def sampled_record(game: Game, episodes: int, most: int) -> SampledRecord:
     times = schedule(game, episodes, most)
     C, J, width = game.horizon * game.states, len(times.length), sum(game.actions) - game.agents
     memory.require(
-        C * J * most * (8 + 4 * width), f"the record of {most} visits of each stage (a smaller thin= takes less)"
+        C * J * most * (8 + 4 * width),
+        f"the record of {most} visits of each stage (a smaller visits_per_stage= takes less)",
     )
     return SampledRecord(
         times=times,

@@ -25,7 +25,8 @@ from tacit.experiments.progress import Progress
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.tabular import TabularGame
 from tacit.learners.teams import resolved
-from tacit.learning import Options, check_limits, run_learner
+from tacit.learning import run_learner
+from tacit.options import Options
 
 #: A run has arrived when its gap is at most this share of the gap of uniform play.
 SHARE = 0.1
@@ -107,7 +108,7 @@ def budget(episodes: int | None, seconds: float | None, default: float) -> Budge
         raise TacitError("episodes and seconds are both given; give one of them")
     if episodes is None and seconds is None:
         seconds = default
-    check_limits(episodes, None, seconds)
+    Options(episodes, seconds=seconds)  # checks them
     return Budget(episodes, seconds)
 
 

@@ -24,9 +24,6 @@ from tacit.games.protocol import Game
 from tacit.learners import Learner
 from tacit.policies import MarkovPolicy, RecordedPolicy
 
-#: Visits of each stage that can be kept, at most.
-MOST_THIN = 10**6
-
 
 class ThinnedOutput(CertifiedOutput):
     """For learners whose guarantee is about a certified policy, in runs too large to keep or certify every visit.
@@ -38,9 +35,9 @@ class ThinnedOutput(CertifiedOutput):
         self, *, game: Game, learner: Learner, episodes: int, seed: int, certify: bool | None, keep: bool, thin: int
     ) -> None:
         self.game, self.learner, self.episodes, self.seed = game, learner, episodes, seed
-        self.most = check.integer("thin", thin, least=1, most=MOST_THIN)
+        self.most = check.integer("visits_per_stage", thin, least=1)
         if learner.output != "certified":
-            raise TacitError("thin is for learners of certified policies; leave it out")
+            raise TacitError("visits_per_stage is for learners of certified policies; leave it out")
         self.tables: ExactGame | None = game if is_exact(game) and certify is not False else None
         self.certificate = (
             Nothing()
