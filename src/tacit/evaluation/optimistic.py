@@ -8,7 +8,7 @@ distribution of their advice [Blum, Mansour, "From external to internal regret",
 the policy at (h, s), and its values are theirs, as in value iteration. No joint action is ever listed, so the cost is
 that of T expected payoffs for each (h, s).
 
-The result is a `SampledPolicy`: its record holds the rounds of the last step as the first episodes, those of the step
+The result is a `RecordedPolicy`: its record holds the rounds of the last step as the first episodes, those of the step
 before as the next, and so on. Played, and evaluated, it draws one of the T rounds of each (h, s) it comes to.
 """
 
@@ -27,15 +27,15 @@ from tacit.evaluation.contraction import own_payoffs
 from tacit.evaluation.seats import expected, seats
 from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame
-from tacit.policies.certified import columns
 from tacit.policies.markov import MarkovPolicy
-from tacit.policies.sampled import SampledPolicy
+from tacit.policies.recorded import RecordedPolicy
+from tacit.policies.visits import columns
 
 
 class Learned(NamedTuple):
     """What the rounds led to."""
 
-    policy: SampledPolicy
+    policy: RecordedPolicy
     V: FloatArray  # [N, H + 1, S]
     marginals: MarkovPolicy  # what each agent plays on average, independently: a candidate for nash
     last: MarkovPolicy  # the last rounds
@@ -143,12 +143,12 @@ def _whole(rows: FloatArray) -> FloatArray:
     return total
 
 
-def _recorded(game: ExactGame, stored: np.ndarray) -> SampledPolicy:
+def _recorded(game: ExactGame, stored: np.ndarray) -> RecordedPolicy:
     """Write the rounds [H, S, T, width] as the record of a run whose last step came first."""
     H, S, T, width = stored.shape
     h, s, t = np.meshgrid(np.arange(H), np.arange(S), np.arange(T), indexing="ij")
     episode = (H - 1 - h) * S * T + s * T + t
-    policy = SampledPolicy(
+    policy = RecordedPolicy.of_stages(
         (h * S + s).ravel(),
         np.zeros(H * S * T, dtype=np.int64),
         episode.ravel(),

@@ -24,7 +24,7 @@ from tacit.evaluation.objectives import OBJECTIVES, RULES, checked, ranked
 from tacit.games.exact import ExactGame, with_tables
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy
-from tacit.policies.sampled import SampledPolicy
+from tacit.policies.recorded import RecordedPolicy
 
 CONCEPTS = ("optimum", "cce", "ce", "nash")
 
@@ -36,7 +36,7 @@ class Solution:
     Attributes
     ----------
     concept : {"optimum", "cce", "ce", "nash"}
-    policy : MarkovPolicy, or SampledPolicy where it was learned
+    policy : MarkovPolicy, or RecordedPolicy where it was learned
     values : array [N]
         Expected return of each agent from the initial distribution.
     V : array [N, H + 1, S]
@@ -55,7 +55,7 @@ class Solution:
     """
 
     concept: str
-    policy: MarkovPolicy | SampledPolicy
+    policy: MarkovPolicy | RecordedPolicy
     values: FloatArray
     V: FloatArray
     method: str = "backward induction"
@@ -204,7 +204,7 @@ def _stage_by_stage(game: TabularGame, select: str) -> Solution:
 
     _backward(game, V, fill)
     found = _solution(game, "nash", MarkovPolicy([Owned(own) for own in probs]), V)
-    kind = "all equilibria" if small else "the pure equilibria"
+    kind = "all extreme equilibria" if small else "the pure equilibria"
     once = (game.states, game.horizon) == (1, 1)
     where = "of the game" if once else "of each stage game, backwards from the last step"
     return replace(found, method=f"{kind} {where}; selected by: {select}")
