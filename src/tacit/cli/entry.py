@@ -20,7 +20,15 @@ def main() -> int:
     from tacit.cli.main import main as program
 
     signal.signal(signal.SIGINT, before)
-    return program()
+    code = program()
+    ray = sys.modules.get("ray")
+    if ray is not None and ray.is_initialized():
+        # The head of its cluster is lost, or it would be closed: to disconnect would take a minute, and the usual end of
+        # the interpreter may crash in threads of Ray.
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
 
 
 if __name__ == "__main__":

@@ -85,6 +85,9 @@ class Desk:
     def event(self, k: int, event: Event) -> None:
         """Take note of an event."""
 
+    def lost(self, k: int, where: str) -> None:
+        """Take note that the worker has died, and that another will begin."""
+
     def more(self, k: int, result: Any) -> Any | None:
         """Return what a job lacked, as the item of another try; None takes the result as it is."""
         return None
@@ -102,6 +105,7 @@ class _Running:
     key: Key
     item: Any
     begun: int = 0  # how often a worker began with it, in all tries
+    where: str = ""  # the worker that has begun, in this try
     deadline: float = math.inf  # of the timeout; a job that no worker has begun has none
 
 
@@ -142,6 +146,8 @@ class Dispatcher:
                             raise
                         interrupts.pending = True
             finally:
+                for k in [*self._running, *(one.key[0] for one in self._again)]:  # the place is lost, or a 2nd Ctrl-C
+                    self._end(k, None)
                 self._place.close()
         return Batch(self._results, self._stopping)
 
@@ -177,7 +183,9 @@ class Dispatcher:
         if one is None or one.key != key:  # of a try that was given up
             return
         if isinstance(message, Began):
-            one.begun += 1
+            if one.where:  # the place itself has given it to another
+                self._desk.lost(k, one.where)
+            one.begun, one.where = one.begun + 1, message.where
             one.deadline = self._deadline(_GETTING_READY)
             self._desk.began(k, message.where)
         elif isinstance(message, Prepared):
@@ -211,7 +219,6 @@ class Dispatcher:
 
     def _lost(self, k: int, one: _Running) -> None:
         """Try again what a dead worker had, unless too many have died of it."""
-        _log.info("tacit: the worker of job %d died", k)
         if self._stopping:
             self._end(k, None)
         elif one.begun > DEATHS:
@@ -219,6 +226,7 @@ class Dispatcher:
         else:
             del self._running[k]
             self._again.append(one)
+            self._desk.lost(k, one.where)
 
     def _expire(self) -> None:
         """End jobs that have run for too long."""
