@@ -1,4 +1,4 @@
-"""Clusters that tacit starts itself are private, and listen on loopback alone; one that is lost is told in a sentence."""
+"""Clusters that tacit starts are private and listen on loopback alone; one that is lost is told in a sentence."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import asyncio
 import contextlib
 import ipaddress
 import os
+import re
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -44,7 +46,7 @@ def running(place: Path, on: str) -> Iterator[subprocess.Popen[str]]:
     pipes = {"stderr": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     process = subprocess.Popen(command, cwd=place, start_new_session=True, **pipes)  # type: ignore[call-overload]
     try:
-        while not list((place / "out").glob("*/curve.jsonl")):
+        while not any(path.stat().st_size for path in (place / "out").glob("*/curve.jsonl")):
             assert process.poll() is None, process.stderr.read()
             time.sleep(0.1)
         yield process
@@ -84,6 +86,8 @@ def test_two_runs_on_ray_have_clusters_of_their_own_on_loopback_alone(tmp_path: 
         for own in ports:
             assert len(own) >= 4  # the head, the node, a worker, the driver
             assert [address for address, _ in own if not is_loopback(address)] == []
+        homes = {found for one in tree(first) for found in re.findall(r"/\S*/tacit-ray-\w+", " ".join(one.cmdline()))}
+        assert [stat.S_IMODE(os.stat(home).st_mode) for home in homes] == [0o700]
         assert not {port for _, port in ports[0]} & {port for _, port in ports[1]}
         for one in tree(first):
             with contextlib.suppress(psutil.NoSuchProcess):

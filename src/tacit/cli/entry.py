@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from types import FrameType
 
 
@@ -21,14 +22,21 @@ def main() -> int:
 
     signal.signal(signal.SIGINT, before)
     code = program()
-    ray = sys.modules.get("ray")
-    if ray is not None and ray.is_initialized():
-        # The head of its cluster is lost, or it would be closed: to disconnect would take a minute, and the usual end of
-        # the interpreter may crash in threads of Ray.
+    if _left_behind():
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
     return code
+
+
+def _left_behind() -> bool:
+    """Say whether threads still run that were given up: the interpreter's usual end would wait for them, or crash.
+
+    That is a job that compiles after Ctrl-C, or Ray's where the head of its cluster is lost: otherwise it is closed.
+    """
+    ray = sys.modules.get("ray")
+    jobs = any(thread.name == "tacit-job" for thread in threading.enumerate())
+    return jobs or (ray is not None and bool(ray.is_initialized()))
 
 
 if __name__ == "__main__":

@@ -223,7 +223,7 @@ class _Connection:
     Parameters
     ----------
     home : TemporaryDirectory, optional
-        The files of a private cluster.
+        Holds the files of a private cluster, in a directory within that Ray opens to everybody.
     """
 
     def __init__(self, ray: Any, home: TemporaryDirectory[str] | None = None) -> None:
@@ -277,7 +277,7 @@ def _started(ray: Any, size: int) -> _Connection:
     )
     try:
         with _staying_local(ray):
-            ray.init(address="local", num_cpus=size, _temp_dir=home.name, **LOCAL, **_QUIET)
+            ray.init(address="local", num_cpus=size, _temp_dir=f"{home.name}/ray", **LOCAL, **_QUIET)
         addresses = {node["NodeManagerAddress"] for node in ray.nodes()}
         if addresses != {_LOOPBACK}:
             raise TacitError(f"this version of Ray listens at {', '.join(addresses)}, not at {_LOOPBACK} alone")
