@@ -59,7 +59,7 @@ class Ledger(Desk):
 
     def lost(self, k: int, where: str) -> None:
         """Tell that it is tried again."""
-        spec = self._specs[k]
+        spec = self._orders[k].spec
         which = f"{spec.game.name} with {spec.label}, seed {spec.seed}"
         self._watch.note(f"the worker {where} died; another takes over its run ({which})")
 
