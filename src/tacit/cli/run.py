@@ -50,11 +50,11 @@ happens), summary.json, policy.npz. Kill or interrupt it and run the same comman
 Finished runs are not run again, failed ones are; several processes may share a DIR.
 
 --on WHERE: threads[:N] · processes[:N] · ray[:ADDRESS] · dask[:SCHEDULER]. Results are the same everywhere, and no
-shared disk is needed: this process alone writes to DIR. Without an address, `ray` and `dask` use the cluster that runs
-here or that RAY_ADDRESS or DASK_SCHEDULER_ADDRESS names, and start one on this machine if there is none. A worker that
-dies costs its own job some time; a job whose workers die three times, that raises, or that takes longer than --timeout
-counts as failed, and the others go on. --shard 3/50 runs the third of fifty parts, for job arrays (see the
-page "From a laptop to a cluster" of the documentation).
+shared disk is needed: this process alone writes to DIR. Without an address, `ray` and `dask` start a cluster on
+this machine that is private to this command; `ray:auto` joins the one that Ray finds (RAY_ADDRESS), and `dask` the one
+that DASK_SCHEDULER_ADDRESS names. A worker that dies costs its own job some time; a job whose workers die three times,
+that raises, or that takes longer than --timeout counts as failed, and the others go on. --shard 3/50 runs the third of
+fifty parts, for job arrays (see the page "From a laptop to a cluster" of the documentation).
 
 --import FILE.py runs a script of yours first, which makes your own games, learners and bandits known, e.g. by
 tacit.learners.REGISTRY.add("mine", Mine). An experiment may list the scripts it needs (scripts = ["mine.py"]); they are
