@@ -121,7 +121,7 @@ class Result:
 
 
 class Output(Protocol):
-    """What a run yields besides rewards, and how good that is.
+    """What a run yields besides rewards, and how good that is; it is made with `game`, `learner` and `options`.
 
     Attributes
     ----------

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from tacit.core import check
+from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
 from tacit.core.table import Document, Table, number
 from tacit.core.types import FloatArray
@@ -23,6 +25,8 @@ from tacit.policies.recorded import RecordedPolicy
 
 #: Rounding that a gap may show below zero, relative to the largest return in absolute value.
 ROUNDING = 1e-9
+
+_UNIFORM_GAPS: WeakKeyDictionary[ExactGame, float] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +101,8 @@ def evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy, *, gap: str
         check_policy(policy)
         kind = gap if gap is not None else ("nash" if policy.product else "cce")
         found = deviations(game, policy, kind)
-        values = found.V[:, 0] @ game.initial
-        gaps = found.best[:, 0] @ game.initial - values
+        values = dot(found.V[:, 0], game.initial)
+        gaps = dot(found.best[:, 0], game.initial) - values
     scale = game.horizon * max(abs(game.reward_range[0]), abs(game.reward_range[1]), 1e-300)
     # who ignores a correlated draw may do worse than who follows it, and then stays: a gain of zero
     may_lose = kind == "cce" and (isinstance(policy, RecordedPolicy) or not policy.product)
@@ -110,6 +114,8 @@ def evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy, *, gap: str
 
 def uniform_gap(game: ExactGame) -> float:
     """Return the exact gap of uniform play, of whichever kind: for product policies they are the same.
+
+    It is computed once for each game.
 
     Parameters
     ----------
@@ -126,7 +132,9 @@ def uniform_gap(game: ExactGame) -> float:
     >>> uniform_gap(tacit.make("matching-pennies")), uniform_gap(tacit.make("prisoners-dilemma"))
     (0.0, 0.75)
     """
-    return evaluate(game, MarkovPolicy.uniform(game)).gap
+    if game not in _UNIFORM_GAPS:
+        _UNIFORM_GAPS[game] = evaluate(game, MarkovPolicy.uniform(game)).gap
+    return _UNIFORM_GAPS[game]
 
 
 def l2_gap(game: ExactGame, policy: MarkovPolicy, *, tie: float = 1e-9) -> float:
@@ -169,13 +177,13 @@ def l2_gap(game: ExactGame, policy: MarkovPolicy, *, tie: float = 1e-9) -> float
     if isinstance(game, CountGame):
         for h, gains in enumerate(crowd_gains(game, policy, best)):
             away = [distances_to_best(own, gains[:, i], slack) for i, own in enumerate(policy.at(h))]
-            total += float(d[h] @ np.sum(away, axis=0))
+            total += float(dot(d[h], np.sum(away, axis=0)))
         return total
     for h in range(game.horizon):
         rows = policy.at(h)
         payoffs = game.step_rewards(h) + game.expect(h, best[:, h + 1])
         for i, own in enumerate(rows):
-            total += float(d[h] @ distances_to_best(own, own_payoffs(payoffs[i], rows, i), slack))
+            total += float(dot(d[h], distances_to_best(own, own_payoffs(payoffs[i], rows, i), slack)))
     return total
 
 

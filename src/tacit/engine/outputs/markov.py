@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -11,12 +12,13 @@ from tacit.core import streams
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.engine.checkpoint import Arrays, check_names, checked, whole_number
+from tacit.engine.choice import choose
 from tacit.engine.curve import Measures
 from tacit.engine.fused import chunk_of
 from tacit.engine.observers import Trace, trace
 from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.run import Candidate, Gaps
-from tacit.evaluation import evaluate, evaluate_iterates, l2_gap
+from tacit.evaluation import evaluate, evaluate_iterates, l2_gap, uniform_gap
 from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
@@ -40,7 +42,7 @@ class MarkovOutput(Output):
     def __init__(self, *, game: Game, learner: Learner, options: Options) -> None:
         if options.visits_per_stage is not None:
             raise TacitError("visits_per_stage is for learners of recorded policies; leave it out")
-        self.game, certify = game, options.certify
+        self.game, self.options, certify = game, options, options.certify
         self._tables = tables_to_measure(game, True if learner.exact and certify is None else certify)
         self._final = game if is_exact(game) and certify is not False else None
         self._keeps_best = learner.exact
@@ -91,14 +93,18 @@ class MarkovOutput(Output):
         }
 
     def result(self, engine: Engine, done: int) -> Result:
-        """Return the last iterate, and the best one where it was kept, with their exact gaps."""
+        """Return the last iterate, and the one with the smallest gap where it was kept, with their exact gaps."""
         last = engine.policy(engine.distributions())
         sampled = last if self._sampled is None else engine.policy(self._sampled)
         candidates = {"last": exact_candidate(self._final, last)}
         if not self._keeps_best:
             return Result(last, candidates, "last", sampled)
         best = last if self._best is None else engine.policy(self._best)
-        return Result(last, {"best": exact_candidate(self._final, best), **candidates}, "best", sampled)
+        candidates["best"] = exact_candidate(self._final, best)
+        if self._final is None:
+            return Result(last, candidates, "best", sampled)
+        chosen = choose(candidates, functools.partial(uniform_gap, self._final), target=self.options.gap)
+        return Result(last, candidates, chosen, sampled)
 
     def snapshot(self) -> Arrays:
         """Return the iterates that are kept, where there are any yet, and the measures so far."""
