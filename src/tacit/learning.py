@@ -140,7 +140,13 @@ def learn(
     options = Options(episodes, seed, certify, keep, points, gap, seconds, thin)
     if isinstance(params.get("start"), Run):
         params["start"] = params["start"].last
-    given = {"horizon": horizon, "reward_range": reward_range, "encode": encode, "pickle_env": pickle_env or None}
+    given = {
+        "horizon": horizon,
+        "reward_range": reward_range,
+        "encode": encode,
+        "pickle_env": check.flag("pickle_env", pickle_env) or None,
+    }
+    check.function("progress", progress)
     watch = shown if progress is None else and_shown(progress)
     run = run_learner(game, learner, params, options, watch=watch, checkpoint=checkpoint, **given)
     for note in run.warnings:
@@ -163,8 +169,8 @@ class Options:
 
     def __post_init__(self) -> None:
         check_limits(self.episodes, self.gap, self.seconds)
-        limits.integer("seed", self.seed, least=0, most=limits.SEED + limits.SEEDS)
-        limits.integer("points", self.points, least=1, most=limits.POINTS)
+        limits.integer("seed", self.seed)
+        limits.integer("points", self.points)
         if self.certify is not None:
             check.flag("certify", self.certify)
         check.flag("keep", self.keep)
@@ -184,7 +190,7 @@ class Options:
 def check_limits(episodes: int | None, gap: float | None, seconds: float | None) -> None:
     """Raise unless these say when a run ends."""
     if episodes is not None:
-        limits.integer("episodes", episodes, least=1, most=limits.EPISODES)
+        limits.integer("episodes", episodes)
     elif gap is None and seconds is None:
         raise TacitError("episodes is missing; say how many, or when to stop: by gap, by seconds or by both")
     if gap is not None:

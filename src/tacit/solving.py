@@ -78,6 +78,7 @@ def solve(
     check_exact(game)
     check.choice("concept", concept, CONCEPTS)
     check.choice("method", method, METHODS)
+    check.function("progress", progress)
     rounds = check.integer("rounds", rounds, least=2, most=1_000_000)
     objective = checked("objective", objective, OBJECTIVES, game.agents)
     select = checked("select", select, RULES, game.agents)

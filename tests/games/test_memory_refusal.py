@@ -18,7 +18,7 @@ TOO_LARGE = [
     ("random-general-sum", {"agents": 30, "actions": 4}),
     ("random-team", {"states": 10**7}),
     ("random-potential", {"states": 10**6, "horizon": 10**4}),
-    ("random-general-sum", {"agents": 1000, "states": 1000, "actions": 1000}),
+    ("random-general-sum", {"agents": 50, "states": 1000, "actions": 1000}),
 ]
 
 

@@ -30,6 +30,7 @@ from tacit.cli import (
     tune,
     view,
 )
+from tacit.cli.entry import interrupter
 from tacit.core import check
 from tacit.core.errors import TacitError
 
@@ -51,6 +52,9 @@ COMMANDS = (
     games,
     learners,
 )
+
+#: Commands that end by themselves after Ctrl-C, with what was done.
+KEEPING = ("run", "compare", "tune", "reproduce", "view", "play")
 
 EPILOG = """examples:
   tacit games                                      the games that can be named
@@ -111,6 +115,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if args.command is None:
             top.print_help()
             return 0
+        interrupter.keeps = args.command in KEEPING
         code: int = args.run(args)
         sys.stdout.flush()
         return code

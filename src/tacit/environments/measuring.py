@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import check
+from tacit.core import check, limits
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.environments.arena import Arena, GameArena, Played, checked_returns, reward_ends
@@ -160,8 +160,8 @@ def played(
     game: Any, policy: Any, *, episodes: int, seed: int = 0, confidence: float = 0.95, **given: Any
 ) -> PlayedEvaluation:
     """Play a policy, and return what it was worth; see `measure.evaluate`."""
-    episodes = check.integer("episodes", episodes, least=2)
-    seed, confidence = check.integer("seed", seed, least=0), _confidence(confidence)
+    episodes = limits.integer("episodes", episodes, least=2)
+    seed, confidence = limits.integer("seed", seed), _confidence(confidence)
     arena = arena_of(game, policy, **given)
     batches = list(_played(arena, policy, episodes, seed))
     returns = np.concatenate([checked_returns("the game", batch) for batch in batches])
@@ -185,9 +185,10 @@ def exploited(
     **given: Any,
 ) -> Exploitation:
     """Train best responses, and measure what they gain; see `measure.exploit`."""
-    episodes = check.integer("episodes", episodes, least=1)
+    check.function("progress", progress)
+    episodes = limits.integer("episodes", episodes)
     plays = max(2, episodes // 2) if plays is None else check.integer("plays", plays, least=2)
-    seed, confidence = check.integer("seed", seed, least=0), _confidence(confidence)
+    seed, confidence = limits.integer("seed", seed), _confidence(confidence)
     arena = arena_of(game, policy, **given)
     asked = range(arena.agents) if agent is None else [check.integer("agent", agent, least=0, most=arena.agents - 1)]
     baseline = list(_played(arena, policy, plays, seed))

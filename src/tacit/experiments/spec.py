@@ -145,14 +145,14 @@ class Experiment:
     def __post_init__(self) -> None:
         _text("name", self.name)
         check_limits(self.episodes, self.gap, self.seconds)
-        limits.integer("seeds", self.seeds, least=1, most=limits.SEEDS)
-        limits.integer("first_seed", self.first_seed, least=0, most=limits.SEED)
-        limits.integer("points", self.points, least=1, most=limits.POINTS)
+        limits.integer("seeds", self.seeds)
+        limits.integer("first_seed", self.first_seed)
+        limits.integer("points", self.points)
         if self.certify is not None:
             check.flag("certify", self.certify)
         check.flag("keep", self.keep)
         check_thin(self.thin)
-        for script in self.scripts:
+        for script in check.listed("scripts", self.scripts, "Python files"):
             _text("scripts", script)
         object.__setattr__(self, "games", _specs("games", self.games, GameSpec))
         object.__setattr__(self, "learners", _specs("learners", self.learners, LearnerSpec))

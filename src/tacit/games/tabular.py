@@ -83,7 +83,7 @@ class TabularGame(Sealed):
         picture: Callable[[int], npt.NDArray[np.uint8]] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
-        self.horizon = limits.integer("horizon", horizon, least=1, most=limits.HORIZON)
+        self.horizon = limits.integer("horizon", horizon)
         self.rewards = _checked_rewards(rewards, self.horizon)
         self.agents: int = self.rewards.shape[0]
         self.states: int = self.rewards.shape[2]
@@ -103,12 +103,9 @@ class TabularGame(Sealed):
         self.name = name
         self.state_names = None if state_names is None else checked_names("state_names", state_names, self.states)
         self.action_names = self._checked_action_names(action_names)
-        for what, given_names in (("observation_names", observation_names or ()), ("notes", notes)):
-            if not isinstance(given_names, Sequence) or isinstance(given_names, str):
-                raise TacitError(f"{what} is {brief(given_names)}; it must be a list")
-        self.observation_names = None if observation_names is None else tuple(tuple(own) for own in observation_names)
-        self.picture = picture
-        self.notes = tuple(notes)
+        self.observation_names = _checked_observation_names(observation_names)
+        self.picture = check.function("picture", picture)
+        self.notes = tuple(check.listed("notes", notes, "sentences"))
 
     @property
     def joint_actions(self) -> int:
@@ -381,6 +378,14 @@ class TabularGame(Sealed):
             raise TacitError(f"actions is {brief(actions)}; there must be one for each of {self.agents} agents")
         for i, (a, size) in enumerate(zip(actions, self.actions, strict=True)):
             check.integer(f"actions[{i}]", a, least=0, most=size - 1)
+
+
+def _checked_observation_names(names: object) -> tuple[tuple[str, ...], ...] | None:
+    """Return what each agent's observations are called; a file may name some of them only."""
+    if names is None:
+        return None
+    each = enumerate(check.listed("observation_names", names, "lists of names, one for each agent"))
+    return tuple(tuple(check.listed(f"observation_names[{i}]", own, "names")) for i, own in each)
 
 
 def check_game(game: object) -> None:

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import archive, check, sampling, streams
+from tacit.core import archive, check, limits, sampling, streams
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, frozen
 from tacit.core.types import FloatArray, IntArray
@@ -95,7 +95,7 @@ class CertifiedPolicy(Showable):
         if not isinstance(actions, Sequence) or isinstance(actions, str) or not len(actions):
             raise TacitError(f"actions is {brief(actions)}; it must be a list with one number for each agent")
         self.actions = tuple(check.integer(f"actions[{i}]", a, least=1, most=MOST) for i, a in enumerate(actions))
-        self.states = check.integer("states", states, least=1, most=MOST)
+        self.states = limits.integer("states", states, most=MOST)
         width = sum(self.actions) - len(self.actions)
         self.visited = visited = frozen("visited", visited)
         self.stored = stored = frozen("stored", stored)
@@ -183,8 +183,8 @@ class CertifiedPolicy(Showable):
     def simulate(self, game: ExactGame, *, episodes: int, seed: int = 0) -> FloatArray:
         """Play episodes and return the agents' returns, [episodes, N]."""
         self.check_fits(game)
-        episodes = check.integer("episodes", episodes, least=1)
-        seed = check.integer("seed", seed, least=0)
+        episodes = limits.integer("episodes", episodes)
+        seed = limits.integer("seed", seed)
         common, world = streams.stream(seed, 0), streams.stream(seed, 1)
         own = [streams.stream(seed, 2 + i) for i in range(self.agents)]
         k = self.first(common.random(episodes))
@@ -268,7 +268,7 @@ class CertifiedPolicy(Showable):
         """Return a small form for deployment: `starts` sampled runs of the hidden index, fixed in advance."""
         from tacit.policies.thinned import thin  # it builds on this file
 
-        return thin(self, check.integer("starts", starts, least=1), check.integer("seed", seed, least=0))
+        return thin(self, check.integer("starts", starts, least=1), limits.integer("seed", seed))
 
     def __repr__(self) -> str:
         states = "1 state" if self.states == 1 else f"{self.states} states"

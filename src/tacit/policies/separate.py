@@ -43,7 +43,7 @@ class SeparatePolicy(Showable):
     """
 
     def __init__(self, each: Sequence[CertifiedPolicy]) -> None:
-        self.each = tuple(each)
+        self.each = tuple(check.listed("each", each, "certified policies, one for each agent"))
         if not self.each or any(not isinstance(own, CertifiedPolicy) or own.agents != 1 for own in self.each):
             raise TacitError("a separate policy must have a certified policy of one agent for each agent")
         sizes = {(own.episodes, own.horizon, own.rule, own.start) for own in self.each}
