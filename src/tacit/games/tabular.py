@@ -155,10 +155,12 @@ class TabularGame(Sealed):
     def expect(self, h: int, values: FloatArray) -> FloatArray:
         """Return P_h v for each row v of `values` [m, S], as [m, S, A_1, …, A_N]."""
         matrix = self._step_matrices[h if self.transition_steps > 1 else 0]
-        ahead = (
-            _product(values, matrix) if isinstance(matrix, np.ndarray) else np.ascontiguousarray((matrix @ values.T).T)
-        )
-        return ahead.reshape(len(values), self.states, *self.actions)
+        return _expected(values, matrix).reshape(len(values), self.states, *self.actions)
+
+    def expect_in(self, h: int, s: int, values: FloatArray) -> FloatArray:
+        """Return P_h v in one state for each row v of `values` [m, S], as [m, J]."""
+        every = self._step_matrices[h if self.transition_steps > 1 else 0]
+        return _expected(values, every[s * self.joint_actions : (s + 1) * self.joint_actions])
 
     def push(self, h: int, weights: FloatArray) -> FloatArray:
         """Return the distribution after step h of a weight [S·J] on states and joint actions, as [S]."""
@@ -427,6 +429,11 @@ def checked_names(what: str, names: Sequence[str], count: int) -> tuple[str, ...
         twice = next(name for name in names if list(names).count(name) > 1)
         raise TacitError(f"{what} has {twice!r} more than once; names must differ")
     return tuple(names)
+
+
+def _expected(values: FloatArray, matrix: FloatArray | sparse.csr_array) -> FloatArray:
+    """Return values [m, S] times a matrix of transitions [rows, S], as [m, rows]."""
+    return _product(values, matrix) if isinstance(matrix, np.ndarray) else np.ascontiguousarray((matrix @ values.T).T)
 
 
 def _product(values: FloatArray, matrix: FloatArray) -> FloatArray:
