@@ -102,10 +102,8 @@ class Clock:
         began = time.perf_counter()
         returns = self._engine.advance(episodes)
         seconds = time.perf_counter() - began
-        if 2 * seconds > CHUNK_SECONDS:
-            self._chunk = max(1, int(episodes * CHUNK_SECONDS / (2 * seconds)))
-        elif episodes == self._chunk:  # the end of a window may have cut it short
-            self._chunk = min(4 * self._chunk, self._engine.chunk)
+        aim = int(episodes * CHUNK_SECONDS / (2 * max(seconds, 1e-9)))
+        self._chunk = max(1, min(4 * self._chunk, aim, self._engine.chunk))
         return returns
 
     def up(self) -> bool:
