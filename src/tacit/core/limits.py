@@ -43,9 +43,9 @@ def integer(name: str, value: object, *, least: int | None = None, most: int | N
     Traceback (most recent call last):
     tacit.core.errors.TacitError: links is 1; it must be a whole number of at least 2
     """
-    low, high = RANGES.get(name, (0, 0))
-    number = check.integer(name, value, least=low if least is None else least)
-    most = high if most is None else most
-    if number > most:
-        raise TacitError(f"{name} is {brief(number)}; at most {most:,} can be asked for")
+    low = RANGES[name][0] if least is None else least
+    high = RANGES[name][1] if most is None else most
+    number = check.integer(name, value, least=low)
+    if number > high:
+        raise TacitError(f"{name} is {brief(number)}; at most {high:,} can be asked for")
     return number

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from tacit.core.errors import TacitError
-from tacit.evaluation.certified import Recorded
 from tacit.evaluation.seats import in_words, seconds_to_certify
 from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame
-from tacit.policies.certified import CertifiedPolicy
 from tacit.policies.markov import MarkovPolicy
-from tacit.policies.sampled import SampledPolicy
+from tacit.policies.recorded import RecordedPolicy
 
 #: Seconds for each visit, agent and joint action, and for each visit and agent (measured; a busy machine takes longer).
 _PRODUCT, _VISIT = 3e-9, 5e-6
 
 
-def seconds_to_evaluate(game: ExactGame, policy: MarkovPolicy | Recorded) -> float:
+def seconds_to_evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy) -> float:
     """Return roughly how long `evaluate` takes.
 
     >>> import tacit
@@ -23,13 +21,11 @@ def seconds_to_evaluate(game: ExactGame, policy: MarkovPolicy | Recorded) -> flo
     >>> seconds_to_evaluate(game, tacit.MarkovPolicy.uniform(game)) < 0.01
     True
     """
-    if isinstance(policy, SampledPolicy):
-        visits = len(policy.stored)
-    elif isinstance(policy, CertifiedPolicy):
-        visits = policy.episodes * policy.horizon
+    if isinstance(policy, MarkovPolicy):
+        visits, joint = game.horizon * game.states, not policy.product
     else:
-        visits = game.horizon * game.states
-    if isinstance(game, CountGame) and (not isinstance(policy, MarkovPolicy) or policy.product):
+        visits, joint = max(len(own.keys) for own in policy.records), False
+    if isinstance(game, CountGame) and not joint:
         return seconds_to_certify(game, visits)
     return visits * game.agents * (_PRODUCT * game.joint_actions + _VISIT)
 
