@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tacit.engine.outputs.recorded import Known
 
 import tacit
 from tacit.engine.choice import choose
+from tacit.engine.outputs.recorded import Known
 from tacit.engine.run import Gaps
 
 

@@ -16,7 +16,7 @@ from tacit.core.layout import Layout
 from tacit.core.packing import packed
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine import loop, observers
-from tacit.engine.checkpoint import Arrays, check_alike, check_names, check_seconds, pack, unpack
+from tacit.engine.checkpoint import Arrays, check_alike, check_names, check_seconds, never_negative, pack, unpack
 from tacit.engine.observers import Nothing
 from tacit.engine.protocols import Engine
 from tacit.engine.run import Gaps
@@ -122,7 +122,8 @@ class FusedEngine(Engine):
         most = max(2 * (done + 1) * game.horizon + 2, cells, joint)
         own = {key: array for key, array in arrays.items() if key.partition(".")[0] not in watched}
         check_names(own, {*fresh, "streams", "seconds"})
-        check_alike(arrays, fresh, most=most)
+        negative = never_negative(self.state, "learner")
+        check_alike(arrays, fresh, most=most, never_negative=negative)
         for name, observer in watched.items():
             observers.check(observer, arrays, name, game, done, most=most)
         for stream, state in zip(self._streams, json.loads(str(arrays["streams"])), strict=True):
