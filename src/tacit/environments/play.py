@@ -217,10 +217,10 @@ def play(
     --------
     >>> import tacit
     >>> from tacit.environments.play import play
-    >>> game = tacit.make("good-state", horizon=3)
-    >>> played = play(game, tacit.solve(game, "optimum").policy, episodes=2)
+    >>> chicken, swerves = tacit.make("chicken"), tacit.MarkovPolicy.deterministic([[[0]], [[1]]], [2, 2])
+    >>> played = play(chicken, swerves, episodes=2)
     >>> played.states.shape, played.returns.tolist()
-    ((2, 3, 2), [[6.0, 6.0], [6.0, 6.0]])
+    ((2, 1, 2), [[2.0, 7.0], [2.0, 7.0]])
     """
     arena = arena_of(game, policy, **given)
     edges = range(0, limits.integer("episodes", episodes, least=1, most=limits.EPISODES), BATCH)
