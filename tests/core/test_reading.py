@@ -20,18 +20,18 @@ import tacit
 from tacit.core import archive, memory, reading, text
 from tacit.experiments import files, store, toml
 from tacit.experiments.spec import Experiment
-from tacit.policies import CertifiedPolicy, MarkovPolicy, ThinnedPolicy
+from tacit.policies import DeployedPolicy, MarkovPolicy, RecordedPolicy
 
 READERS: dict[str, Callable[[Path], object]] = {
     ".npz": tacit.load,
     ".nfg": tacit.load,
     ".dpomdp": lambda place: tacit.load(place, horizon=2),
     ".toml": lambda place: toml.load(place, Experiment),
-    ".json": ThinnedPolicy.load,
+    ".json": DeployedPolicy.load,
     ".policy.json": MarkovPolicy.load,
     ".policy.npz": MarkovPolicy.load,
-    ".certified.npz": CertifiedPolicy.load,
-    ".thinned.npz": ThinnedPolicy.load,
+    ".certified.npz": RecordedPolicy.load,
+    ".thinned.npz": DeployedPolicy.load,
     ".bin": files.read,
     ".text": text.read,
 }

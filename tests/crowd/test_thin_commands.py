@@ -57,7 +57,7 @@ def test_line_and_file_are_one_run_that_is_stored_and_evaluated(tmp_path: Path, 
     assert json.loads(capsys.readouterr().out)["runs"][0]["gap"] == first["gap"]
     (held,) = [place for place in Path(out).iterdir() if (place / "policy.npz").exists()]  # read again, not run again
     policy = tacit.policies.load(held / "policy.npz")
-    assert isinstance(policy, tacit.SampledPolicy)
+    assert isinstance(policy, tacit.RecordedPolicy)
     game = tacit.make("congestion", agents=3, horizon=2)
     learned = tacit.learn(game, "stage-v-cce", episodes=40, points=2, visits_per_stage=2)
     assert first["gap"]["max"] == pytest.approx(learned.gap, abs=1e-12)

@@ -12,6 +12,7 @@ from calibration import trial
 import tacit
 from tacit.environments.intervals import interval, lower
 from tacit.environments.training import Model
+from tacit.policies.recorded import each_agents_own
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -82,7 +83,7 @@ def test_certified_and_own_policies_in_environments():
         run = tacit.learn(Whispers(), "adaptive-v-cce", episodes=150)
     assert set(run.candidates) == {"average", "latest", "last"}
     latest = run.candidates["latest"].policy
-    assert isinstance(latest, tacit.SeparatePolicy)
+    assert len(latest.records) == 2
     found = tacit.exploit(Whispers(), latest, episodes=100, plays=60)
     assert found.deviations == "deviations on own observations"
     assert tacit.evaluate(Whispers(), latest, episodes=60).values.min() > 2.5  # of 3: each has learned its coin
@@ -112,9 +113,8 @@ def test_agents_that_see_the_same_play_the_certified_policy():
     run = tacit.learn(tacit.make("good-state"), "adaptive-v-cce", episodes=80)
     policy = run.candidates["average"].policy
     visited = np.repeat(policy.visited[:, :, None], 2, axis=2)
-    apart = tacit.SeparatePolicy.of(
-        visited, policy.stored, actions=policy.actions, states=[policy.states] * 2, rule=policy.rule, start=policy.start
-    )
+    sizes = {"actions": policy.actions, "states": [policy.states] * 2, "rule": policy.rule}
+    apart = tacit.RecordedPolicy.of_records(each_agents_own(visited, policy.stored, **sizes), start=policy.start)
     rng = np.random.default_rng(0)
     for i in range(2):
         one, other = policy.part(i), apart.part(i)

@@ -11,7 +11,7 @@ from tacit.cli.progress import count_on_stderr
 from tacit.core import archive, check
 from tacit.core.display import printable
 from tacit.core.errors import TacitError
-from tacit.policies.certified import STARTS
+from tacit.policies.recorded import STARTS
 
 if TYPE_CHECKING:
     from tacit.experiments import Outcome

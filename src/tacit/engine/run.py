@@ -19,7 +19,7 @@ from tacit.engine.advice import Advice, advise
 from tacit.evaluation import deviation_table, evaluate, uniform_gap
 from tacit.games.exact import is_exact
 from tacit.games.protocol import Game
-from tacit.policies import CertifiedPolicy, MarkovPolicy, SampledPolicy
+from tacit.policies import MarkovPolicy, RecordedPolicy
 
 #: Agents that a notebook shows of a run.
 _AGENTS = 20
@@ -94,7 +94,7 @@ class Candidate:
     (['average', 'last', 'latest'], 'exact')
     """
 
-    _policy: CertifiedPolicy | SampledPolicy | MarkovPolicy | None
+    _policy: RecordedPolicy | MarkovPolicy | None
     _judge: Callable[[], tuple[Gaps, FloatArray | None]] = field(repr=False)
 
     def __repr__(self) -> str:
@@ -121,7 +121,7 @@ class Candidate:
         return self.gaps.gap
 
     @property
-    def policy(self) -> CertifiedPolicy | SampledPolicy | MarkovPolicy:
+    def policy(self) -> RecordedPolicy | MarkovPolicy:
         """The policy itself."""
         if self._policy is None:
             raise TacitError("this run kept no record (keep=False), so it has no certified policy")
@@ -278,7 +278,7 @@ class Run:
         return self.ended == "interrupted"
 
     @property
-    def policy(self) -> CertifiedPolicy | SampledPolicy | MarkovPolicy:
+    def policy(self) -> RecordedPolicy | MarkovPolicy:
         """What to play."""
         return self.candidates[self.chosen].policy
 

@@ -13,7 +13,7 @@ import numpy as np
 from tacit.core import streams
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
-from tacit.policies import CertifiedPolicy, MarkovPolicy, Part
+from tacit.policies import MarkovPolicy, Part, RecordedPolicy
 
 
 @dataclass(frozen=True)
@@ -111,17 +111,20 @@ class _MarkovBatch:
         return np.stack([_picked(own[step], states[:, i], self.draws.own[i][:, h]) for i, own in pairs], axis=1)
 
 
-@_batch.register(CertifiedPolicy)
-class _CertifiedBatch:
-    def __init__(self, policy: CertifiedPolicy, draws: Draws) -> None:
+@_batch.register(RecordedPolicy)
+class _RecordedBatch:
+    def __init__(self, policy: RecordedPolicy, draws: Draws) -> None:
         self.policy, self.draws = policy, draws
-        self.k = policy.first(draws.common[:, -1])
+        self.k = [policy.first(draws.common[:, -1])] * len(policy.records)  # the index in each record
 
     def act(self, h: int, states: IntArray) -> IntArray:
-        policy, known = self.policy, states[:, 0] < self.policy.states
-        s = np.minimum(states[:, 0], policy.states - 1)
-        self.k = np.where(known, policy.earlier(h, self.k, s, self.draws.common[:, h]), -1)
-        return np.stack([policy._drawn(i, self.k, h, self.draws.own[i][:, h]) for i in range(policy.agents)], axis=1)
+        chosen = []
+        for r, record in enumerate(self.policy.records):
+            known, s = states[:, r] < record.states, np.minimum(states[:, r], record.states - 1)
+            self.k[r] = np.where(known, record.earlier(h, self.k[r], s, self.draws.common[:, h]), -1)
+            own = self.draws.own[r : r + len(record.actions)]
+            chosen += [record.draw(i, self.k[r], h, u[:, h]) for i, u in enumerate(own)]
+        return np.stack(chosen, axis=1)
 
 
 class _PartsBatch:
@@ -182,5 +185,5 @@ class EpisodePlayers:
 
 def _known(policy: Any, agents: int) -> list[int]:
     """Return how many states each agent's part knows."""
-    each = getattr(policy, "each", None)
-    return [own.states for own in each] if each is not None else [getattr(policy, "states", sys.maxsize)] * agents
+    known = getattr(policy, "known_states", lambda agent: getattr(policy, "states", sys.maxsize))
+    return [known(i) for i in range(agents)]

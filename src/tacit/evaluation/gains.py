@@ -23,7 +23,7 @@ from tacit.core import check, memory
 from tacit.core.table import Cell, Document, Table, number
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.behaviour import followed
-from tacit.evaluation.certified import Recorded, histories
+from tacit.evaluation.certified import histories
 from tacit.evaluation.contraction import own_payoffs, swap_payoffs
 from tacit.evaluation.crowd import crowd_gains
 from tacit.evaluation.deviations import deviations
@@ -33,9 +33,8 @@ from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame, check_exact, with_tables
 from tacit.games.naming import action_names, state_name
 from tacit.games.tabular import TabularGame
-from tacit.policies.certified import CertifiedPolicy
 from tacit.policies.markov import MarkovPolicy
-from tacit.policies.sampled import SampledPolicy
+from tacit.policies.recorded import RecordedPolicy
 
 #: One term of a gap.
 TERM = np.dtype(
@@ -151,13 +150,15 @@ class DeviationTable:
         return self.show()._repr_html_()
 
 
-def deviation_table(game: ExactGame, policy: MarkovPolicy | Recorded, *, gap: str | None = None) -> DeviationTable:
+def deviation_table(
+    game: ExactGame, policy: MarkovPolicy | RecordedPolicy, *, gap: str | None = None
+) -> DeviationTable:
     """Take a policy's gap apart: which agent gains what by playing what instead of what, at which step and state.
 
     Parameters
     ----------
     game : TabularGame or CountGame
-    policy : MarkovPolicy, CertifiedPolicy or SampledPolicy
+    policy : MarkovPolicy, RecordedPolicy
     gap : {"nash", "cce", "ce"}, optional
         As for `tacit.evaluate`.
 
@@ -178,7 +179,7 @@ def deviation_table(game: ExactGame, policy: MarkovPolicy | Recorded, *, gap: st
     """
     check_exact(game)
     found = evaluate(game, policy, gap=gap)
-    if isinstance(policy, CertifiedPolicy | SampledPolicy):
+    if isinstance(policy, RecordedPolicy):
         pieces = _certified_terms(game, policy, found.kind)
     elif isinstance(game, CountGame) and policy.product:
         pieces = _crowd_terms(game, policy)
@@ -227,12 +228,12 @@ def _crowd_terms(game: CountGame, policy: MarkovPolicy) -> list[npt.NDArray[Any]
     return pieces
 
 
-def _certified_terms(game: ExactGame, policy: Recorded, kind: str) -> list[npt.NDArray[Any]]:
+def _certified_terms(game: ExactGame, policy: RecordedPolicy, kind: str) -> list[npt.NDArray[Any]]:
     """Take the certificate's bound apart: its deviator knows the hidden index from the second step on."""
-    kept = policy.episodes if getattr(policy, "rule", "stage") == "rate" else policy.episodes // 4
+    kept = policy.episodes if policy.rule == "rate" else policy.episodes // 4
     needed = memory.floats(kept * game.horizon, sum(a * (a + 1) for a in game.actions))
     memory.require(needed, "the deviations of a certified policy")
-    held = histories(game, policy, kind, apart=True)
+    held = histories(game, policy.record, kind, apart=True)
     pieces = []
     for h, s, share, _, _ in followed(game, policy):
         for i, q in enumerate(held[h][s].q):  # [J, b, a]: told b, play a

@@ -17,9 +17,8 @@ from tacit.evaluation.deviations import deviations
 from tacit.evaluation.values import occupancy
 from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame, check_exact
-from tacit.policies.certified import CertifiedPolicy
 from tacit.policies.markov import MarkovPolicy, check_policy
-from tacit.policies.sampled import SampledPolicy
+from tacit.policies.recorded import RecordedPolicy
 
 #: Rounding that a gap may show below zero, relative to the largest return in absolute value.
 ROUNDING = 1e-9
@@ -63,9 +62,7 @@ class Evaluation:
         return Document(f"{self.kind} gap {sign} {number(self.gap)}", [table, *more])._repr_html_()
 
 
-def evaluate(
-    game: ExactGame, policy: MarkovPolicy | CertifiedPolicy | SampledPolicy, *, gap: str | None = None
-) -> Evaluation:
+def evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy, *, gap: str | None = None) -> Evaluation:
     """Evaluate a policy by backward induction: what `tacit.evaluate` does with tables, without the ways to play.
 
     Exact for Markov policies; for certified and sampled ones the gaps are upper bounds.
@@ -73,7 +70,7 @@ def evaluate(
     Parameters
     ----------
     game : TabularGame or CountGame
-    policy : MarkovPolicy, CertifiedPolicy or SampledPolicy
+    policy : MarkovPolicy, RecordedPolicy
     gap : {"nash", "cce", "ce"}, optional
         Which deviations count; by default nash for a product policy and cce for a correlated one.
 
@@ -91,8 +88,8 @@ def evaluate(
     Evaluation(values=array([5., 5.]), gaps=array([0., 0.]), gap=0.0, kind='ce', exact=True)
     """
     check_exact(game)
-    exact = not isinstance(policy, CertifiedPolicy | SampledPolicy)
-    if isinstance(policy, CertifiedPolicy | SampledPolicy):
+    exact = not isinstance(policy, RecordedPolicy)
+    if isinstance(policy, RecordedPolicy):
         kind = gap if gap is not None else "cce"
         values, gaps = certified_bound(game, policy, kind)
     else:
@@ -103,7 +100,7 @@ def evaluate(
         gaps = found.best[:, 0] @ game.initial - values
     scale = game.horizon * max(abs(game.reward_range[0]), abs(game.reward_range[1]), 1e-300)
     # who ignores a correlated draw may do worse than who follows it, and then stays: a gain of zero
-    may_lose = kind == "cce" and (isinstance(policy, CertifiedPolicy | SampledPolicy) or not policy.product)
+    may_lose = kind == "cce" and (isinstance(policy, RecordedPolicy) or not policy.product)
     if not may_lose and gaps.min() < -ROUNDING * scale:  # not an assert: it must hold under python -O too
         raise RuntimeError(f"a gap came out negative ({gaps.min()}): a defect of tacit, please report it")
     gaps = np.maximum(gaps, 0.0)

@@ -23,7 +23,7 @@ from tacit.evaluation.objectives import OBJECTIVES, RULES, checked, ranked
 from tacit.games.exact import ExactGame, with_tables
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy
-from tacit.policies.sampled import SampledPolicy
+from tacit.policies.recorded import RecordedPolicy
 
 CONCEPTS = ("optimum", "cce", "ce", "nash")
 
@@ -35,7 +35,7 @@ class Solution:
     Attributes
     ----------
     concept : {"optimum", "cce", "ce", "nash"}
-    policy : MarkovPolicy, or SampledPolicy where it was learned
+    policy : MarkovPolicy, or RecordedPolicy where it was learned
     values : array [N]
         Expected return of each agent from the initial distribution.
     V : array [N, H + 1, S]
@@ -54,7 +54,7 @@ class Solution:
     """
 
     concept: str
-    policy: MarkovPolicy | SampledPolicy
+    policy: MarkovPolicy | RecordedPolicy
     values: FloatArray
     V: FloatArray
     method: str = "backward induction"

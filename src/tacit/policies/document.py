@@ -18,7 +18,7 @@ from tacit.core.errors import TacitError, brief, one_line
 FORMAT, VERSION = "tacit policy", 1
 
 #: Which class reads which kind.
-READERS = {"product": "MarkovPolicy", "correlated": "MarkovPolicy", "thinned": "ThinnedPolicy"}
+READERS = {"product": "MarkovPolicy", "correlated": "MarkovPolicy", "thinned": "DeployedPolicy"}
 
 #: Bytes of memory that one byte of JSON may become: "{}," is a pointer of 8 bytes and an object of 64.
 _SPREAD = 24
@@ -107,7 +107,7 @@ def _check_header(place: Path, document: Any, reader: str) -> None:
     if not isinstance(kind, str) or kind not in READERS:
         raise TacitError(f"{place} has kind {brief(kind)}; known: {', '.join(READERS)}")
     if READERS[kind] != reader:
-        raise TacitError(f"{place} holds a {kind} policy; read it with {READERS[kind]}.load")
+        raise TacitError(f"{place} holds another kind of policy; read it with {READERS[kind]}.load")
     if "agent" in document:
         agent = brief(document["agent"])
         raise TacitError(f"{place} holds the part of agent {agent} alone; read the document of all agents instead")

@@ -24,7 +24,7 @@ from tacit.evaluation.crowd import crowd_gains
 from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame
 from tacit.games.tabular import TabularGame
-from tacit.policies import CertifiedPolicy, MarkovPolicy, SampledPolicy
+from tacit.policies import MarkovPolicy, RecordedPolicy
 
 #: Numbers that a table of Q† may have.
 _MOST = 20_000_000
@@ -108,7 +108,7 @@ def judge(game: ExactGame, policy: Any, agent: int, *, blind: bool = False) -> J
         value, best = (float(table[agent, 0] @ game.initial) for table in (found.V, found.best))
         signal = None if blind or policy.product else _signal(game, policy, found.best, agent)
         return Judge(value, best, True, q, signal)
-    if isinstance(policy, CertifiedPolicy | SampledPolicy):
+    if isinstance(policy, RecordedPolicy):
         bound = evaluate(game, policy, gap="cce")
         value = float(bound.values[agent])
         return Judge(value, value + float(bound.gaps[agent]), False)

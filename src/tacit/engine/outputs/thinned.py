@@ -22,7 +22,7 @@ from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
 from tacit.learners import Learner
-from tacit.policies import MarkovPolicy, SampledPolicy
+from tacit.policies import MarkovPolicy, RecordedPolicy
 
 
 class ThinnedOutput(CertifiedOutput):
@@ -69,7 +69,7 @@ class ThinnedOutput(CertifiedOutput):
     def _replay(self, tables: ExactGame, done: int, name: str) -> ThinnedReplay:
         return ThinnedReplay(self, done, self.certificate, name)
 
-    def _certified(self, kept: object) -> dict[str, SampledPolicy]:
+    def _certified(self, kept: object) -> dict[str, RecordedPolicy]:
         return sampled_policies(self.game, kept) if isinstance(kept, SampledRecord) else {}
 
 
