@@ -78,6 +78,8 @@ def test_the_bound_is_exact(learner: str, name: str):
         value = sum(p * (joints[s] * game.rewards[i, 0, s]).sum() for s, p in enumerate(game.initial))
         assert run.values[i] == pytest.approx(value, abs=1e-9)
         assert run.gaps.upper[i] == pytest.approx(exact, abs=1e-9)
+    assert run.gaps.size == f"= {run.gap:.4g}"
+    assert tacit.evaluate(game, run.policy, gap=run.gaps.kind).exact
 
 
 @pytest.mark.parametrize("kind", ["cce", "ce"])

@@ -36,9 +36,10 @@ class Gaps:
     upper : array [N]
         Upper bounds.
     source : {"exact", "certificate", "model-free", "estimate", "none"}
-        The exact gap of a Markov policy; an exact upper bound from the game's own tables; each agent's own bound from
-        V̄ and V̲, which holds with the theorem's probability since its parameters, ι among them, are the theorem's; the
-        agents' own estimates (1/K)·Σ(V̄_1 − V̲_1) with other parameters, which are no bounds; or nothing was asked for.
+        The exact gap (of a Markov policy, or over one step); an exact upper bound from the game's tables; each agent's
+        own bound from V̄ and V̲, which holds with the theorem's probability since its parameters, ι among them, are the
+        theorem's; the agents' own estimates (1/K)·Σ(V̄_1 − V̲_1) with other parameters, which are no bounds; or nothing
+        was asked for.
     most : float
         The horizon times the span of the rewards: no gap is larger.
 
@@ -265,7 +266,7 @@ class Run:
     def exploit(self, candidate: str | None = None, **options: Any) -> Any:
         """Train best responses against the run's policy, or another candidate, where it was learned.
 
-        Returns what `tacit.exploit` returns, and takes its options: a lower bound on the gap, with an interval.
+        Returns what `tacit.exploit` returns, and takes its options: gains with intervals, and a lower bound on the gap.
         """
         if candidate is not None and candidate not in self.candidates:
             raise TacitError(f"no candidate {candidate!r}; this run has {', '.join(self.candidates)}")

@@ -65,7 +65,7 @@ class PlayedEvaluation:
 
 @dataclass(frozen=True, eq=False)
 class Exploitation:
-    """What trained best responses gain: lower bounds on the gaps; and upper bounds, where a model gives them.
+    """What trained best responses gain: lower bounds on the gaps, by play; and upper ones, where a model has them.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class Exploitation:
     episodes, plays : int
         Episodes of training for each agent, and of play afterwards.
     half : float
-        The gap is at least `gap` less this, at the same confidence.
+        `lower` is `gap` less this.
     most : float
         No gap is larger.
     notes : tuple of str
@@ -132,8 +132,13 @@ class Exploitation:
 
     @property
     def gap(self) -> float:
-        """The largest gain: the gap is at least this, up to the interval."""
+        """The largest mean gain: an estimate, of which `lower` is sure."""
         return max(float(np.nanmax(self.gains)), 0.0)
+
+    @property
+    def lower(self) -> float:
+        """Lower bound on the gap, at the stated confidence: the largest gain less half of its interval."""
+        return max(self.gap - self.half, 0.0)
 
     @property
     def bounded(self) -> bool:
@@ -141,7 +146,7 @@ class Exploitation:
         return bool(np.nanmax(self.upper) < self.most * (1 - 1e-12))
 
     def __str__(self) -> str:
-        told = f"gap ≥ {self.gap:.4g} ± {self.half:.2g} (trained best response"
+        told = f"gap ≥ {self.lower:.4g} (a trained best response gained {self.gap:.4g} ± {self.half:.2g}"
         told += f", {self.deviations}, {100 * self.confidence:g} %)"
         return f"{told}; gap ≤ {float(np.nanmax(self.upper)):.4g} (empirical model)" if self.bounded else told
 

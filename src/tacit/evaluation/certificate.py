@@ -42,6 +42,11 @@ from tacit.policies.markov import MarkovPolicy
 from tacit.policies.storage import rounded
 
 
+def bound_source(game: ExactGame) -> str:
+    """Return what a gap of a certified policy is: in a game of one step the bound is the gap itself."""
+    return "exact" if game.horizon == 1 else "certificate"
+
+
 class Certificate(NamedTuple):
     """The running certificate; B is 1 for cce, and the number of actions for ce (recommended actions b)."""
 

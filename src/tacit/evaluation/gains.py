@@ -63,7 +63,7 @@ class DeviationTable:
     game : TabularGame or CountGame
     kind : {"nash", "cce", "ce"}
     exact : bool
-        Whether the gaps are exact; those of certified policies are exact upper bounds.
+        Whether the gaps are exact; over several steps those of certified policies are exact upper bounds.
     gaps : array [N]
         As `tacit.evaluate` has them.
     sums : array [N]

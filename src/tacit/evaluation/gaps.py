@@ -10,6 +10,7 @@ from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.core.table import Document, Table, number
 from tacit.core.types import FloatArray
+from tacit.evaluation.certificate import bound_source
 from tacit.evaluation.certified import certified_bound
 from tacit.evaluation.contraction import own_payoffs
 from tacit.evaluation.crowd import crowd_gains
@@ -33,7 +34,7 @@ class Evaluation:
     values : array [N]
         Expected return from the initial distribution.
     gaps : array [N]
-        Gain of each agent's best deviation: exact for a Markov policy, an upper bound for a certified one.
+        Gain of each agent's best deviation: exact for a Markov policy and in a game of one step, else an upper bound.
     gap : float
         The largest of them.
     kind : {"nash", "cce", "ce"}
@@ -65,7 +66,7 @@ class Evaluation:
 def evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy, *, gap: str | None = None) -> Evaluation:
     """Evaluate a policy by backward induction: what `tacit.evaluate` does with tables, without the ways to play.
 
-    Exact for Markov policies; for certified and sampled ones the gaps are upper bounds.
+    Exact for Markov policies and games of one step; otherwise the gaps of recorded ones are upper bounds.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ def evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy, *, gap: str
     Evaluation(values=array([5., 5.]), gaps=array([0., 0.]), gap=0.0, kind='ce', exact=True)
     """
     check_exact(game)
-    exact = not isinstance(policy, RecordedPolicy)
+    exact = not isinstance(policy, RecordedPolicy) or bound_source(game) == "exact"
     if isinstance(policy, RecordedPolicy):
         kind = gap if gap is not None else "cce"
         values, gaps = certified_bound(game, policy, kind)

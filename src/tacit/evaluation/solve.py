@@ -203,7 +203,7 @@ def _stage_by_stage(game: TabularGame, select: str) -> Solution:
 
     _backward(game, V, fill)
     found = _solution(game, "nash", MarkovPolicy([Owned(own) for own in probs]), V)
-    kind = "all equilibria" if small else "the pure equilibria"
+    kind = "all extreme equilibria" if small else "the pure equilibria"
     once = (game.states, game.horizon) == (1, 1)
     where = "of the game" if once else "of each stage game, backwards from the last step"
     return replace(found, method=f"{kind} {where}; selected by: {select}")

@@ -80,7 +80,7 @@ class Entry:
     seconds : float
         Learning time.
     arrival : int or None
-        Episodes after which the gap was at most a tenth of that of uniform play; measured at the rows of the curve.
+        Episodes from which on the gap was at most a tenth of that of uniform play; measured at the rows of the curve.
     learns_from : str
         "own play", "joint play" (one learner for all agents) or "tables" (exact gradients: episodes are iterations).
     curve : structured array
@@ -200,7 +200,6 @@ def entry(run: Run, trial: Trial, even: float, learns_from: str) -> Entry:
     gaps = np.min([run.curve[key] for key in _GAPS if key in (run.curve.dtype.names or ())], axis=0)
     gaps[-1] = min(gaps[-1], best.gap)
     curve = table([{"episode": k, "gap": gap} for k, gap in zip(run.curve["episode"].tolist(), gaps, strict=True)])
-    there = np.flatnonzero(gaps <= SHARE * even)
     values = best.values if best.values is not None else np.full(run.game.agents, np.nan)
     return Entry(
         trial=trial,
@@ -212,8 +211,19 @@ def entry(run: Run, trial: Trial, even: float, learns_from: str) -> Entry:
         episodes=run.episodes,
         seconds=run.seconds,
         ended=run.ended,
-        arrival=int(curve["episode"][there[0]]) if len(there) else None,
+        arrival=arrival(curve["episode"], gaps, SHARE * even),
         params=run.params,
         learns_from=learns_from,
         curve=curve,
     )
+
+
+def arrival(episodes: npt.NDArray[Any], gaps: npt.NDArray[Any], small: float) -> int | None:
+    """Return the episode from which on all gaps are small, None if the last is not: an iterate may come and go.
+
+    >>> arrival(np.array([10, 20, 30, 40]), np.array([0.05, 0.3, 0.1, 0.02]), 0.1)
+    30
+    """
+    above = np.flatnonzero(~(gaps <= small))
+    there = int(above[-1]) + 1 if len(above) else 0
+    return int(episodes[there]) if there < len(episodes) else None

@@ -156,7 +156,8 @@ class DeployedPolicy(Showable):
         if document.named(path):
             document.write(path, "thinned", self._content(agent), play=PLAY)
             return
-        archive.write(path, {"kind": np.array("thinned"), **{key: getattr(self, key) for key in KEYS}})
+        arrays = {key: getattr(self, key) for key in KEYS}
+        archive.write(path, {"kind": np.array("thinned"), **arrays, **observed.arrays(self)})
 
     def _content(self, agent: int | None) -> dict[str, Any]:
         shown = range(self.agents) if agent is None else [agent]
@@ -186,7 +187,7 @@ class DeployedPolicy(Showable):
                 raise TacitError(f"it has no {' and no '.join(missing)}")
             arrays = [found[key] for key in KEYS[:4]]
             sizes = {key: archive.single(key, found[key]) for key in ("states", "horizon")}
-            return cls(*arrays, actions=archive.integers("actions", found["actions"]), **sizes)
+            return cls(*arrays, actions=archive.integers("actions", found["actions"]), **sizes)._observing(found)
         except (TacitError, ValueError, TypeError, KeyError, RecursionError) as error:
             raise TacitError(f"{path} is not a deployed policy: {one_line(error, 300)}") from None
 

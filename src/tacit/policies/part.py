@@ -114,7 +114,7 @@ class Part:
             if own is None:
                 raise TacitError(
                     "this part does not say what its agent observes: policies learned in an environment do, from "
-                    "tacit.learn or a .json file, where all that is observed are numbers, text, and lists of them"
+                    "tacit.learn or a file, where all that is observed are numbers, text, and lists of them"
                 )
             self._numbers = observed.numbers(own)
         try:

@@ -35,7 +35,7 @@ from tacit.core import archive, check
 from tacit.core.errors import TacitError, one_line
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray, IntArray
-from tacit.policies import document
+from tacit.policies import document, observed
 from tacit.policies.fitting import times
 from tacit.policies.part import Part, drawn
 from tacit.policies.showable import Showable
@@ -240,7 +240,8 @@ class RecordedPolicy(Showable):
             )
         document.checked_ending(path, ".npz")
         kind, arrays = self._arrays()
-        archive.write(path, {"kind": np.array(kind), **arrays, "start": np.array(self.start)})
+        arrays |= {"kind": np.array(kind), "start": np.array(self.start)}
+        archive.write(path, {**arrays, **observed.arrays(self)})
 
     def _arrays(self) -> tuple[str, dict[str, Any]]:
         """Return the kind of file and what it holds."""
@@ -277,7 +278,7 @@ class RecordedPolicy(Showable):
             if missing:
                 raise TacitError(f"it has no {' and no '.join(missing)}")
             start = archive.single("start", arrays["start"])
-            return cls.of_records(_READERS[kind](arrays), start=start)
+            return cls.of_records(_READERS[kind](arrays), start=start)._observing(arrays)
         except (TacitError, ValueError, TypeError) as error:
             raise TacitError(f"{path} is not a recorded policy: {one_line(error, 300)}") from None
 
