@@ -141,7 +141,7 @@ def test_an_experiment_that_cannot_be_saved_leaves_the_old_one(tmp_path: Path, m
 def test_a_figure_that_cannot_be_saved_leaves_the_old_one(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     from matplotlib.figure import Figure
 
-    from tacit.report import save_figure
+    from tacit.figures import save_figure
 
     place = tmp_path / f"a.{ending}"
     save_figure(Figure(), place)

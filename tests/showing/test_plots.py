@@ -14,11 +14,11 @@ from scipy.optimize import linprog
 
 import tacit
 from tacit.cli.main import main
-from tacit.drawing.curves import Series, draw_series, gap_axis
-from tacit.drawing.two_by_two import ce_vertices
 from tacit.engine.trajectory import trajectory
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, Results
-from tacit.report import pictures
+from tacit.figures import pictures
+from tacit.figures.curves import Series, draw_series, gap_axis
+from tacit.figures.mixtures import ce_vertices
 
 
 @pytest.fixture(autouse=True)

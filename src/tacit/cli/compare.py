@@ -113,8 +113,8 @@ def _document(args: argparse.Namespace, found: Comparison) -> dict[str, Any]:
 
 
 def _draw(found: Comparison, place: Path) -> None:
-    from tacit.report import save_figure
-    from tacit.report.compared import comparison_figure
+    from tacit.figures import save_figure
+    from tacit.figures.results import comparison_figure
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # of a name, which the font does not have

@@ -12,7 +12,7 @@ import numpy as np
 from tacit.core import check
 from tacit.core.statistics import summarize
 from tacit.core.table import Cell, Document, Table, interval
-from tacit.drawing.words import gap_words
+from tacit.experiments.outcome import gap_words
 from tacit.experiments.results import SOURCES, Group
 from tacit.games.tabular import count
 

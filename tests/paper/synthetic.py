@@ -12,7 +12,7 @@ from tacit.experiments import GameSpec, LearnerSpec, Outcome, summarize
 from tacit.experiments.outcome import GapOutcome
 from tacit.experiments.plan import RunSpec
 from tacit.options import Options
-from tacit.report.measured import Measured, Task, TeamMeasured
+from tacit.paper.measured import Measured, Task, TeamMeasured
 
 SPEC = RunSpec(GameSpec("matrix-team"), LearnerSpec("pg-storm"), "", Options(100, points=10, keep=False))
 

@@ -14,8 +14,8 @@ from tacit.evaluation import evaluate, l2_gap, solve, uniform_gap
 from tacit.experiments import Outcome
 from tacit.experiments.outcome import GapOutcome
 from tacit.games.tabular import TabularGame
+from tacit.paper import rules
 from tacit.policies import MarkovPolicy
-from tacit.report import rules
 
 #: Where a gap must come from to count; an agent's own bound is an estimate.
 SURE = ("exact", "certificate")

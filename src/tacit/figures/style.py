@@ -1,14 +1,20 @@
-"""One style for all figures: colour-blind-safe colours (Okabe and Ito), and the same colour for the same thing."""
+"""One style for all figures: colour-blind-safe colours (Okabe and Ito), and the same colour for the same thing; and
+figures and animations on disk.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy.typing as npt
 
-from tacit.core import check
+from tacit.core import archive, atomic, check
+from tacit.core.atomic import written
 from tacit.core.display import printable
 from tacit.core.errors import TacitError, brief
 
@@ -63,7 +69,7 @@ def styled() -> Iterator[None]:
     Examples
     --------
     >>> import matplotlib
-    >>> from tacit.report import styled
+    >>> from tacit.figures import styled
     >>> before = matplotlib.rcParams["font.size"]
     >>> with styled():
     ...     pass
@@ -115,3 +121,56 @@ def dress(axes: Any) -> None:
     for side in ("right", "top"):
         if side in axes.spines:
             axes.spines[side].set_visible(False)
+
+
+def save_figure(figure: Any, place: Path) -> None:
+    """Write a matplotlib figure in the format of its ending atomically.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    place : path
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from matplotlib.figure import Figure
+    >>> from tacit.figures import save_figure
+    >>> place = Path(tempfile.mkdtemp()) / "empty.svg"
+    >>> save_figure(Figure(), place)
+    >>> place.exists()
+    True
+    """
+    with written(place) as stream:
+        figure.savefig(stream, format=place.suffix[1:].lower())
+
+
+ENDINGS = (".gif", ".html")
+
+
+def animate(
+    figure: Any, draw: Callable[[int], None], frames: int, place: str | os.PathLike[str], *, fps: float
+) -> Path:
+    """Write an animation of a figure, whose frame k `draw(k)` draws, as `.gif` or `.html`; return where it is."""
+    from matplotlib.animation import FuncAnimation, PillowWriter
+
+    path = archive.path(place)
+    if path.suffix not in ENDINGS:
+        raise TacitError(f"{path} has no ending of an animation; give one of {', '.join(ENDINGS)}")
+    fps = check.real("fps", fps, least=0.1, most=60)
+
+    def shown(k: int) -> list[Any]:
+        draw(k)
+        return []
+
+    moving = FuncAnimation(figure, shown, frames=frames, interval=1000 / fps, blit=False)
+    if path.suffix == ".html":
+        page = f"<!doctype html><meta charset='utf-8'><title>tacit</title>{moving.to_jshtml(fps=max(1, round(fps)))}"
+        atomic.write(path, page.encode())
+        return path
+    with tempfile.TemporaryDirectory() as folder:
+        written = Path(folder) / "moving.gif"
+        moving.save(str(written), writer=PillowWriter(fps=max(1, round(fps))))
+        atomic.write(path, written.read_bytes())
+    return path

@@ -12,17 +12,23 @@ import numpy as np
 from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
-from tacit.drawing.animation import animate
-from tacit.drawing.curves import legend
-from tacit.drawing.heat import draw_joint, draw_policy
-from tacit.drawing.simplex import draw_path, draw_simplex, flat
-from tacit.drawing.small import check_small
-from tacit.drawing.style import COLORS, name, new_axes, plain, styled
-from tacit.drawing.two_by_two import TETRAHEDRON, draw_field, draw_polytope
 from tacit.engine.trajectory import Trajectory, trajectory
 from tacit.environments.play import Played, play
 from tacit.evaluation.behaviour import behaviour
 from tacit.evaluation.equilibria import enumerable, equilibria
+from tacit.figures.curves import legend
+from tacit.figures.mixtures import (
+    TETRAHEDRON,
+    check_small,
+    draw_field,
+    draw_joint,
+    draw_path,
+    draw_policy,
+    draw_polytope,
+    draw_simplex,
+    flat,
+)
+from tacit.figures.style import COLORS, animate, name, new_axes, plain, styled
 from tacit.games.naming import action_names, state_name
 from tacit.games.tabular import TabularGame
 

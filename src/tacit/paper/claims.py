@@ -1,4 +1,4 @@
-"""The paper's empirical claims, judged from what was measured by `tacit.report.rules`. [Mao2022, app:simulations]
+"""The paper's empirical claims, judged from what was measured by `tacit.paper.rules`. [Mao2022, app:simulations]
 
 Settings come in groups, as the experiments in `papers/mao2022` label them: "V-Learning", "PG", "Centralized",
 "Independent, caption", "Independent, appendix", and such as "PG with a larger step" for what departs from print. Each
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from tacit.evaluation import theory
-from tacit.report import rules
-from tacit.report.measured import Measured, Task, TeamMeasured
+from tacit.paper import rules
+from tacit.paper.measured import Measured, Task, TeamMeasured
 
 Groups = Mapping[str, Sequence[Measured]]
 TeamGroups = Mapping[str, Sequence[TeamMeasured]]

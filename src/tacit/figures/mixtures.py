@@ -1,4 +1,7 @@
-"""Two players with two actions each: best responses in the square of their mixtures, and the polytope of equilibria."""
+"""Mixed actions in pictures: heat maps of policies, triangles of three choices, and games of two by two.
+
+All of it is drawn from plain data, on axes that are given.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,108 @@ from typing import Any
 import numpy as np
 
 from tacit.core.errors import TacitError
+from tacit.core.table import number
 from tacit.core.types import FloatArray
-from tacit.drawing.style import COLORS, name, plain
+from tacit.figures.style import COLORS, name, plain
+
+_COLORS = "Blues"
+
+
+def draw_joint(ax: Any, joint: FloatArray, names: Sequence[Sequence[str]]) -> Any:
+    """Draw a joint distribution [A_1, A_2] with its numbers, and return the axes."""
+    image = ax.imshow(joint, cmap=_COLORS, vmin=0, vmax=1)
+    _ticks(ax.set_xticks, ax.set_xticklabels, names[1])
+    _ticks(ax.set_yticks, ax.set_yticklabels, names[0])
+    if joint.size <= 144:
+        for (a, b), p in np.ndenumerate(joint):
+            ax.text(
+                b, a, number(round(float(p), 4), 3), ha="center", va="center", color="white" if p > 0.6 else "black"
+            )
+    ax.set(xlabel="agent 1", ylabel="agent 0")
+    ax.grid(False)
+    return image
+
+
+def draw_policy(
+    ax: Any, probs: FloatArray, reach: FloatArray | None, states: Sequence[str], actions: Sequence[str]
+) -> Any:
+    """Draw an agent's probabilities [H, S, A]: steps to the right, states and their actions downwards.
+
+    What is hardly reached is pale; what is never reached is blank.
+    """
+    H, S, A = probs.shape
+    shown = probs.transpose(1, 2, 0).reshape(S * A, H)
+    alpha = np.ones_like(shown)
+    if reach is not None:
+        alpha = np.repeat(np.where(reach > 0, 0.25 + 0.75 * np.minimum(1, 3 * reach), 0.0).T, A, axis=0)
+    image = ax.imshow(shown, cmap=_COLORS, vmin=0, vmax=1, alpha=alpha, aspect="auto", interpolation="nearest")
+    labels = [f"{name(s)}: {name(a)}" if S > 1 else name(a) for s in states for a in actions]
+    if len(labels) <= 60:
+        _ticks(ax.set_yticks, ax.set_yticklabels, labels)
+    else:
+        _ticks(ax.set_yticks, ax.set_yticklabels, [name(s) for s in states], A)
+    for s in range(1, S):
+        ax.axhline(s * A - 0.5, color="0.6", linewidth=0.6)
+    every = max(1, H // 12)
+    ax.set_xticks(range(0, H, every))
+    ax.set_xlabel("step")
+    ax.grid(False)
+    return image
+
+
+def _ticks(places: Any, labels: Any, words: Sequence[str], apart: int = 1) -> None:
+    places(np.arange(len(words)) * apart)
+    plain(*labels([name(word) for word in words], fontsize=8))
+
+
+#: The corners of the triangle.
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 3**0.5 / 2]])
+
+
+def flat(points: FloatArray) -> FloatArray:
+    """Return distributions [n, 3] as points [n, 2] of the plane.
+
+    >>> flat(np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])).tolist()
+    [[0.0, 0.0], [1.0, 0.0]]
+    """
+    placed: FloatArray = np.asarray(points, dtype=float) @ CORNERS
+    return placed
+
+
+def draw_simplex(ax: Any, names: Sequence[str]) -> Any:
+    """Draw the triangle with the names of its corners, and return the axes."""
+    if len(names) != 3:
+        raise TacitError(f"a triangle has three corners, and there are {len(names)} actions")
+    closed = np.concatenate([CORNERS, CORNERS[:1]])
+    ax.plot(*closed.T, color="0.4", linewidth=1)
+    middle = CORNERS.mean(axis=0)
+    for corner, word in zip(CORNERS, names, strict=True):
+        ax.plot(*np.stack([(CORNERS.sum(axis=0) - corner) / 2, corner]).T, color="0.85", linewidth=0.6, zorder=0)
+        away = (corner - middle) * 0.12
+        plain(ax.text(*(corner + away), name(word), ha="center", va="center", fontsize=9))
+    ax.set_aspect("equal")
+    ax.set_axis_off()
+    ax.set_xlim(-0.15, 1.15)
+    ax.set_ylim(-0.15, 1.05)
+    return ax
+
+
+def draw_path(ax: Any, path: FloatArray, *, label: str = "", color: str | None = None, fade: bool = True) -> Any:
+    """Draw how a distribution [n, 3] moves, from faint to strong, with a ring where it begins and a dot at its end."""
+    from matplotlib.collections import LineCollection
+
+    points = flat(path)
+    if len(points) > 1 and fade:
+        pieces = np.stack([points[:-1], points[1:]], axis=1)
+        strength = np.linspace(0.45, 1.0, len(pieces))
+        drawn: Any = LineCollection(list(pieces), colors=color, linewidths=1.8)
+        drawn.set_alpha(strength)
+        ax.add_collection(drawn)
+    elif len(points) > 1:
+        ax.plot(*points.T, color=color, linewidth=1.3)
+    ax.plot(*points[0], "o", markerfacecolor="none", markeredgecolor=color, markersize=6)
+    (end,) = ax.plot(*points[-1], "o", color=color, markersize=6, **({"label": name(label)} if label else {}))
+    return end
 
 
 def check_two_by_two(payoffs: FloatArray) -> None:
@@ -138,3 +241,16 @@ def _hull(ax: Any, corners: FloatArray) -> None:
         flat = (corners - middle) @ axes[:2].T
         faces = [corners[np.argsort(np.arctan2(flat[:, 1], flat[:, 0]))]]
     ax.add_collection3d(Poly3DCollection(faces, facecolor=COLORS["sky"], alpha=0.35, edgecolor=COLORS["blue"]))
+
+
+def check_small(game: Any) -> None:
+    """Raise unless a game has two agents with two actions each, one state and one step; name another picture."""
+    if tuple(game.actions) == (2, 2) and game.states == game.horizon == 1:
+        return
+    instead = ["policy (what a solution plays: --concept ce)"]
+    if 3 in game.actions:
+        instead.insert(0, "simplex (mixtures of three actions)")
+    raise TacitError(
+        f"{game!r} is not a game of two agents with two actions each, one state and one step; "
+        f"of this game there can be drawn: {', '.join(instead)}"
+    )

@@ -7,9 +7,9 @@ import io
 from collections.abc import Mapping, Sequence
 
 from tacit.core.statistics import Summary
-from tacit.report import rules
-from tacit.report.claims import DEPENDS, FAILS, HOLDS, Claim, Groups, TeamGroups, asked, promised
-from tacit.report.measured import Task
+from tacit.paper import rules
+from tacit.paper.claims import DEPENDS, FAILS, HOLDS, Claim, Groups, TeamGroups, asked, promised
+from tacit.paper.measured import Task
 
 
 def page(claims: Sequence[Claim], tables: Sequence[str], settings: Mapping[str, str], seeds: Mapping[str, int]) -> str:

@@ -13,10 +13,10 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
-from tacit.drawing.style import COLORS, styled
 from tacit.experiments import Outcome
-from tacit.report.bands import plot_band
-from tacit.report.measured import SURE, Task, averaged, papers_column, papers_gap
+from tacit.figures.curves import plot_band
+from tacit.figures.style import COLORS, styled
+from tacit.paper.measured import SURE, Task, averaged, papers_column, papers_gap
 
 #: The runs of each setting of each group.
 Variants = Mapping[str, Mapping[str, Sequence[Outcome]]]

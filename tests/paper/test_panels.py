@@ -11,7 +11,7 @@ from synthetic import outcome, task
 
 from tacit.experiments import Outcome
 from tacit.experiments.outcome import GapOutcome
-from tacit.report import mao2022
+from tacit.paper import figures
 
 GROUPS = {
     "V-Learning": ["step 1/20, bonus 0.02", "step 1/20, bonus 1"],
@@ -36,12 +36,12 @@ def legend(figure: Figure) -> list[str]:
 
 @pytest.mark.parametrize(("source", "panels"), [("certificate", 2), ("exact", 2), ("estimate", 1), ("model-free", 1)])
 def test_estimates_are_not_drawn_as_gaps(source: str, panels: int):
-    assert len(mao2022.task_figure(variants(source), task()).axes) == panels
+    assert len(figures.task_figure(variants(source), task()).axes) == panels
 
 
 def test_legends_name_the_settings():
     """The first of each group, and two of each reading of Independent."""
-    assert legend(mao2022.task_figure(variants("exact"), task())) == [
+    assert legend(figures.task_figure(variants("exact"), task())) == [
         "V-Learning: step 1/20, bonus 0.02",
         "V-Learning with the theory's step: bonus 0.02",
         "PG: exploration 0.05",
@@ -57,7 +57,7 @@ def test_legends_name_the_settings():
 @pytest.mark.parametrize("source", ["exact", "estimate"])
 def test_tick_labels_are_short_and_do_not_overlap(source: str):
     """2M instead of 2000000."""
-    figure = mao2022.task_figure(variants(source), task())
+    figure = figures.task_figure(variants(source), task())
     FigureCanvasAgg(figure).draw()
     for ax in figure.axes:
         shown = [label for label in ax.get_xticklabels() if label.get_text()]
@@ -71,6 +71,6 @@ def test_the_team_says_what_its_average_is_over():
     columns = ("l2_gap", "average_l2_gap", "value", "average_value")
     curve = {name: [1.0, 2.0] for name in columns}
     for counts, words in (([10, 20], "Average of all iterates"), ([1, 2], "Average of the points of the curve")):
-        figure = mao2022.team_figure({"PG": {"step 1e-4": [outcome({**curve, "averaged": counts})]}})
+        figure = figures.team_figure({"PG": {"step 1e-4": [outcome({**curve, "averaged": counts})]}})
         assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == ["Last iterate", words]
         assert figure.axes[0].get_title() == "PG: step 1e-4"

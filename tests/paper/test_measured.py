@@ -7,7 +7,7 @@ import pytest
 from synthetic import outcome, task
 
 from tacit.experiments.outcome import GapOutcome
-from tacit.report.measured import averaged, measure, measure_team
+from tacit.paper.measured import averaged, measure, measure_team
 
 OPTIMUM, RANDOM = 10.0, 2 / 9
 

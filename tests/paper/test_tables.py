@@ -7,7 +7,7 @@ import csv
 from synthetic import measured, task, team
 
 from tacit.experiments import summarize
-from tacit.report import claims, tables
+from tacit.paper import claims, page
 
 GROUPS = {
     "V-Learning": [measured("raw", 9, gap=summarize([0.1]), kind="cce"), measured("normalized", 1)],
@@ -19,7 +19,7 @@ GROUPS = {
 
 def test_the_page_names_verdicts_settings_and_rules():
     found = claims.task_claims(task("GoodState"), GROUPS)
-    text = tables.page(found, [tables.task_table(task("GoodState"), GROUPS)], {"x": "y"}, {"GoodState": 5})
+    text = page.page(found, [page.task_table(task("GoodState"), GROUPS)], {"x": "y"}, {"GoodState": 5})
     assert (
         "| V-Learning outperforms Independent | GoodState | caption | **depends on the setting** | raw (above zero) |"
         in text
@@ -33,13 +33,13 @@ def test_the_page_names_verdicts_settings_and_rules():
 
 
 def test_the_team_table_says_what_the_average_is_over():
-    text = tables.team_table(task(), {"PG": [team("s", averaged="the points of the curve")]})
+    text = page.team_table(task(), {"PG": [team("s", averaged="the points of the curve")]})
     assert "mean over the points of the curve" in text
     assert "| PG | s | 0.000 [0.000, 0.000] | 0.010 [0.010, 0.010] | 9.10 [9.10, 9.10] |" in text
 
 
 def test_numbers_are_a_csv_file():
-    text = tables.written(tables.rows("GoodState", GROUPS) + tables.rows("team", {"PG": [team("s")]}))
+    text = page.written(page.rows("GoodState", GROUPS) + page.rows("team", {"PG": [team("s")]}))
     rows = list(csv.DictReader(text.splitlines()))
     assert rows[0]["measure"] == "reward"
     assert float(rows[0]["mean"]) == 9.0

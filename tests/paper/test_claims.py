@@ -11,9 +11,9 @@ from synthetic import measured, task, team
 
 import tacit
 from tacit.experiments import summarize
-from tacit.report import claims, rules
-from tacit.report.claims import DEPENDS, FAILS, HOLDS, Claim
-from tacit.report.measured import Measured, Task, TeamMeasured
+from tacit.paper import claims, rules
+from tacit.paper.claims import DEPENDS, FAILS, HOLDS, Claim
+from tacit.paper.measured import Measured, Task, TeamMeasured
 
 
 def judged(groups: dict[str, list[Measured]], rule: str, *, which: str = "", reading: str = "") -> Claim:
