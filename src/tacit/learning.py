@@ -141,7 +141,13 @@ def learn(
     options = Options(episodes, seed, points, keep, certify, gap, seconds, visits_per_stage)
     if isinstance(params.get("start"), Run):
         params["start"] = params["start"].last
-    given = {"horizon": horizon, "reward_range": reward_range, "encode": encode, "pickle_env": pickle_env or None}
+    given = {
+        "horizon": horizon,
+        "reward_range": reward_range,
+        "encode": encode,
+        "pickle_env": check.flag("pickle_env", pickle_env) or None,
+    }
+    check.function("progress", progress)
     watch = shown if progress is None else and_shown(progress)
     run = run_learner(game, learner, params, options, watch=watch, checkpoint=checkpoint, **given)
     for note in run.warnings:

@@ -9,10 +9,11 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tacit._version import __version__
 from tacit.cli import options
+from tacit.cli.entry import interrupter
 from tacit.core import check
 from tacit.core.errors import TacitError
 
@@ -21,6 +22,9 @@ COMMANDS = (
     *("run", "compare", "tune", "evaluate", "export", "plot", "draw", "report", "view", "play", "show", "solve"),
     *("theory", "reproduce", "games", "learners"),
 )
+
+#: Commands that end by themselves after Ctrl-C, with what was done.
+KEEPING = ("run", "compare", "tune", "reproduce", "view", "play")
 
 EPILOG = """examples:
   tacit games                                      the games that can be named
@@ -46,6 +50,10 @@ exit codes: 0 done, 1 some runs of several failed, 2 wrong usage or bad input, 1
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one sentence."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print help; argparse would ignore that nobody can read it."""
+        (file or sys.stdout).write(message)
 
     def error(self, message: str) -> NoReturn:
         """Raise what argparse would print with its usage."""
@@ -76,10 +84,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         named = bool(arguments) and not arguments[0].startswith("-")
         top = parser(check.choice("command", arguments[0], COMMANDS) if named else None)
-        args = top.parse_args(arguments)
+        try:
+            args = top.parse_args(arguments)
+        except SystemExit:  # after --help or --version
+            sys.stdout.flush()
+            raise
         if args.command is None:
             top.print_help()
             return 0
+        interrupter.keeps = args.command in KEEPING
         code: int = args.run(args)
         sys.stdout.flush()
         return code
@@ -92,8 +105,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has left, as in `tacit games | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except OSError as error:  # e.g. the disk is full
-        options.tell(error.strerror or error)
+    except OSError as error:  # e.g. the disk is full; of files, `core/atomic.py` says which
+        told = str(error.strerror or error).lower()
+        options.tell(f"cannot write to {error.filename or 'standard output'}: {told}")
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2

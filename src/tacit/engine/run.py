@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.core.table import Document, Table
 from tacit.core.types import FloatArray
@@ -267,8 +268,8 @@ class Run:
 
         Returns what `tacit.exploit` returns, and takes its options: gains with intervals, and a lower bound on the gap.
         """
-        if candidate is not None and candidate not in self.candidates:
-            raise TacitError(f"no candidate {candidate!r}; this run has {', '.join(self.candidates)}")
+        if candidate is not None:
+            check.choice("candidate", candidate, self.candidates)
         exploit = importlib.import_module("tacit").exploit  # of a layer above
         return exploit(self.game, self.candidates[candidate or self.chosen].policy, **options)
 

@@ -32,8 +32,6 @@ def checked(what: str, value: object, known: tuple[str, ...], agents: int) -> st
         if not number.isdecimal() or int(number) >= agents:
             raise TacitError(f"{what} is {brief(value)}; agents are numbered from 0 to {agents - 1}")
         return value
-    if value in known:
-        return str(value)
     return check.choice(what, value, known)
 
 
