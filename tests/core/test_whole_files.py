@@ -12,7 +12,6 @@ import pytest
 
 import tacit
 from tacit.core import atomic as whole
-from tacit.experiments.loading import save
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
 
 ROOT = Path(tacit.__file__).parent
@@ -128,11 +127,11 @@ def failing(*args: object, **kwargs: object) -> None:
 
 def test_an_experiment_that_cannot_be_saved_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     experiment = Experiment(name="a", games=(GameSpec("chicken"),), learners=(LearnerSpec("npg"),), episodes=3)
-    save(experiment, tmp_path / "a.toml")
+    experiment.save(tmp_path / "a.toml")
     before = (tmp_path / "a.toml").read_bytes()
     monkeypatch.setattr(os, "fsync", failing)
     with pytest.raises(tacit.TacitError, match=r"cannot write .*a\.toml: No space left"):
-        save(experiment, tmp_path / "a.toml")
+        experiment.save(tmp_path / "a.toml")
     assert (tmp_path / "a.toml").read_bytes() == before
     assert len(list(tmp_path.iterdir())) == 1
 

@@ -11,8 +11,8 @@ from tacit.experiments.plan import RunSpec
 from tacit.experiments.progress import Progress
 from tacit.experiments.results import Group, Results
 from tacit.experiments.runner import run_experiment
-from tacit.experiments.seeds import learn_seeds
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
+from tacit.experiments.trials import learn_seeds
 from tacit.experiments.tuning import Tuned, tune
 
 __all__ = [

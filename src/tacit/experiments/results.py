@@ -200,7 +200,7 @@ class Results:
         Columns are game, learner, label, parameters and game_parameters (JSON), seed, episode, agent, reward, value,
         gap, kind and source. pandas is not installed with tacit: pip install 'tacit-marl[pandas]'.
         """
-        from tacit.experiments.tidy import frame
+        from tacit.experiments.tables import frame
 
         return frame(self.outcomes)
 
@@ -219,7 +219,7 @@ class Results:
             Means with 95 % bootstrap intervals; p-values are of Mann–Whitney tests, corrected by Holm for the number of
             pairs of a game.
         """
-        from tacit.experiments.ranking import ranking
+        from tacit.experiments.tables import ranking
 
         return ranking(self.groups, by=by)
 

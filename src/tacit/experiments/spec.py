@@ -24,8 +24,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tacit.core import check, limits
+from tacit.core import archive, atomic, check, limits
 from tacit.core.errors import TacitError, brief
+from tacit.experiments import toml
+from tacit.games import is_file
 from tacit.learners import DEFAULT
 from tacit.options import OLD_NAMES, HasOptions, Options
 
@@ -165,15 +167,16 @@ class Experiment(HasOptions):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Experiment:
         """Read an experiment from a TOML file; game files and scripts in it are looked for beside it."""
-        from tacit.experiments.loading import load  # it builds on this file
-
-        return load(path)
+        place = archive.path(path)
+        found = toml.load(place, cls)
+        games = tuple(
+            replace(one, name=str(place.parent / one.name)) if is_file(one.name) else one for one in found.games
+        )
+        return replace(found, games=games, scripts=tuple(str(place.parent / script) for script in found.scripts))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the experiment as a TOML file."""
-        from tacit.experiments.loading import save
-
-        save(self, path)
+        atomic.write(archive.path(path), toml.dumps(self).encode())
 
     def run(self, **options: Any) -> Results:
         """Run it; `options` are those of `tacit.experiments.run_experiment`."""

@@ -1,7 +1,7 @@
-"""Runs whose only purpose is to be compared: each learner and seed for the same budget, judged by its best policy.
+"""Runs on a game in hand: the same learner over many seeds, and trials, whose only purpose is to be compared.
 
-The judge is a proof: the exact gap of a Markov policy, or the certificate of a certified one. So a game that is too
-large to certify is refused.
+A trial is a learner and a seed for a budget, judged by its best policy. The judge is a proof: the exact gap of a Markov
+policy, or the certificate of a recorded one. So a game that is too large to certify is refused.
 """
 
 from __future__ import annotations
@@ -227,3 +227,58 @@ def arrival(episodes: npt.NDArray[Any], gaps: npt.NDArray[Any], small: float) ->
     above = np.flatnonzero(~(gaps <= small))
     there = int(above[-1]) + 1 if len(above) else 0
     return int(episodes[there]) if there < len(episodes) else None
+
+
+def learn_seeds(
+    game: Any,
+    learner: Any,
+    *,
+    episodes: int,
+    seeds: Sequence[int],
+    workers: int | None = None,
+    certify: bool | None = None,
+    keep: bool = True,
+    points: int = 100,
+    **params: Any,
+) -> list[Run]:
+    """Learn with each seed, as `tacit.learn` does; Ctrl-C keeps what was done of the runs that had begun.
+
+    Parameters
+    ----------
+    game, learner
+        As for `tacit.learn`.
+    episodes : int
+    seeds : sequence of int
+    workers : int, optional
+        Runs at once; the number of cores if not given.
+    certify, keep, points
+        As for `tacit.learn`.
+    **params
+        Parameters of the learner.
+
+    Returns
+    -------
+    list of Run
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from tacit.experiments import learn_seeds
+    >>> [run.seed for run in learn_seeds(tacit.make("chicken"), "npg", episodes=10, seeds=[3, 5])]
+    [3, 5]
+    """
+    if not len(seeds):
+        raise TacitError("seeds is empty; there must be at least one")
+    items = [Options(episodes, seed, points, keep, certify) for seed in seeds]
+    found = run_all(partial(_learn, game, learner, params), items, workers=workers).results
+    for one in found:
+        if isinstance(one, Failure):
+            raise one.error
+    runs = [one for one in found if isinstance(one, Run)]
+    if not runs:
+        raise KeyboardInterrupt
+    return runs
+
+
+def _learn(game: Any, learner: Any, params: dict[str, Any], options: Options, watch: Watcher | None) -> Run:
+    return run_learner(game, learner, params, options, watch=watch)
