@@ -147,7 +147,6 @@ def learn(
         "encode": encode,
         "pickle_env": check.flag("pickle_env", pickle_env) or None,
     }
-    check.function("progress", progress)
     watch = shown if progress is None else and_shown(progress)
     run = run_learner(game, learner, params, options, watch=watch, checkpoint=checkpoint, **given)
     for note in run.warnings:

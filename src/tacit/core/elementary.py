@@ -171,6 +171,19 @@ def log_in_two(x, doublings):
     return high, ((exact - high) + upper) + (lower + (series + (times * _LN2_LOW + _LOGS[row, 1])))
 
 
+def dot(a: FloatArray, b: FloatArray) -> Any:
+    """Return a·b over the last axis of a and the first of b, added up in a fixed order.
+
+    The order in which BLAS (`a @ b`) adds depends on its threads and on the processor, and with it the last digit.
+
+    >>> dot(np.array([[0.0, 1.0], [2.0, 3.0]]), np.array([0.25, 0.75])).tolist()
+    [0.75, 2.75]
+    """
+    last = a.ndim - 1
+    subscripts: Any = (a, list(range(a.ndim)), b, list(range(last, last + b.ndim)))
+    return np.einsum(*subscripts)
+
+
 def exp_each(x: FloatArray) -> FloatArray:
     """Return `exp` of each entry of an array.
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.core import memory
+from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.certified import averages
@@ -139,9 +140,9 @@ def _mixed(game: ExactGame, policy: Visits | DeployedPolicy, places: Iterator[Pl
         for part in _blocks(len(k), size if joint is not None else sum(game.actions)):
             mu = distributions(policy, k[part], h)
             for own, row in zip(sums, mu, strict=True):
-                own += weight[part] @ row
+                own += dot(weight[part], row)
             if together is not None:
-                together += weight[part] @ products(mu)
+                together += dot(weight[part], products(mu))
         if total > 0:
             for i, own in enumerate(sums):
                 marginals[i][h, s] = own / total
@@ -233,7 +234,8 @@ def next_states(game: ExactGame, h: int, s: int, mu: list[FloatArray]) -> FloatA
         moved: FloatArray = np.einsum("na,nat->nt", mu[0], following[:, 0])
         return moved
     matrix = transitions_of(game, h, s)
-    return products(mu) @ matrix
+    onward: FloatArray = dot(products(mu), matrix)
+    return onward
 
 
 def transitions_of(game: TabularGame, h: int, s: int) -> FloatArray:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.core import check
+from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.contraction import own_payoffs
@@ -55,10 +56,10 @@ def certified_bound(game: ExactGame, policy: RecordedPolicy, kind: str) -> tuple
     for s in np.flatnonzero(game.initial):
         held = after[s]
         share = np.bincount(held.at(episodes), minlength=len(held.since)) / len(episodes)
-        value = share @ held.V
+        value = dot(share, held.V)
         values += game.initial[s] * value
         for i in range(game.agents):
-            mean = np.tensordot(share, held.q[i], axes=1)  # averaged over the episodes before the maximum
+            mean = dot(share, held.q[i])  # averaged over the episodes before the maximum
             gaps[i] += game.initial[s] * (mean.max(axis=1).sum() - value[i])
     return values, gaps
 

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check, memory
+from tacit.core.elementary import dot
 from tacit.core.table import Cell, Document, Table, number
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.behaviour import followed
@@ -237,12 +238,12 @@ def _certified_terms(game: ExactGame, policy: RecordedPolicy, kind: str) -> list
     pieces = []
     for h, s, share, _, _ in followed(game, policy):
         for i, q in enumerate(held[h][s].q):  # [J, b, a]: told b, play a
-            entries = np.tensordot(share, q, axes=1)[None] if h == 0 else share[:, None, None] * q
+            entries = dot(share, q)[None] if h == 0 else share[:, None, None] * q
             top = entries.argmax(axis=2) if kind == "ce" else entries.sum(axis=1).argmax(axis=1)[:, None]
             play = np.broadcast_to(top, entries.shape[:2])
             gain = np.take_along_axis(entries, play[..., None], axis=2)[..., 0] - np.diagonal(entries, axis1=1, axis2=2)
             chance = held[h][s].told[i]  # [J, b]
-            weight = share[:, None] * chance if h else (share @ chance)[None]
+            weight = share[:, None] * chance if h else dot(share, chance)[None]
             for a in np.unique(play):
                 some = play == a
                 total, count = np.where(some, gain, 0).sum(axis=0), np.where(some, weight, 0).sum(axis=0)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.core import check
+from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
 from tacit.core.table import Document, Table, number
 from tacit.core.types import FloatArray
@@ -97,8 +98,8 @@ def evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy, *, gap: str
         check_policy(policy)
         kind = gap if gap is not None else ("nash" if policy.product else "cce")
         found = deviations(game, policy, kind)
-        values = found.V[:, 0] @ game.initial
-        gaps = found.best[:, 0] @ game.initial - values
+        values = dot(found.V[:, 0], game.initial)
+        gaps = dot(found.best[:, 0], game.initial) - values
     scale = game.horizon * max(abs(game.reward_range[0]), abs(game.reward_range[1]), 1e-300)
     # who ignores a correlated draw may do worse than who follows it, and then stays: a gain of zero
     may_lose = kind == "cce" and (isinstance(policy, RecordedPolicy) or not policy.product)
@@ -169,13 +170,13 @@ def l2_gap(game: ExactGame, policy: MarkovPolicy, *, tie: float = 1e-9) -> float
     if isinstance(game, CountGame):
         for h, gains in enumerate(crowd_gains(game, policy, best)):
             away = [distances_to_best(own, gains[:, i], slack) for i, own in enumerate(policy.at(h))]
-            total += float(d[h] @ np.sum(away, axis=0))
+            total += float(dot(d[h], np.sum(away, axis=0)))
         return total
     for h in range(game.horizon):
         rows = policy.at(h)
         payoffs = game.step_rewards(h) + game.expect(h, best[:, h + 1])
         for i, own in enumerate(rows):
-            total += float(d[h] @ distances_to_best(own, own_payoffs(payoffs[i], rows, i), slack))
+            total += float(dot(d[h], distances_to_best(own, own_payoffs(payoffs[i], rows, i), slack)))
     return total
 
 

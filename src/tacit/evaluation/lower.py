@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.core.elementary import dot
 from tacit.core.types import FloatArray
 from tacit.evaluation.behaviour import Deviation, behaviour, deviated, distributions, even_play, followed, products
 from tacit.evaluation.deviations import deviations
@@ -50,7 +51,7 @@ def deviation_value(game: ExactGame, policy: RecordedPolicy, deviation: Deviatio
         for begin in range(0, len(place.k), _BLOCK):
             part = slice(begin, begin + _BLOCK)
             mu = deviated(distributions(policy.record, place.k[part], h), deviation, h, s)
-            total += float(place.weight[part] @ _rewards(game, h, s, mu, deviation[0]))
+            total += float(dot(place.weight[part], _rewards(game, h, s, mu, deviation[0])))
     return total
 
 
@@ -61,5 +62,5 @@ def _rewards(game: ExactGame, h: int, s: int, mu: list[FloatArray], agent: int) 
         reward = seats(game, h, np.full(len(table), s), table).reward[:, agent]
         own: FloatArray = (reward * mu[agent]).sum(axis=1)
         return own
-    joint: FloatArray = products(mu) @ game.step_rewards(h)[agent][s].ravel()
+    joint: FloatArray = dot(products(mu), game.step_rewards(h)[agent][s].ravel())
     return joint

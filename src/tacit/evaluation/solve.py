@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tacit.core import check, memory
+from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned
 from tacit.core.table import Document, number
@@ -257,7 +258,7 @@ def _backward(
 
 def _solution(game: TabularGame, concept: str, policy: MarkovPolicy, V: FloatArray) -> Solution:
     policy.game = game
-    return Solution(concept, policy, V[:, 0] @ game.initial, V, game=game)
+    return Solution(concept, policy, dot(V[:, 0], game.initial), V, game=game)
 
 
 def _checked_weights(weights: Sequence[float] | None, agents: int) -> FloatArray:

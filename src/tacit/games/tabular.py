@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tacit.core import check, limits, memory, sampling
+from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned, Sealed, frozen, given, locked
 from tacit.core.types import FloatArray, IntArray
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
 #: (measured in benchmarks/evaluation.py).
 DENSE_SHARE = 0.15
 
-#: Multiplications up to which OpenBLAS keeps a matrix product on one thread.
-_ONE_THREAD = 250_000
+#: Entries from which a compiled product beats NumPy's by more than it takes to load. BLAS, which is as fast, adds in an
+#: order that depends on its threads and on the processor.
+LARGE = 100_000
 
 
 class TabularGame(Sealed):
@@ -165,7 +167,7 @@ class TabularGame(Sealed):
     def push(self, h: int, weights: FloatArray) -> FloatArray:
         """Return the distribution after step h of a weight [S·J] on states and joint actions, as [S]."""
         matrix = self._step_matrices[h if self.transition_steps > 1 else 0]
-        moved: FloatArray = matrix.T @ weights
+        moved: FloatArray = dot(weights, matrix) if isinstance(matrix, np.ndarray) else matrix.T @ weights
         return moved
 
     def step_rewards(self, h: int) -> FloatArray:
@@ -433,20 +435,14 @@ def checked_names(what: str, names: Sequence[str], count: int) -> tuple[str, ...
 
 def _expected(values: FloatArray, matrix: FloatArray | sparse.csr_array) -> FloatArray:
     """Return values [m, S] times a matrix of transitions [rows, S], as [m, rows]."""
-    return _product(values, matrix) if isinstance(matrix, np.ndarray) else np.ascontiguousarray((matrix @ values.T).T)
+    if not isinstance(matrix, np.ndarray):
+        return np.ascontiguousarray((matrix @ values.T).T)
+    if matrix.size < LARGE:
+        ahead: FloatArray = np.einsum("ms,rs->mr", values, matrix)
+        return ahead
+    from tacit.games.large import product  # imports the compiler
 
-
-def _product(values: FloatArray, matrix: FloatArray) -> FloatArray:
-    """Return values [m, S] times matrix [rows, S] transposed, in blocks that BLAS does not spread over threads.
-
-    The product is thin and bound by memory: threads gain little, and wait for each other on a busy machine (measured:
-    up to ten times slower).
-    """
-    ahead = np.empty((len(values), len(matrix)), dtype=values.dtype)
-    block = max(1, _ONE_THREAD // values.size)
-    for begin in range(0, len(matrix), block):
-        np.matmul(values, matrix[begin : begin + block].T, out=ahead[:, begin : begin + block])
-    return ahead
+    return product(values, matrix)
 
 
 def times(actions: tuple[int, ...]) -> str:
