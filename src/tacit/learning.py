@@ -262,9 +262,12 @@ def _output(game: Game, learner: Learner, options: Options) -> Output:
         "keep": options.keep,
     }
     thin = thinning(game, learner, options)
+    output: Output
     if thin is not None:
-        return ThinnedOutput(game=game, learner=learner, **made, thin=thin)
-    output = outputs.REGISTRY.make(learner.output, game=game, learner=learner, **made)
+        output = ThinnedOutput(game=game, learner=learner, **made, thin=thin)
+    else:
+        output = outputs.REGISTRY.make(learner.output, game=game, learner=learner, **made)
+    output.target = options.gap
     if isinstance(output.record, Record) and not options.stops:
         output.record = record.record(game, options.most)  # pages are taken as they are written
     return output
