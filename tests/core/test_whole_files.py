@@ -23,9 +23,9 @@ ALLOWED = {
     ("core/archive.py", "savez_compressed"),
     ("figures/style.py", "savefig"),
     ("core/atomic.py", "open"),
-    ("experiments/carried.py", "write_bytes"),  # a worker's copy of a script, in a new temporary directory
+    ("experiments/shipping.py", "write_bytes"),  # a worker's copy of a script, in a new temporary directory
 }
-CURVE = ("experiments/curve_file.py", "open")  # grows line by line
+CURVE = ("experiments/directory.py", "open")  # grows line by line
 
 
 def writers(place: Path) -> list[str]:

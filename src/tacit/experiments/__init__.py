@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tacit.core.statistics import Summary, summarize
 from tacit.experiments.comparison import Comparison, compare
-from tacit.experiments.executors import run_all
+from tacit.experiments.dispatch import run_all
 from tacit.experiments.job import run_job
 from tacit.experiments.outcome import Outcome
 from tacit.experiments.plan import RunSpec

@@ -13,7 +13,7 @@ import numpy as np
 from tacit.core.errors import TacitError, brief
 from tacit.core.table import Document, Table
 from tacit.evaluation import uniform_gap
-from tacit.experiments.executors import Failure
+from tacit.experiments.dispatch import Failure
 from tacit.experiments.progress import Progress
 from tacit.experiments.trials import Budget, Entry, Trial, budget, certifiable, run_trials, seed_list
 from tacit.games.tabular import TabularGame

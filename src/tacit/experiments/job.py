@@ -16,7 +16,7 @@ from tacit.engine.checkpoint import Checkpoint
 from tacit.engine.events import to_all
 from tacit.environments.pettingzoo import NamedEnvironment
 from tacit.experiments import store
-from tacit.experiments.keeping import RunDirectory
+from tacit.experiments.directory import RunDirectory
 from tacit.experiments.outcome import Outcome, outcome
 from tacit.experiments.plan import RunSpec, same_game
 from tacit.games.exact import ExactGame, is_exact

@@ -20,7 +20,7 @@ from tacit.engine import Advanced, Event, Finished, Run, Watcher
 from tacit.engine.curve import table
 from tacit.engine.outputs.markov import CERTIFY_JOINT_ACTIONS
 from tacit.environments.adapters import is_environment
-from tacit.experiments.executors import Failure, run_all
+from tacit.experiments.dispatch import Failure, run_all
 from tacit.experiments.progress import Progress
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.tabular import TabularGame

@@ -23,7 +23,7 @@ from tacit.core.errors import TacitError
 from tacit.core.statistics import Summary, summarize
 from tacit.evaluation import uniform_gap
 from tacit.experiments.comparison import aligned
-from tacit.experiments.executors import Failure
+from tacit.experiments.dispatch import Failure
 from tacit.experiments.progress import Progress
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
 from tacit.experiments.trials import Budget, Entry, Trial, budget, certifiable, run_trials, seed_list

@@ -19,7 +19,7 @@ from typing import Any
 
 from tacit.core.errors import TacitError, sentence
 from tacit.engine import Advanced, Event
-from tacit.experiments.places.base import Ended, Failed, Message, Prepared, Stopped
+from tacit.experiments.backends.base import Ended, Failed, Message, Prepared, Stopped
 
 #: Seconds at least between two `Advanced` of a job.
 TICK = 0.1
@@ -36,7 +36,7 @@ class Parcel:
     job: bytes
 
     @classmethod
-    def packed(cls, setup: bytes | None, job: Any, item: Any, dumps: Callable[[Any], bytes] = pickle.dumps) -> Parcel:
+    def pack(cls, setup: bytes | None, job: Any, item: Any, dumps: Callable[[Any], bytes] = pickle.dumps) -> Parcel:
         """Pack a job; `dumps` may be a function that packs what `__main__` defines by value, for workers elsewhere."""
         return cls(setup, dumps((job, item)))
 
@@ -59,14 +59,14 @@ def answer(parcel: Parcel, watch: Rarely | None) -> bytes:
         job, item = pickle.loads(parcel.job)
         if watch is not None:
             watch.prepared()
-        return _packed(("result", job(item, watch)))
+        return _pickle(("result", job(item, watch)))
     except KeyboardInterrupt:
         return pickle.dumps(("stopped", None))
     except (Exception, SystemExit) as error:  # whatever a job raises
         return pickle.dumps(("failed", (sentence(error), traceback.format_exc())))
 
 
-def _packed(answered: Any) -> bytes:
+def _pickle(answered: Any) -> bytes:
     """Pickle an answer; by value what only the started script knows, where the job came by value too."""
     try:
         return pickle.dumps(answered)
@@ -77,7 +77,7 @@ def _packed(answered: Any) -> bytes:
         return bytes(by_value.dumps(answered))
 
 
-def opened(answered: bytes) -> Message:
+def read_answer(answered: bytes) -> Message:
     """Return the message in an answer; what was raised over there is raised here as a sentence, with its trace."""
     try:
         kind, content = pickle.loads(answered)

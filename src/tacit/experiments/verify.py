@@ -1,13 +1,18 @@
-"""What a stored summary must be before anything in it is used: its digest can be right and its content wild."""
+"""What is stored of a run must be before anything in it is used: a digest can be right and the content wild."""
 
 from __future__ import annotations
 
+import json
+import math
 from collections.abc import Collection
 from typing import Any
 
-from tacit.core import check
+import numpy as np
+import numpy.typing as npt
+
+from tacit.core import check, memory
 from tacit.core.errors import TacitError, brief
-from tacit.engine.curve import ENDS
+from tacit.engine.curve import ENDED, ENDS, FIRST_COLUMNS, table
 
 _KINDS, _SOURCES = ("nash", "cce", "ce"), ("exact", "certificate", "model-free", "estimate")
 
@@ -15,7 +20,7 @@ _KINDS, _SOURCES = ("nash", "cce", "ce"), ("exact", "certificate", "model-free",
 _MOST = 2**53
 
 
-def checked(given: object, known: Collection[str]) -> dict[str, Any]:
+def check_summary(given: object, known: Collection[str]) -> dict[str, Any]:
     """Return a summary of which every part is of its kind; its files are among the known ones."""
     table = _table("it", given)
     agents = check.integer("agents", table.get("agents"), least=1, most=_MOST)
@@ -93,3 +98,34 @@ def _text(name: str, given: object) -> str:
     if not isinstance(given, str):
         raise TacitError(f"{name} is {brief(given)}; it must be text")
     return given
+
+
+#: Bytes of memory that one byte of a curve may become, and a size that no number in it has.
+_SPREAD, _LARGEST = 24, 1e160
+
+
+def read_curve(content: bytes) -> npt.NDArray[Any]:
+    """Return a curve as a structured array, having looked at every line."""
+    memory.require(_SPREAD * len(content), "the curve")
+    try:
+        rows = [json.loads(line) for line in content.splitlines()]
+    except (ValueError, RecursionError, MemoryError):
+        raise TacitError("it is not a curve: a line is not JSON") from None
+    if not rows or not isinstance(rows[0], dict) or list(rows[0])[:4] != FIRST_COLUMNS:
+        raise TacitError(f"it is not a curve: its lines must begin with {', '.join(FIRST_COLUMNS)}")
+    for k, row in enumerate(rows):
+        if not isinstance(row, dict) or list(row) != list(rows[0]):
+            raise TacitError(f"it is not a curve: line {k + 1} has other columns than the first")
+        for name, number in row.items():
+            if name == ENDED and number in ("", *ENDS):
+                continue
+            plain = isinstance(number, int | float) and not isinstance(number, bool) and abs(number) <= _LARGEST
+            if (number is not None and not plain) or name == ENDED:
+                raise TacitError(f"it is not a curve: {name} is {brief(number)} in line {k + 1}")
+    try:
+        curve = table([{name: math.nan if x is None else x for name, x in row.items()} for row in rows])
+    except (OverflowError, ValueError):
+        raise TacitError("it is not a curve: it has numbers beyond all bounds") from None
+    if curve["episode"][0] < 1 or (np.diff(curve["episode"]) <= 0).any() or not np.isfinite(curve["reward"]).all():
+        raise TacitError("it is not a curve: its episodes must ascend from 1, and its rewards be finite")
+    return curve

@@ -1,6 +1,6 @@
-"""What a place is: somewhere that jobs run, and from where messages about them come back.
+"""What a backend is: somewhere that jobs run, and from where messages about them come back.
 
-Places differ only in how a job gets to a worker and its messages back; `dispatch` decides what runs when, tries again
+Backends differ only in how a job gets to a worker and its messages back; `dispatch` decides what runs when, tries again
 what a dead worker had, and ends what takes too long.
 """
 
@@ -60,7 +60,7 @@ Message = Began | Prepared | Event | Ended | Failed | Lost | Stopped
 LAST = (Ended, Failed, Lost, Stopped)
 
 
-class Place:
+class Backend:
     """Somewhere that jobs run. All methods are called from one thread."""
 
     def __init__(self) -> None:
@@ -78,9 +78,9 @@ class Place:
         """Return the messages that have come, after at most so many seconds."""
         found: list[tuple[Key, Message]] = []
         try:
-            found += self._opened(self._inbox.get(timeout=timeout))
+            found += self._unpack(self._inbox.get(timeout=timeout))
             while True:
-                found += self._opened(self._inbox.get_nowait())
+                found += self._unpack(self._inbox.get_nowait())
         except queue.Empty:
             return found
 
@@ -89,7 +89,7 @@ class Place:
         raise NotImplementedError
 
     def has(self, key: Key) -> bool:
-        """Say whether a worker that has begun a job is still there; a place that loses one says so itself."""
+        """Say whether a worker that has begun a job is still there; a backend that loses one says so itself."""
         return True
 
     def kill(self, key: Key) -> None:
@@ -98,7 +98,7 @@ class Place:
     def close(self) -> None:
         """End the workers that are ours, and what still runs on them."""
 
-    def _opened(self, sent: Any) -> list[tuple[Key, Message]]:
+    def _unpack(self, sent: Any) -> list[tuple[Key, Message]]:
         """Return the messages in what has arrived."""
         return [sent]
 

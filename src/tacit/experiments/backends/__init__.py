@@ -8,30 +8,30 @@ from concurrent.futures import Executor
 
 from tacit.core import check, limits
 from tacit.core.errors import TacitError, brief
-from tacit.experiments.places.base import Began, Ended, Failed, Key, Lost, Message, Place, Prepared, Stopped, cores
+from tacit.experiments.backends.base import Backend, Began, Ended, Failed, Key, Lost, Message, Prepared, Stopped, cores
 
 __all__ = [
     "NAMES",
+    "Backend",
     "Began",
     "Ended",
     "Failed",
     "Key",
     "Lost",
     "Message",
-    "Place",
     "Prepared",
     "Stopped",
-    "checked",
-    "place",
+    "open_backend",
+    "parse",
 ]
 
 NAMES = ("threads", "processes", "ray", "dask")
 
 
-def checked(on: str | Executor, workers: int | None) -> tuple[str | Executor, str, int | None]:
-    """Return the kind of place, its address and the number of workers, of which `on` may state one.
+def parse(on: str | Executor, workers: int | None) -> tuple[str | Executor, str, int | None]:
+    """Return the kind of backend, its address and the number of workers, of which `on` may state one.
 
-    >>> checked("processes:4", None), checked("ray:10.0.0.1:6379", 8)
+    >>> parse("processes:4", None), parse("ray:10.0.0.1:6379", 8)
     (('processes', '', 4), ('ray', '10.0.0.1:6379', 8))
     """
     if workers is not None:
@@ -54,26 +54,26 @@ def checked(on: str | Executor, workers: int | None) -> tuple[str | Executor, st
     return name, "", stated
 
 
-def place(on: str | Executor, *, workers: int | None, setup: Callable[[], None] | None) -> Place:
-    """Open a place; `setup` is called in each worker process before its first job."""
-    kind, address, size = checked(on, workers)
+def open_backend(on: str | Executor, *, workers: int | None, setup: Callable[[], None] | None) -> Backend:
+    """Open a backend; `setup` is called in each worker process before its first job."""
+    kind, address, size = parse(on, workers)
     prepared = None if setup is None else pickle.dumps(setup)
     if isinstance(kind, Executor):
-        from tacit.experiments.places.others import Others
+        from tacit.experiments.backends.local import Foreign
 
-        return Others(kind, size, prepared)
+        return Foreign(kind, size, prepared)
     if kind == "threads":
-        from tacit.experiments.places.threads import Threads
+        from tacit.experiments.backends.local import Threads
 
         return Threads(size or cores())
     if kind == "processes":
-        from tacit.experiments.places.processes import Processes
+        from tacit.experiments.backends.processes import Processes
 
         return Processes(size or cores(), prepared)
     if kind == "ray":
-        from tacit.experiments.places.ray_cluster import Ray
+        from tacit.experiments.backends.ray_cluster import Ray
 
         return Ray(address, size, prepared)
-    from tacit.experiments.places.dask_cluster import Dask
+    from tacit.experiments.backends.dask_cluster import Dask
 
     return Dask(address, size, prepared)

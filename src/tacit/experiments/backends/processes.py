@@ -15,9 +15,9 @@ import threading
 from multiprocessing.connection import Connection
 from typing import Any
 
-from tacit.experiments.places import worker
-from tacit.experiments.places.base import Began, Failed, Key, Lost, Message, Place, hold_interrupts_back
-from tacit.experiments.places.worker import Parcel
+from tacit.experiments.backends import worker
+from tacit.experiments.backends.base import Backend, Began, Failed, Key, Lost, Message, hold_interrupts_back
+from tacit.experiments.backends.worker import Parcel
 
 #: Seconds that an idle worker has to end by itself.
 _PATIENCE = 5.0
@@ -25,7 +25,7 @@ _PATIENCE = 5.0
 _END = b"end"
 
 
-class Processes(Place):
+class Processes(Backend):
     """A thread for each job, which talks to the worker process that runs it."""
 
     def __init__(self, size: int, setup: bytes | None) -> None:
@@ -76,10 +76,10 @@ class Processes(Place):
         chosen: _Worker | None = None
         last: Message
         try:
-            parcel = Parcel.packed(self._setup, job, item)
+            parcel = Parcel.pack(self._setup, job, item)
             chosen = self._taken(key)
             self._inbox.put((key, Began(f"{worker.host()}:{chosen.pid}")))
-            last = worker.opened(chosen.run(parcel, lambda event: self._inbox.put((key, event))))
+            last = worker.read_answer(chosen.run(parcel, lambda event: self._inbox.put((key, event))))
         except (EOFError, OSError):  # it has died
             last = Lost()
         except BaseException as error:  # as where the job does not pickle

@@ -19,21 +19,21 @@ from typing import Any
 
 from tacit.core import extras
 from tacit.core.errors import TacitError, one_line
-from tacit.experiments.places import worker
-from tacit.experiments.places.base import (
+from tacit.experiments.backends import worker
+from tacit.experiments.backends.base import (
     LAST,
+    Backend,
     Began,
     Failed,
     Key,
     Lost,
     Message,
-    Place,
     Prepared,
     Stopped,
     cores,
     hold_interrupts_back,
 )
-from tacit.experiments.places.worker import Parcel
+from tacit.experiments.backends.worker import Parcel
 
 #: Seconds between two looks at the size of the cluster.
 _LOOK = 2.0
@@ -107,8 +107,8 @@ class _Task:
     address: str = ""  # of the worker that has begun it
 
 
-class Dask(Place):
-    """A Dask cluster as a place.
+class Dask(Backend):
+    """A Dask cluster as a backend.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class Dask(Place):
         import cloudpickle  # Dask needs it itself
 
         try:
-            parcel = Parcel.packed(self._setup, job, item, cloudpickle.dumps)
+            parcel = Parcel.pack(self._setup, job, item, cloudpickle.dumps)
         except Exception as error:  # it does not pickle
             self._tasks[key] = _Task(None)
             self._inbox.put((key, Failed(error)))
@@ -195,9 +195,9 @@ class Dask(Place):
         answered: Any = b""
         with contextlib.suppress(Exception):
             answered = future.result(timeout=_FETCH)
-        self._inbox.put((key, worker.opened(answered) if answered else Lost()))
+        self._inbox.put((key, worker.read_answer(answered) if answered else Lost()))
 
-    def _opened(self, sent: Any) -> list[tuple[Key, Message]]:
+    def _unpack(self, sent: Any) -> list[tuple[Key, Message]]:
         if isinstance(sent, bytes):
             return self._told(*pickle.loads(sent))
         key, content = sent
@@ -218,7 +218,7 @@ class Dask(Place):
             return [(key, Began(told.where))]
         if isinstance(told, _Answer):
             del self._tasks[key]
-            return [(key, worker.opened(told.content))]
+            return [(key, worker.read_answer(told.content))]
         return [(key, told)] if token == task.token else []
 
     def _failed(self, future: Any) -> Message:

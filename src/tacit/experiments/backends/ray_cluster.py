@@ -26,9 +26,9 @@ from urllib.parse import urlsplit
 from tacit.core import extras
 from tacit.core.errors import TacitError, one_line
 from tacit.engine import Event
-from tacit.experiments.places import worker
-from tacit.experiments.places.base import LAST, Began, Failed, Key, Lost, Message, Place, Prepared, cores
-from tacit.experiments.places.worker import Parcel
+from tacit.experiments.backends import worker
+from tacit.experiments.backends.base import LAST, Backend, Began, Failed, Key, Lost, Message, Prepared, cores
+from tacit.experiments.backends.worker import Parcel
 
 #: Seconds between two looks at the cluster, seconds that it has to answer, and looks in a row without an answer after
 #: which it is lost.
@@ -88,8 +88,8 @@ class _Seat:
     key: Key | None = None  # of the job that it has
 
 
-class Ray(Place):
-    """A Ray cluster as a place.
+class Ray(Backend):
+    """A Ray cluster as a backend.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class Ray(Place):
         """Hand a job over."""
         seat = next(seat for seat in self._seats if seat.where and seat.key is None)
         try:
-            parcel = Parcel.packed(self._setup, job, item, self._ray.cloudpickle.dumps)
+            parcel = Parcel.pack(self._setup, job, item, self._ray.cloudpickle.dumps)
         except Exception as error:  # it does not pickle
             self._inbox.put((None, [(key, Failed(error))]))
             return
@@ -190,7 +190,7 @@ class Ray(Place):
     def _ask(self, seat: _Seat, ref: Any) -> None:
         ref.future().add_done_callback(lambda done: self._inbox.put((seat, done)))
 
-    def _opened(self, sent: Any) -> list[tuple[Key, Message]]:
+    def _unpack(self, sent: Any) -> list[tuple[Key, Message]]:
         seat, done = sent
         if seat is None:
             return list(done)
@@ -208,7 +208,7 @@ class Ray(Place):
             seat.where, self._failures = done.result(), 0
             return []
         messages: list[tuple[Key, Message]] = [
-            (key, worker.opened(told) if isinstance(told, bytes) else told) for told in done.result()
+            (key, worker.read_answer(told) if isinstance(told, bytes) else told) for told in done.result()
         ]
         if messages and isinstance(messages[-1][1], LAST):
             seat.key = None
