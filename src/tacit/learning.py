@@ -27,7 +27,7 @@ from tacit.environments.adapters import GameAdapter, environment, is_environment
 from tacit.environments.bounds import Bounds, Exceeded, episode_bounds, told_scouting
 from tacit.environments.engine import EnvironmentEngine
 from tacit.environments.observations import Encode
-from tacit.environments.seeding import Seeding
+from tacit.environments.resume import Seeding
 from tacit.evaluation.seats import seconds_to_certify
 from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame, is_exact
