@@ -1,4 +1,7 @@
-"""A person in the place of one agent, against the others' parts of a policy."""
+"""A person in the place of one agent, against the others' parts of a policy.
+
+And what that person sees of the game, as a document for the page and for lines of text.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,12 @@ from typing import Any
 
 from tacit.core import check, limits, streams
 from tacit.core.errors import TacitError
+from tacit.core.types import FloatArray
+from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame
+from tacit.games.naming import action_names, state_name
+from tacit.view.details import picture
+from tacit.view.documents import text
 from tacit.view.judge import judge
 
 #: Agents, and steps of an episode, at most.
@@ -50,7 +58,7 @@ class Tally:
         return self.total / self.episodes if self.episodes else 0.0
 
 
-class Seat:
+class Player:
     """Plays episodes: `act` with each action; when `over`, `begin` the next.
 
     Parameters
@@ -68,8 +76,8 @@ class Seat:
     --------
     >>> import tacit
     >>> game = tacit.make("prisoners-dilemma")
-    >>> seat = Seat(game, tacit.MarkovPolicy.uniform(game), agent=0)
-    >>> seat.act(1).regret, seat.over
+    >>> player = Player(game, tacit.MarkovPolicy.uniform(game), agent=0)
+    >>> player.act(1).regret, player.over
     (0.0, True)
     """
 
@@ -174,3 +182,104 @@ class Seat:
             s, rewards = self.game.step(h, s, actions, self._luck[h + 1])
             total += float(rewards[self.agent])
         return total
+
+
+#: Actions of each agent up to which rewards are shown as a table, and steps that are shown of the past.
+_SMALL, _PAST = 8, 200
+
+
+def document(player: Player) -> dict[str, Any]:
+    """Return all that the page shows of a player."""
+    game, i = player.game, player.agent
+    pictured: dict[int, str | None] = {}
+    turns = player.turns[-_PAST:]
+    return {
+        "game": text(game.name or "game"),
+        "agent": i,
+        "agents": game.agents,
+        "horizon": game.horizon,
+        "episode": player.episode,
+        "step": player.h,
+        "over": player.over,
+        "state": text(state_name(game, player.state)),
+        "states": game.states,
+        "picture": picture(game, player.state, pictured),
+        "actions": [text(action_names(game, i)[a]) for a in range(game.actions[i])],
+        "payoffs": payoffs(player),
+        "told": None if player.told is None else text(action_names(game, i)[player.told]),
+        "turns": [_turn(player, turn) for turn in turns],
+        "earned": player.earned,
+        "result": result(player) if player.over else None,
+        "tally": {
+            "episodes": player.tally.episodes,
+            "mean": player.tally.mean if player.tally.episodes else None,
+            "regret": player.tally.regret / player.tally.episodes
+            if player.tally.episodes and player.judge.q is not None
+            else None,
+            "told_regret": player.tally.told_regret / player.tally.episodes
+            if player.tally.episodes and player.judge.signal is not None
+            else None,
+        },
+        "judge": {
+            "value": player.judge.value,
+            "best": player.judge.best,
+            "exact": player.judge.exact,
+            "told_best": None if player.judge.signal is None else player.judge.signal.best,
+        },
+    }
+
+
+def payoffs(player: Player) -> dict[str, Any] | None:
+    """Return the rewards of the current step as a table: own actions by the other's, own reward and the other's.
+
+    After the last step it is that one's, and `played` says which cell it came to.
+    """
+    game, i = player.game, player.agent
+    h, s = (player.turns[-1].h, player.turns[-1].state) if player.over else (player.h, player.state)
+    if game.agents != 2 or max(game.actions) > _SMALL or isinstance(game, CountGame):
+        return None
+    own, other = (game.step_rewards(h)[k][s] for k in (i, 1 - i))
+    cells: list[list[list[float]]] = [
+        [[float(_at(own, i, a, b)), float(_at(other, i, a, b))] for b in range(game.actions[1 - i])]
+        for a in range(game.actions[i])
+    ]
+    return {
+        "rows": [text(action_names(game, i)[a]) for a in range(game.actions[i])],
+        "columns": [text(action_names(game, 1 - i)[b]) for b in range(game.actions[1 - i])],
+        "cells": cells,
+        "played": [player.turns[-1].actions[i], player.turns[-1].actions[1 - i]] if player.over else None,
+        "shared": all(mine == theirs for row in cells for mine, theirs in row),
+    }
+
+
+def _at(table: FloatArray, agent: int, own: int, other: int) -> float:
+    return float(table[own, other] if agent == 0 else table[other, own])
+
+
+def result(player: Player) -> dict[str, Any]:
+    """Return how an episode that is over went."""
+    best = None if player.judge.q is None else float(player.judge.q[0, player.first].max())
+    regret = player.regret
+    return {
+        "earned": player.earned,
+        "regret": regret,
+        "told_regret": player.told_regret,
+        "best": best,
+        "luck": None if best is None or regret is None else player.earned - (best - regret),
+        "same_luck": player.same_luck(),
+    }
+
+
+def _turn(player: Player, turn: Turn) -> dict[str, Any]:
+    game = player.game
+    return {
+        "step": turn.h,
+        "state": text(state_name(game, turn.state)),
+        "actions": [text(action_names(game, i)[a]) for i, a in enumerate(turn.actions)],
+        "reward": turn.reward,
+        "regret": turn.regret,
+        "told": None if turn.told is None else text(action_names(game, player.agent)[turn.told]),
+        "told_regret": turn.told_regret,
+        "told_best": None if turn.told_best is None else text(action_names(game, player.agent)[turn.told_best]),
+        "best": None if turn.best is None else text(action_names(game, player.agent)[turn.best]),
+    }
