@@ -137,7 +137,7 @@ class _Report:
 
 def _experiment(name: str, *, quick: bool) -> Experiment:
     """Read an experiment: from `papers/mao2022` in a clone, or what the package carries of it."""
-    from tacit.experiments import loading
+    from tacit.experiments import Experiment
 
     here = Path(__file__).resolve()
     places = [here.parents[1] / "papers", here.parents[3] / "papers"]
@@ -146,7 +146,7 @@ def _experiment(name: str, *, quick: bool) -> Experiment:
         raise TacitError(
             "the experiments of the paper are not installed; run this from a clone, or install the package"
         )
-    experiment = loading.load(file)
+    experiment = Experiment.load(file)
     return replace(experiment, seeds=QUICK_SEEDS) if quick else experiment
 
 

@@ -166,23 +166,24 @@ def _plain(value: Any) -> Any:
         return {"over": True}
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else {"float": repr(value)}
-    if type(value) is tuple:
-        return {"tuple": [_plain(part) for part in value]}
-    if type(value) is list:
-        return [_plain(part) for part in value]
-    if isinstance(value, frozenset):
-        return {"set": [_plain(part) for part in value]}
-    if isinstance(value, bytes):
-        return {"bytes": base64.b64encode(value).decode()}
-    if isinstance(value, dict):
-        return {"dict": [[_plain(key), _plain(part)] for key, part in value.items()]}
-    if isinstance(value, np.ndarray) and value.dtype.kind in _KINDS:
-        content = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
-        return {"array": [value.dtype.str, list(value.shape), content]}
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if math.isfinite(value) else {"float": repr(value)}
+        case tuple() if type(value) is tuple:
+            return {"tuple": [_plain(part) for part in value]}
+        case list() if type(value) is list:
+            return [_plain(part) for part in value]
+        case frozenset():
+            return {"set": [_plain(part) for part in value]}
+        case bytes():
+            return {"bytes": base64.b64encode(value).decode()}
+        case dict():
+            return {"dict": [[_plain(key), _plain(part)] for key, part in value.items()]}
+        case np.ndarray() if value.dtype.kind in _KINDS:
+            content = base64.b64encode(np.ascontiguousarray(value).tobytes()).decode()
+            return {"array": [value.dtype.str, list(value.shape), content]}
     raise TacitError(f"{brief(value)} cannot be stored; only numbers, text, tuples, lists, dicts and arrays can")
 
 

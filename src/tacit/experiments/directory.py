@@ -107,16 +107,17 @@ class CurveFile:
 
     def __call__(self, event: Event) -> None:
         """Begin with the rows that a checkpoint had, then add a line for each measurement."""
-        if isinstance(event, Started):
-            self.close()
-            write(self._path, "".join(_line(row) for row in event.rows).encode(), sync=False)
-            self.rows = len(event.rows)
-            self._stream = open(self._path, "a", encoding="utf-8", newline="\n")  # noqa: SIM115
-        elif isinstance(event, Measured) and self._stream is not None:
-            with naming(self._path):
-                self._stream.write(_line(event.row))
-                self._stream.flush()
-            self.rows += 1
+        match event:
+            case Started(rows=rows):
+                self.close()
+                write(self._path, "".join(_line(row) for row in rows).encode(), sync=False)
+                self.rows = len(rows)
+                self._stream = open(self._path, "a", encoding="utf-8", newline="\n")  # noqa: SIM115
+            case Measured(row) if self._stream is not None:
+                with naming(self._path):
+                    self._stream.write(_line(row))
+                    self._stream.flush()
+                self.rows += 1
 
     def rewrite(self, curve: npt.NDArray[Any]) -> None:
         """Write a whole curve, as `table` makes it, in the place of what is there."""

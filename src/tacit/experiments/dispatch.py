@@ -65,6 +65,16 @@ class Batch(Generic[T]):
     results: list[T | Failure | None]
     interrupted: bool
 
+    @property
+    def done(self) -> dict[int, T]:
+        """The results of the jobs that returned one, by their numbers."""
+        return {k: one for k, one in enumerate(self.results) if one is not None and not isinstance(one, Failure)}
+
+    @property
+    def failed(self) -> dict[int, Failure]:
+        """The failures of the others that had begun, by their numbers."""
+        return {k: one for k, one in enumerate(self.results) if isinstance(one, Failure)}
+
 
 @dataclass(frozen=True)
 class Start:
@@ -174,11 +184,12 @@ class Dispatcher:
             except Exception as error:  # as where a directory cannot be written
                 self._end(k, _failure(error))
                 continue
-            if isinstance(found, Start):
-                self._start(k, found.item)
-                room -= 1
-            elif isinstance(found, Have):
-                self._end(k, found.result)
+            match found:
+                case Start(item):
+                    self._start(k, item)
+                    room -= 1
+                case Have(result):
+                    self._end(k, result)
 
     def _start(self, k: int, item: Any, begun: int = 0) -> None:
         self._running[k] = _Running((k, self._tries[k]), item, begun)
@@ -191,25 +202,26 @@ class Dispatcher:
         one = self._running.get(k)
         if one is None or one.key != key:  # of a try that was given up
             return
-        if isinstance(message, Began):
-            if one.where:  # the backend itself has given it to another
-                self._handler.lost(k, one.where)
-            one.begun, one.where = one.begun + 1, message.where
-            one.deadline = self._deadline(_GETTING_READY)
-            self._handler.began(k, message.where)
-        elif isinstance(message, Prepared):
-            one.deadline = self._deadline()
-        elif isinstance(message, Ended):
-            self._ended(k, one, message.result)
-        elif isinstance(message, Failed):
-            self._end(k, _failure(message.error))
-        elif isinstance(message, Stopped):
-            self._end(k, None)
-        elif isinstance(message, Lost):
-            self._lost(k, one)
-        else:
-            one.playing |= isinstance(message, Advanced | Measured)
-            self._handler.event(k, message)
+        match message:
+            case Began(where):
+                if one.where:  # the backend itself has given it to another
+                    self._handler.lost(k, one.where)
+                one.begun, one.where = one.begun + 1, where
+                one.deadline = self._deadline(_GETTING_READY)
+                self._handler.began(k, where)
+            case Prepared():
+                one.deadline = self._deadline()
+            case Ended(result):
+                self._ended(k, one, result)
+            case Failed(error):
+                self._end(k, _failure(error))
+            case Stopped():
+                self._end(k, None)
+            case Lost():
+                self._lost(k, one)
+            case event:
+                one.playing |= isinstance(event, Advanced | Measured)
+                self._handler.event(k, event)
 
     def _ended(self, k: int, one: _Running, result: Any) -> None:
         """Have a result stored, unless the job lacked something."""

@@ -114,10 +114,11 @@ def learn_order(order: Order, watch: Watcher | None) -> Delivery:
     times = {"began": 0.0, "ended": 0.0, "before": 0.0}
 
     def timed(event: Event) -> None:
-        if isinstance(event, Started):
-            times.update(began=time.time(), before=event.done)
-        elif isinstance(event, Finished):
-            times.update(ended=time.time())
+        match event:
+            case Started(done=done):
+                times.update(began=time.time(), before=done)
+            case Finished():
+                times.update(ended=time.time())
         if watch is not None:
             watch(event)
 

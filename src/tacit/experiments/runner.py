@@ -90,7 +90,8 @@ def run_experiment(
     where = on or ("processes" if any(spec.tables.startswith(NO_TABLES) for spec in runs) else "threads")
     refuse_unavailable(runs, backends.parse(where, workers))
     root = None if out is None else archive.path(out).absolute()
-    found: dict[str, Outcome | Failure] = {}
+    found: dict[str, Outcome] = {}
+    failed: dict[str, Failure] = {}
     if root is not None:
         make_directory(root)
         found |= _stored(root, runs, note)
@@ -101,11 +102,11 @@ def run_experiment(
         watch.specs = todo
         handler = ExperimentHandler(todo, root, watch, every=every)
         batch = dispatch(opened, job.work, len(todo), handler, timeout=timeout)
-        ended = zip(todo, batch.results, strict=True)
-        found |= {spec.hash: one for spec, one in ended if isinstance(one, Outcome | Failure)}
-        todo = [spec for spec in todo if spec.hash not in found]
+        found |= {todo[k].hash: one for k, one in batch.done.items()}
+        failed |= {todo[k].hash: one for k, one in batch.failed.items()}
+        todo = [spec for spec in todo if spec.hash not in found | failed]
         interrupted = batch.interrupted or not _released(root, todo, note)
-    return _results(runs, found, interrupted)
+    return _results(runs, found, failed, interrupted)
 
 
 def _probes_first(runs: Sequence[RunSpec]) -> list[RunSpec]:
@@ -148,11 +149,12 @@ def _stored(root: Path, runs: Sequence[RunSpec], note: Callable[[str], None] | N
     return found
 
 
-def _results(runs: Sequence[RunSpec], found: dict[str, Outcome | Failure], interrupted: bool) -> Results:
-    ended = [(spec, found[spec.hash]) for spec in runs if spec.hash in found]
-    outcomes = [one for _, one in ended if isinstance(one, Outcome)]
-    failures = [FailedRun(spec, one.sentence) for spec, one in ended if isinstance(one, Failure)]
-    faults = [one for _, one in ended if isinstance(one, Failure) and isinstance(one.error, Fault)]
+def _results(
+    runs: Sequence[RunSpec], found: dict[str, Outcome], failed: dict[str, Failure], interrupted: bool
+) -> Results:
+    outcomes = [found[spec.hash] for spec in runs if spec.hash in found]
+    failures = [FailedRun(spec, failed[spec.hash].sentence) for spec in runs if spec.hash in failed]
+    faults = any(isinstance(one.error, Fault) for one in failed.values())
     if failures and not outcomes and not interrupted and not faults:
         raise TacitError(failures[0].sentence)  # whatever is wrong is wrong with the input
     if interrupted and not outcomes:

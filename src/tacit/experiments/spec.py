@@ -36,7 +36,23 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class GameSpec:
+class NamedSpec:
+    """Something of a registry: its name, its parameters, and what tables and figures call it."""
+
+    name: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    label: str | None = None
+
+    def __post_init__(self) -> None:
+        _text("name", self.name)
+        if not isinstance(self.params, Mapping) or not all(isinstance(key, str) for key in self.params):
+            raise TacitError(f"params is {brief(self.params)}; it must be a table of parameters")
+        if self.label is not None:
+            _text("label", self.label)
+
+
+@dataclass(frozen=True)
+class GameSpec(NamedSpec):
     """A game by its name, a game file, or a game of another library (`openspiel:…`), and its parameters.
 
     Parameters
@@ -53,19 +69,9 @@ class GameSpec:
     5
     """
 
-    name: str
-    params: Mapping[str, Any] = field(default_factory=dict)
-    label: str | None = None
-
-    def __post_init__(self) -> None:
-        _text("name", self.name)
-        _params(self.params)
-        if self.label is not None:
-            _text("label", self.label)
-
 
 @dataclass(frozen=True)
-class LearnerSpec:
+class LearnerSpec(NamedSpec):
     """A learner by its name, its parameters, and what figures call it.
 
     Parameters
@@ -80,16 +86,6 @@ class LearnerSpec:
     >>> tacit.LearnerSpec("stage-v-cce", {"bonus": 0.1}, label="the paper's").label
     "the paper's"
     """
-
-    name: str
-    params: Mapping[str, Any] = field(default_factory=dict)
-    label: str | None = None
-
-    def __post_init__(self) -> None:
-        _text("name", self.name)
-        _params(self.params)
-        if self.label is not None:
-            _text("label", self.label)
 
 
 @dataclass(frozen=True, init=False)
@@ -213,8 +209,3 @@ def _wanted(one: object, kind: type[Any]) -> str:
 def _text(name: str, value: object) -> None:
     if not isinstance(value, str) or not value:
         raise TacitError(f"{name} is {brief(value)}; it must be a word")
-
-
-def _params(value: object) -> None:
-    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-        raise TacitError(f"params is {brief(value)}; it must be a table of parameters")

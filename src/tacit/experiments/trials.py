@@ -20,7 +20,7 @@ from tacit.engine import Advanced, Event, Finished, Run, Watcher
 from tacit.engine.curve import table
 from tacit.engine.outputs.markov import CERTIFY_JOINT_ACTIONS
 from tacit.environments.adapters import is_environment
-from tacit.experiments.dispatch import Failure, run_all
+from tacit.experiments.dispatch import Batch, run_all
 from tacit.experiments.progress import Progress
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.tabular import TabularGame
@@ -144,12 +144,10 @@ def run_trials(
     workers: int | None,
     progress: Callable[[Progress], None] | None = None,
     ended: Callable[[Entry], None] | None = None,
-) -> tuple[list[Entry | Failure | None], bool]:
-    """Run trials; return what became of each (None where Ctrl-C came first), and whether Ctrl-C came."""
+) -> Batch[Entry]:
+    """Run trials, and call `ended` with each that has ended."""
     watch = TrialWatch(len(trials), each, progress)
-    job = partial(_judged, game, each, even, ended)
-    batch = run_all(job, trials, workers=workers, watch=watch)
-    return batch.results, batch.interrupted
+    return run_all(partial(_judge, game, each, even, ended), trials, workers=workers, watch=watch)
 
 
 class TrialWatch:
@@ -163,15 +161,16 @@ class TrialWatch:
 
     def __call__(self, index: int, event: Event) -> None:
         """Take in an event of a trial."""
-        if isinstance(event, Advanced):
-            self._done[index] = event.done
-        elif isinstance(event, Finished):
-            self._over.add(index)
+        match event:
+            case Advanced(done):
+                self._done[index] = done
+            case Finished():
+                self._over.add(index)
         if self._progress is not None:
             self._progress(Progress(len(self._over), self._runs, sum(self._done.values()), self._total))
 
 
-def _judged(
+def _judge(
     game: TabularGame,
     each: Budget,
     even: float,
@@ -270,14 +269,12 @@ def learn_seeds(
     if not len(seeds):
         raise TacitError("seeds is empty; there must be at least one")
     items = [Options(episodes, seed, points, keep, certify) for seed in seeds]
-    found = run_all(partial(_learn, game, learner, params), items, workers=workers).results
-    for one in found:
-        if isinstance(one, Failure):
-            raise one.error
-    runs = [one for one in found if isinstance(one, Run)]
-    if not runs:
+    batch = run_all(partial(_learn, game, learner, params), items, workers=workers)
+    for failure in batch.failed.values():
+        raise failure.error
+    if not batch.done:
         raise KeyboardInterrupt
-    return runs
+    return list(batch.done.values())
 
 
 def _learn(game: Any, learner: Any, params: dict[str, Any], options: Options, watch: Watcher | None) -> Run:
