@@ -23,7 +23,7 @@ ALLOWED = {
     ("core/archive.py", "savez_compressed"),
     ("figures/style.py", "savefig"),
     ("core/atomic.py", "open"),
-    ("experiments/shipping.py", "write_bytes"),  # a worker's copy of a script, in a new temporary directory
+    ("cli/entry.py", "open"),  # of the null device, in the place of a stream that is closed
 }
 CURVE = ("experiments/directory.py", "open")  # grows line by line
 

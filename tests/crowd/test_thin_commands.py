@@ -87,7 +87,7 @@ def test_the_old_name_of_visits_per_stage_is_taken(tmp_path: Path, capsys: pytes
     again = (tacit.learn(game, "stage-v-cce", episodes=40, **given) for given in ({"thin": 2}, {"visits_per_stage": 2}))
     assert len({run.gap for run in again}) == 1
     assert main(["run", "congestion", "npg", "--game-set", "agents=3", "--episodes", "2", "--thin", "2"]) == 2
-    assert "visits_per_stage is for learners of certified policies" in capsys.readouterr().err
+    assert "visits_per_stage is for learners of recorded policies" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("key", ["visits_per_stage", "thin"])
