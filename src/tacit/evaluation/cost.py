@@ -12,6 +12,9 @@ from tacit.policies.recorded import RecordedPolicy
 #: Seconds for each visit, agent and joint action, and for each visit and agent (measured; a busy machine takes longer).
 _PRODUCT, _VISIT = 3e-9, 5e-6
 
+#: What takes more seconds than this by the estimate (several times as long on a busy machine) is left out after Ctrl-C.
+_QUICK = 0.2
+
 
 def seconds_to_evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy) -> float:
     """Return roughly how long `evaluate` takes.
@@ -28,6 +31,11 @@ def seconds_to_evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy) 
     if isinstance(game, CountGame) and not joint:
         return seconds_to_certify(game, visits)
     return visits * game.agents * (_PRODUCT * game.joint_actions + _VISIT)
+
+
+def is_quick(game: ExactGame, policy: MarkovPolicy | RecordedPolicy) -> bool:
+    """Return whether there is time to evaluate a policy even after Ctrl-C."""
+    return seconds_to_evaluate(game, policy) <= _QUICK
 
 
 def check_cost(seconds: float, most: float, what: str) -> None:
