@@ -29,8 +29,6 @@ from tacit.environments.bounds import Bounds, Exceeded, episode_bounds, told_sco
 from tacit.environments.engine import EnvironmentEngine
 from tacit.environments.observations import Encode
 from tacit.environments.seeding import Seeding
-from tacit.evaluation.seats import seconds_to_certify
-from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.protocol import Game, check_play, check_sizes, is_game
@@ -344,11 +342,11 @@ def _clock_notes(ended: str, options: Options) -> list[str]:
 
 def thinning(game: Game, learner: Learner, options: Options) -> int | None:
     """Return how many visits of each stage are kept and certified, or None for all."""
-    if options.thin is not None or learner.output != "certified" or not isinstance(game, CountGame):
+    if options.thin is not None or learner.output != "certified" or not is_exact(game):
         return options.thin
     if options.certify is False or learner.interpreted:
         return None
-    return THIN if seconds_to_certify(game, options.most * game.horizon) > CERTIFY_SECONDS else None
+    return THIN if game.seconds_to_certify(options.most * game.horizon) > CERTIFY_SECONDS else None
 
 
 def _conduct(

@@ -24,7 +24,7 @@ import itertools
 import os
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,14 +34,13 @@ from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, frozen
 from tacit.core.types import FloatArray, IntArray
 from tacit.policies import document
-from tacit.policies.fitting import check_game, counts, times
+from tacit.policies.fitting import check_game, times
 from tacit.policies.part import Part, drawn
 from tacit.policies.showable import Showable
 from tacit.policies.stages import stage_lengths
 
 if TYPE_CHECKING:
     from tacit.games.exact import ExactGame
-    from tacit.games.tabular import TabularGame
     from tacit.policies.thinned import ThinnedPolicy
 
 RULES, STARTS = ("stage", "rate"), ("average", "latest")
@@ -194,19 +193,9 @@ class CertifiedPolicy(Showable):
         returns = np.zeros((episodes, self.agents))
         for h in range(self.horizon):
             k = self.earlier(h, k, s, common.random(episodes))
-            if counts(game):
-                drawn = [self._drawn(i, k, h, own[i].random(episodes)) for i in range(self.agents)]
-                s, rewards = game.play(h, s, np.stack(drawn, axis=1), world.random(episodes))
-                returns += rewards
-                continue
-            joint = np.zeros(episodes, dtype=np.int64)
-            for i, size in enumerate(self.actions):
-                joint = joint * size + self._drawn(i, k, h, own[i].random(episodes))
-            u = world.random(episodes)
-            tabular = cast("TabularGame", game)
-            rewards = tabular.step_rewards(h).reshape(self.agents, self.states, -1)
-            returns += rewards[:, s, joint].T
-            s = _advanced(tabular, h, s, joint, u)
+            drawn = [self._drawn(i, k, h, own[i].random(episodes)) for i in range(self.agents)]
+            s, rewards = game.play(h, s, np.stack(drawn, axis=1), world.random(episodes))
+            returns += rewards
         return returns
 
     def _drawn(self, agent: int, k: IntArray, h: int, u: FloatArray) -> IntArray:
@@ -419,18 +408,3 @@ def drawn_by_rate(horizon: int, visits: IntArray, u: FloatArray) -> IntArray:
         low = np.where(inside, low, middle + 1)
         low = np.minimum(low, high)
     return low - 1
-
-
-def _advanced(game: TabularGame, h: int, s: IntArray, joint: IntArray, u: FloatArray) -> IntArray:
-    """Draw the next states of many plays at once."""
-    block = game.states * game.joint_actions
-    row = (h * block if game.transition_steps > 1 else 0) + s * game.joint_actions + joint
-    first = game.successors.first
-    low, high = first[row], first[row + 1] - 1
-    while (low < high).any():
-        middle = (low + high) // 2
-        inside = u < game.cumulative[middle]
-        high = np.where(inside, middle, high)
-        low = np.minimum(np.where(inside, low, middle + 1), high)
-    s_next: IntArray = game.successors.state[low].astype(np.int64)
-    return s_next

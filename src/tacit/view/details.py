@@ -19,7 +19,7 @@ from tacit.core.errors import TacitError, sentence
 from tacit.evaluation import Evaluation, behaviour, evaluate
 from tacit.evaluation.behaviour import Behaviour
 from tacit.evaluation.gains import deviation_table
-from tacit.evaluation.lower import lower_bounds
+from tacit.evaluation.gaps import lower_bounds
 from tacit.experiments import store
 from tacit.experiments.plan import NO_TABLES, game_of
 from tacit.games.exact import ExactGame
@@ -67,7 +67,7 @@ def _details(run: StoredRun, named: Collection[str]) -> dict[str, Any]:
 def policy_document(game: ExactGame, policy: Any, *, kind: str | None = None) -> dict[str, Any]:
     """Return what there is to show of a policy of a game."""
     found = evaluate(game, policy, gap=kind)
-    lower = found.gaps if found.exact else lower_bounds(game, policy, found.values)
+    lower = found.gaps if found.exact else lower_bounds(game, policy)
     does = behaviour(game, policy)
     steps = _spread(game.horizon, STEPS)
     shown = _states(does.reach, STATES)

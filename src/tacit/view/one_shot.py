@@ -17,8 +17,9 @@ ACTIONS, EQUILIBRIA = 8, 12
 
 def game_document(game: ExactGame) -> dict[str, Any] | None:
     """Return payoffs and equilibria of a game of two agents and one state; None where there is more to a game."""
-    if not isinstance(game, TabularGame) or game.agents != 2 or game.states > 1 or max(game.actions) > ACTIONS:
+    if game.anonymous or game.agents != 2 or game.states > 1 or max(game.actions) > ACTIONS:
         return None
+    game = game.tabular()
     names = [[text(name) for name in action_names(game, i)] for i in (0, 1)]
     own, other = (game.step_rewards(0)[i][0] for i in (0, 1))
     cells = [[[float(own[a, b]), float(other[a, b])] for b in range(len(names[1]))] for a in range(len(names[0]))]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from tacit.core.types import FloatArray
-from tacit.games.count import CountGame
 from tacit.games.naming import action_names, state_name
 from tacit.view.details import picture
 from tacit.view.documents import text
@@ -63,9 +62,9 @@ def payoffs(seat: Seat) -> dict[str, Any] | None:
     """
     game, i = seat.game, seat.agent
     h, s = (seat.turns[-1].h, seat.turns[-1].state) if seat.over else (seat.h, seat.state)
-    if game.agents != 2 or max(game.actions) > _SMALL or isinstance(game, CountGame):
+    if game.agents != 2 or max(game.actions) > _SMALL or game.anonymous:
         return None
-    own, other = (game.step_rewards(h)[k][s] for k in (i, 1 - i))
+    own, other = (game.tabular().step_rewards(h)[k][s] for k in (i, 1 - i))
     cells: list[list[list[float]]] = [
         [[float(_at(own, i, a, b)), float(_at(other, i, a, b))] for b in range(game.actions[1 - i])]
         for a in range(game.actions[i])

@@ -18,9 +18,8 @@ from tacit.engine.run import Candidate, Gaps
 from tacit.engine.validation import Arrays, check_names
 from tacit.evaluation import evaluate
 from tacit.evaluation.certificate import Certificate, bound, certificate, fixed_deviation, latest
-from tacit.games.exact import ExactGame
+from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
-from tacit.games.tabular import TabularGame
 from tacit.learners import Learner
 from tacit.policies import MarkovPolicy
 
@@ -133,7 +132,7 @@ COSTLY, AS_LEARNING = 128, 40
 
 def _cost(game: Game, tables: ExactGame | None, certify: bool | None) -> tuple[str, ...]:
     """Say what the certificate costs where that dominates, or would."""
-    if not isinstance(game, TabularGame) or certify is False or game.joint_actions <= COSTLY:
+    if not is_exact(game) or game.anonymous or certify is False or game.joint_actions <= COSTLY:
         return ()
     times = f"about {1 + game.joint_actions // AS_LEARNING:,} times the time of learning alone"
     every = f"the certificate goes through all {game.joint_actions:,} joint actions at every step"

@@ -16,9 +16,7 @@ from tacit.engine.record import Nothing
 from tacit.engine.run import Gaps
 from tacit.engine.sampled_record import SampledRecord, sampled_policies, sampled_record
 from tacit.evaluation.certificate import Certificate, fixed_deviation
-from tacit.evaluation.seats import told_cost
 from tacit.evaluation.thinning import ThinnedCertificate, thinned_certificate, visits_to_certify
-from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
 from tacit.learners import Learner
@@ -54,8 +52,9 @@ class ThinnedOutput(CertifiedOutput):
     def _cost(self) -> tuple[str, ...]:
         visits = min(visits_to_certify(self.game, self.episodes, self.most), self.episodes * self.game.horizon)
         told = f"{self.most} visits of each stage are kept, at most {visits:,} of {self.episodes * self.game.horizon:,}"
-        if isinstance(self.tables, CountGame):
-            told += f"; their certificate takes {told_cost(self.tables, visits)}"
+        seconds = 0.0 if self.tables is None else self.tables.seconds_to_certify(visits)
+        if seconds > 0:
+            told += f"; their certificate takes {_duration(seconds)}"
         return (told,)
 
     def _unproven(self, engine: Engine, done: int) -> dict[str, Known]:
@@ -63,7 +62,8 @@ class ThinnedOutput(CertifiedOutput):
         return {"average": nothing, "latest": nothing, "last": nothing}
 
     def _measures_last(self, engine: Engine) -> MarkovPolicy | None:
-        return None if isinstance(self.tables, CountGame) else super()._measures_last(engine)  # it takes its time
+        takes_its_time = self.tables is not None and self.tables.anonymous
+        return None if takes_its_time else super()._measures_last(engine)
 
     def _readable(self) -> Certificate:
         inner: Certificate = self.certificate.inner
@@ -94,3 +94,14 @@ class ThinnedReplay:
         engine = FusedEngine(out.tables, out.learner, episodes=out.episodes, seed=out.seed, certificate=fixed)
         engine.advance(self.done)
         return READINGS[self.start](out.tables, fixed.inner).gaps
+
+
+def _duration(seconds: float) -> str:
+    """Say how long something takes.
+
+    >>> _duration(0.3), _duration(50), _duration(500)
+    ('about a second', 'about 50 s', 'about 8 min')
+    """
+    if seconds < 2:
+        return "about a second"
+    return f"about {seconds:.0f} s" if seconds < 120 else f"about {seconds / 60:.0f} min"
