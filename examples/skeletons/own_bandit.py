@@ -44,7 +44,7 @@ def draw(bandit, i, c, u):
 
 @kernels.feed.implement(State)
 def feed(bandit, i, c, a, loss, prob):
-    bandit.weight[i, c, a] *= np.exp(-bandit.step * loss / prob)
+    bandit.weight[i, c, a] *= kernels.exp(-bandit.step * loss / prob)
     total = sum(bandit.weight[i, c, : bandit.actions[i]])
     for b in range(bandit.actions[i]):
         bandit.weight[i, c, b] /= total

@@ -9,7 +9,8 @@ A kernel is a plain Python function, registered for the type of a state or of a 
 
 It is compiled into the loop, and runs as plain Python too. It touches row `i` of the arrays only, allocates nothing,
 draws no random numbers (it gets uniform ones), and calls other kernels through the functions below or functions marked
-`@jitable`. `tacit.testing` checks all of this for you.
+`@jitable`. It takes `exp`, `log` and `pow` from here, which have the same bits on every machine; square roots have them
+anyway. `tacit.testing` checks all of this for you.
 
 What you write implements
 
@@ -43,6 +44,7 @@ States declare the axes of their arrays, so that they can grow and be checked:
 from __future__ import annotations
 
 from tacit.bandits.spec import Bandit, Cells
+from tacit.core.elementary import exp, log, pow
 from tacit.core.generics import (
     act,
     advance,
@@ -83,12 +85,15 @@ __all__ = [
     "advance",
     "chance",
     "draw",
+    "exp",
     "feed",
     "jitable",
     "learn",
+    "log",
     "observe",
     "pace",
     "place",
+    "pow",
     "restart",
     "reward",
     "spread",

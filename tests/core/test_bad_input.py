@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -144,6 +145,20 @@ def test_a_wrong_value_of_every_parameter_of_every_game(name: str):
 def test_an_unknown_parameter_is_named(name: str, key: str):
     with pytest.raises(tacit.TacitError, match=f"no parameter '{key}'"):
         tacit.make(name, **{key: 1})
+
+
+def test_a_name_of_thousands_of_characters_is_cut():
+    long, words = "x" * 3000, "x y " * 1000
+    for name in (long, words):
+        for call in (
+            partial(tacit.make, "chicken", **{name: 1}),
+            partial(tacit.learn, tacit.make("chicken"), "v-learning", episodes=1, **{name: 1}),
+            partial(tacit.load, f"{name}.npz"),
+        ):
+            with pytest.raises(tacit.TacitError) as found:
+                call()
+            assert len(str(found.value)) <= 2000
+            assert long[:301] not in str(found.value)
 
 
 def test_a_misspelt_name_is_corrected():

@@ -85,7 +85,9 @@ def test_against_rational_arithmetic(form: str):
         reward, after = exact_seat(tables, exact, i, 1, 1)
         np.testing.assert_allclose(found.rewards[i], [float(r) for r in reward], rtol=0, atol=1e-14)
         np.testing.assert_allclose(found.transitions[i], [[float(p) for p in row] for row in after], rtol=0, atol=1e-14)
-        together = [sum((p * q for p, q in zip(exact[i], column, strict=True)), Fraction(0)) for column in np.array(after).T]
+        together = [
+            sum((p * q for p, q in zip(exact[i], column, strict=True)), Fraction(0)) for column in np.array(after).T
+        ]
         np.testing.assert_allclose(following, [float(p) for p in together], rtol=0, atol=1e-14)
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from tacit.bandits.exp3_ix import Exp3IXState, make
 from tacit.bandits.spec import Bandit, Cells, rate
+from tacit.core.elementary import log_each
 
 
 @dataclass(frozen=True)
@@ -28,4 +29,4 @@ class Exp3(Bandit):
 
     def init(self, cells: Cells) -> Exp3IXState:
         """Make the state of all cells."""
-        return make(cells, rate(cells, np.sqrt(2 * np.log(cells.actions) / cells.actions)), 0.0)
+        return make(cells, rate(cells, np.sqrt(2 * log_each(cells.actions) / cells.actions)), 0.0)

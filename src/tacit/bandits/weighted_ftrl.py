@@ -19,7 +19,7 @@ import numpy as np
 from tacit.bandits.rows import drawn, jotted, shared
 from tacit.bandits.spec import Bandit, Cells, rate
 from tacit.core import generics
-from tacit.core.exponential import exp
+from tacit.core.elementary import exp, log, log_each
 from tacit.core.types import FloatArray, IntArray
 
 
@@ -37,7 +37,7 @@ class WeightedFTRL(Bandit):
     def init(self, cells: Cells) -> WeightedFTRLState:
         """Make the state of all cells; a step constant c stands for η_t = c/√(A·t)."""
         grid = (cells.agents, cells.number)
-        theory = np.sqrt(cells.horizon * np.log(cells.actions) / (1 if cells.swap else cells.actions))
+        theory = np.sqrt(cells.horizon * log_each(cells.actions) / (1 if cells.swap else cells.actions))
         return WeightedFTRLState(
             loss=np.zeros((*grid, cells.most)),
             weight=np.ones((*grid, cells.most)),
@@ -104,7 +104,7 @@ def lean(bandit, i, c, target, rounds, scale):
     for b in range(1, n):
         most = max(most, target[b])
     for b in range(n):
-        bandit.loss[i, c, b] = math.log(most / target[b]) / eta
+        bandit.loss[i, c, b] = log(most / target[b]) / eta
         bandit.weight[i, c, b] = target[b] / most
     bandit.total[i, c] = 1.0 / most
 

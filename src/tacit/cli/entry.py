@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from types import FrameType
 
 
@@ -20,7 +21,22 @@ def main() -> int:
     from tacit.cli.main import main as program
 
     signal.signal(signal.SIGINT, before)
-    return program()
+    code = program()
+    if _left_behind():
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
+
+
+def _left_behind() -> bool:
+    """Say whether threads still run that were given up: the interpreter's usual end would wait for them, or crash.
+
+    That is a job that compiles after Ctrl-C, or Ray's where the head of its cluster is lost: otherwise it is closed.
+    """
+    ray = sys.modules.get("ray")
+    jobs = any(thread.name == "tacit-job" for thread in threading.enumerate())
+    return jobs or (ray is not None and bool(ray.is_initialized()))
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ from tacit.games.tables import by_agent
 from tacit.learners import Learner, own_bound
 from tacit.learners.spec import world_of
 from tacit.policies import MarkovPolicy
-from tacit.policies.certified import check_stored
+from tacit.policies.visits import check_stored
 
 #: Steps in a chunk: its uniform numbers stay within a core's cache.
 CHUNK_STEPS = 16_384

@@ -1,30 +1,31 @@
 """What a policy does at each step and state: how likely it gets there, and what is played there on average.
 
-For a Markov policy that is the policy itself. A certified policy also depends on a hidden index, which all agents draw
+For a Markov policy that is the policy itself. A recorded policy also depends on a hidden index, which all agents draw
 from the common seed; here it is averaged out, exactly, by following the distribution of (state, index) forwards.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from tacit.core import memory
+from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
-from tacit.evaluation.certified import Recorded, averages, distributions
+from tacit.evaluation.certified import averages, distributions
 from tacit.evaluation.values import occupancy
 from tacit.games.contraction import joint_draw
 from tacit.games.exact import ExactGame, check_exact
 from tacit.policies import Policy
-from tacit.policies.certified import CertifiedPolicy, columns, restored
+from tacit.policies.deployed import DeployedPolicy
 from tacit.policies.markov import MarkovPolicy
-from tacit.policies.sampled import SampledPolicy
-from tacit.policies.thinned import ThinnedPolicy
+from tacit.policies.recorded import RecordedPolicy
 
 #: Joint actions up to which joint distributions are kept, and numbers that are worked on at once.
 _JOINT, _NUMBERS = 4096, 2_000_000
@@ -85,14 +86,13 @@ def behaviour(game: ExactGame, policy: Policy) -> Behaviour:
         reach = occupancy(game, policy)
         tables = tuple(_every(policy.marginal(i), game.horizon) for i in range(game.agents))
         return Behaviour(reach, tables, None if policy.product else _every(policy.probs[0], game.horizon), False)
-    if isinstance(policy, CertifiedPolicy | SampledPolicy):
+    if isinstance(policy, RecordedPolicy):
         policy.check_fits(game)
-        return _mixed(game, policy, follow(game, policy))
-    if isinstance(policy, ThinnedPolicy):
-        if (policy.states, policy.actions, policy.horizon) != (game.states, game.actions, game.horizon):
-            raise TacitError(f"the policy does not fit the game: {policy!r} for {game!r}")
-        return _mixed(game, policy, _walk(game, policy))
-    raise TacitError(f"policy is {brief(policy)}; agents that see different things have no distribution by state")
+        return _mix(game, partial(distributions, policy.record), follow(game, policy))
+    if isinstance(policy, DeployedPolicy):
+        policy.check_fits(game)
+        return _mix(game, partial(_rows, policy), _walk(game, policy))
+    raise TacitError(f"policy is {brief(policy)}; it must be a policy, as from tacit.solve or tacit.learn")
 
 
 def _every(table: FloatArray, horizon: int) -> FloatArray:
@@ -109,8 +109,8 @@ class Place(NamedTuple):
     weight: FloatArray  # [n] what each of them counts
 
 
-def _mixed(game: ExactGame, policy: Recorded | ThinnedPolicy, places: Iterator[Place]) -> Behaviour:
-    """Add up what is played."""
+def _mix(game: ExactGame, rows: Callable[[IntArray, int], list[FloatArray]], places: Iterator[Place]) -> Behaviour:
+    """Add up what is played; `rows` has the distributions [n, A_i] of visits at a step."""
     grid = (game.horizon, game.states)
     size = math.prod(game.actions)
     joint = memory.zeros((*grid, size), "what is played") if size <= _JOINT else None
@@ -122,11 +122,11 @@ def _mixed(game: ExactGame, policy: Recorded | ThinnedPolicy, places: Iterator[P
         sums = [np.full(a, share[0] / a) for a in game.actions]
         together = np.full(size, share[0] / size) if joint is not None else None
         for part in _blocks(len(k), size if joint is not None else sum(game.actions)):
-            mu = _rows(policy, k[part], h)
+            mu = rows(k[part], h)
             for own, row in zip(sums, mu, strict=True):
-                own += weight[part] @ row
+                own += dot(weight[part], row)
             if together is not None:
-                together += weight[part] @ joint_draw(mu)
+                together += dot(weight[part], joint_draw(mu))
         if total > 0:
             for i, own in enumerate(sums):
                 marginals[i][h, s] = own / total
@@ -138,8 +138,8 @@ def _mixed(game: ExactGame, policy: Recorded | ThinnedPolicy, places: Iterator[P
     return Behaviour(reach, tuple(marginals), whole, True)
 
 
-def follow(game: ExactGame, policy: Recorded) -> Iterator[Place]:
-    """Follow the hidden index of a certified policy from the first step to the last."""
+def follow(game: ExactGame, policy: RecordedPolicy) -> Iterator[Place]:
+    """Follow the hidden index of a recorded policy from the first step to the last."""
     even = [np.full(a, 1 / a) for a in game.actions]
     episodes = np.array([policy.episodes]) if policy.start == "latest" else np.arange(policy.episodes)
     at = [(episodes, np.full(len(episodes), chance / len(episodes))) for chance in game.initial]
@@ -150,8 +150,8 @@ def follow(game: ExactGame, policy: Recorded) -> Iterator[Place]:
         for s, (index, weight) in enumerate(at):
             if weight.sum() + lost[s] <= 0:
                 continue
-            k = policy.visits(h, s)
-            since, means = averages(policy, k, h, s)
+            k = policy.record.visits(h, s)
+            since, means = averages(policy.record, k, h, s)
             share = np.zeros(len(since))
             np.add.at(share, np.searchsorted(since, index, side="right") - 1, weight)
             share[0] += lost[s]
@@ -163,7 +163,7 @@ def follow(game: ExactGame, policy: Recorded) -> Iterator[Place]:
                 left += game.push(h, even, share[:1].sum(), s)
                 for part in _blocks(len(held), game.width):
                     visits = place.k[part]
-                    moved = game.push(h, distributions(policy, visits, h), place.weight[part], s)
+                    moved = game.push(h, distributions(policy.record, visits, h), place.weight[part], s)
                     for s_next in np.flatnonzero(moved.any(axis=0)):
                         some = moved[:, s_next] > 0
                         onward[s_next].append((visits[some], moved[some, s_next]))
@@ -171,8 +171,8 @@ def follow(game: ExactGame, policy: Recorded) -> Iterator[Place]:
         lost = left
 
 
-def _walk(game: ExactGame, policy: ThinnedPolicy) -> Iterator[Place]:
-    """Follow the nodes of a thinned policy; node 0 is even play to the end."""
+def _walk(game: ExactGame, policy: DeployedPolicy) -> Iterator[Place]:
+    """Follow the nodes of a deployed policy; node 0 is even play to the end."""
     uniform = [np.full(a, 1 / a) for a in game.actions]
     node = np.bincount(policy.first, minlength=policy.nodes) / len(policy.first)
     at = game.initial[:, None] * node  # [S, nodes]
@@ -194,11 +194,9 @@ def _walk(game: ExactGame, policy: ThinnedPolicy) -> Iterator[Place]:
         at = following
 
 
-def _rows(policy: Recorded | ThinnedPolicy, k: IntArray, h: int) -> list[FloatArray]:
-    """Return for each agent the distributions [n, A_i] of visits or rows."""
-    if isinstance(policy, ThinnedPolicy):
-        return [restored(policy.stored[k][:, own]) for own in columns(policy.actions)]
-    return distributions(policy, k, h)
+def _rows(policy: DeployedPolicy, k: IntArray, h: int) -> list[FloatArray]:
+    """Return for each agent the distributions [n, A_i] of rows."""
+    return [policy.distributions(i, k, h) for i in range(len(policy.actions))]
 
 
 def _blocks(total: int, width: int) -> list[slice]:

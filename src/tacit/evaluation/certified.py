@@ -11,20 +11,18 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.core import check
+from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.induction import Step, backward, best_action
 from tacit.games.contraction import stack_rows
 from tacit.games.exact import ExactGame
-from tacit.policies.certified import CertifiedPolicy
 from tacit.policies.markov import MarkovPolicy
-from tacit.policies.sampled import SampledPolicy
-from tacit.policies.stages import stage_lengths
+from tacit.policies.recorded import RecordedPolicy
+from tacit.policies.visits import Visits
 
 _BLOCK = 4096  # visits that are worked on at once, at most
 _NUMBERS = 8_000_000  # and numbers that they take
-
-Recorded = CertifiedPolicy | SampledPolicy
 
 
 class History(NamedTuple):
@@ -42,24 +40,24 @@ class History(NamedTuple):
 
 
 def certified_bound(
-    game: ExactGame, policy: Recorded, kind: str, *, fixed: IntArray | None = None
+    game: ExactGame, policy: RecordedPolicy, kind: str, *, fixed: IntArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the exact values [N] of a certified policy, and upper bounds [N] on its cce or ce gaps.
+    """Return the exact values [N] of a recorded policy, and upper bounds [N] on its cce or ce gaps.
 
     With `fixed` [N, H, S], what each agent gains that plays these actions instead, exactly: lower bounds.
     """
     policy.check_fits(game)
     if kind not in ("cce", "ce"):
         check.choice("gap", kind, ["nash", "cce", "ce"])
-        raise TacitError("a nash gap needs a product policy, and a certified one is correlated; use gap='cce' or 'ce'")
-    first = histories(game, policy, kind, fixed=fixed)[0]
+        raise TacitError("a nash gap needs a product policy, and a recorded one is correlated; use gap='cce' or 'ce'")
+    first = histories(game, policy.record, kind, fixed=fixed)[0]
     episodes = np.array([policy.episodes]) if policy.start == "latest" else np.arange(policy.episodes)
     values, gaps = np.zeros(game.agents), np.zeros(game.agents)
     for s in np.flatnonzero(game.initial):
         held = first[s]
         share = np.bincount(held.at(episodes), minlength=len(held.since)) / len(episodes)
-        value = share @ held.V
-        mean = np.tensordot(share, held.q, axes=1)  # [N, B, A]: averaged over the episodes before the maximum
+        value = dot(share, held.V)
+        mean = dot(share, held.q)  # [N, B, A]: averaged over the episodes before the maximum
         values += game.initial[s] * value
         gaps += game.initial[s] * (_deviate(kind, mean, None if fixed is None else fixed[:, 0, s]) - value)
     return values, gaps
@@ -76,7 +74,7 @@ def _deviate(kind: str, q: FloatArray, fixed: IntArray | None) -> FloatArray:
 
 
 def histories(
-    game: ExactGame, policy: Recorded, kind: str, *, apart: bool = False, fixed: IntArray | None = None
+    game: ExactGame, record: Visits, kind: str, *, apart: bool = False, fixed: IntArray | None = None
 ) -> list[list[History]]:
     """Return what was in force at each step and state, [H][S]; of later steps only where it is taken `apart`."""
     even = MarkovPolicy.uniform(game)
@@ -89,14 +87,14 @@ def histories(
 
     for step in backward(game, even.at, best_action if fixed is None else play_fixed):
         chosen = [None if fixed is None else fixed[:, step.h, s] for s in range(game.states)]
-        after = [_history(game, policy, kind, step, s, after, apart, own) for s, own in enumerate(chosen)]
+        after = [_history(game, record, kind, step, s, after, apart, own) for s, own in enumerate(chosen)]
         kept = [after, *kept] if apart else [after]
     return kept
 
 
 def _history(
     game: ExactGame,
-    policy: Recorded,
+    record: Visits,
     kind: str,
     even: Step,
     s: int,
@@ -106,7 +104,7 @@ def _history(
 ) -> History:
     """Compute what was in force at a step in state s, from the same for the next step and where all play evenly."""
     h, N, A = even.h, game.agents, max(game.actions)
-    k = policy.visits(h, s)
+    k = record.visits(h, s)
     each = kind == "ce" or apart  # whether deviations are kept for each action that the agent is told
     value, q = np.zeros((len(k), N)), np.zeros((len(k), N, A if each else 1, A))
     told = np.zeros((len(k), N, A if apart else 0))
@@ -115,7 +113,7 @@ def _history(
     block = max(1, min(_BLOCK, _NUMBERS // game.width))
     for begin in range(0, len(k), block):
         part = slice(begin, begin + block)
-        rows = distributions(policy, k[part], h)
+        rows = distributions(record, k[part], h)
         mu = np.swapaxes(stack_rows(rows), 0, 1)  # [n, N, A]
         found = game.payoffs(h, rows, _in_force(after, following, k[part]) if after else None, s)
         stay, leave = found if after else (found, found)
@@ -123,7 +121,7 @@ def _history(
         q[part] = mu[..., None] * leave[:, :, None] if each else leave[:, :, None]
         if apart:
             told[part] = mu
-    since, means = averages(policy, k, h, s)
+    since, means = averages(record, k, h, s)
     chance = stack_rows([own[None] for own in evenly])[:, 0]  # [N, A]  of being told each action
     gains = chance[:, :, None] * even.gains[:, s, None] if each else even.gains[:, s, None]
     averaged = np.concatenate([gains[None], means(q)])
@@ -141,24 +139,19 @@ def _in_force(after: list[History], following: FloatArray, k: IntArray) -> Float
     return values
 
 
-def distributions(policy: Recorded, k: IntArray, h: int) -> list[FloatArray]:
+def distributions(record: Visits, k: IntArray, h: int) -> list[FloatArray]:
     """Return for each agent the distributions [n, A_i] at step h of the episodes k."""
-    if len(set(policy.actions)) == 1:
-        return list(np.moveaxis(policy.tables(k, h), 1, 0))
-    return [policy.distributions(i, k, h) for i in range(policy.agents)]
+    if len(set(record.actions)) == 1:
+        return list(np.moveaxis(record.tables(k, h), 1, 0))
+    return [record.distributions(i, k, h) for i in range(len(record.actions))]
 
 
-def averages(policy: Recorded, k: IntArray, h: int, s: int) -> tuple[IntArray, Means]:
+def averages(record: Visits, k: IntArray, h: int, s: int) -> tuple[IntArray, Means]:
     """Return from when each average of the visits of (h, s) in episodes k is in force, and how to average."""
-    if isinstance(policy, SampledPolicy):
-        ends, until = policy.stage_ends(h, s)
-        return np.concatenate([[0], until + 1]), Means(ends, policy.horizon)
-    if policy.rule == "rate":
-        return np.concatenate([[0], k + 1]), Means(None, policy.horizon)
-    lengths = stage_lengths(policy.horizon, max(len(k), 1))
-    ends = np.cumsum(lengths)
-    ends = ends[ends <= len(k)]
-    return np.concatenate([[0], k[ends - 1] + 1]), Means(ends, policy.horizon)
+    if record.rule == "rate":
+        return np.concatenate([[0], k + 1]), Means(None, record.horizon)
+    ends, until = record.stage_ends(h, s)
+    return np.concatenate([[0], until + 1]), Means(ends, record.horizon)
 
 
 class Means(NamedTuple):

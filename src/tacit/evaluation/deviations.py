@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.core import check, memory
+from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.induction import Step, backward, deviation, play
@@ -158,4 +159,4 @@ def best_response(game: ExactGame, policy: MarkovPolicy, agent: int) -> BestResp
     check_exact(game)
     i = check.integer("agent", agent, least=0, most=game.agents - 1)
     found = deviations(game, policy, "cce")
-    return BestResponse(found.choices[i], found.best[i], float(found.best[i, 0] @ game.initial))
+    return BestResponse(found.choices[i], found.best[i], float(dot(found.best[i, 0], game.initial)))

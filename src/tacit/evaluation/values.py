@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tacit.core import check, memory
+from tacit.core.elementary import dot
 from tacit.core.types import FloatArray
 from tacit.evaluation.induction import backward, forward, play
 from tacit.games.exact import ExactGame
@@ -38,7 +39,7 @@ class PolicyValues:
     @property
     def initial(self) -> FloatArray:
         """Value of each agent from the initial distribution, [N]."""
-        start: FloatArray = self.V[:, 0] @ self.game.initial
+        start: FloatArray = dot(self.V[:, 0], self.game.initial)
         return start
 
     def Q(self, agent: int, h: int) -> FloatArray:

@@ -1,7 +1,8 @@
 """Expectations over the other agents' actions: what payoffs of joint actions are to each agent on its own.
 
 Payoffs are arrays [..., S, A_1, …, A_N]; what agents play is [..., S, A_i] for each, or one joint draw
-[..., S, A_1, …, A_N]. The axes in front broadcast.
+[..., S, A_1, …, A_N]. The axes in front broadcast. Sums are NumPy's own (einsum), never those of BLAS, whose order
+depends on its threads and on the processor.
 """
 
 from __future__ import annotations
@@ -17,20 +18,21 @@ def own_payoffs(payoff: FloatArray, rows: Sequence[FloatArray], i: int) -> Float
     """Return E_{a_-i ~ π_-i}[payoff] as [..., S, A_i], where the others draw independently from `rows`.
 
     One agent is summed out at a time, from the ends of the array towards agent i, so that each pass is a product
-    of contiguous blocks and the array shrinks by a factor A_j: the cost is that of reading the payoff once.
+    of contiguous blocks and the array shrinks by a factor A_j: the cost is that of reading the payoff once. The first
+    agents go first, since theirs are the longer blocks.
     """
-    reduced = payoff.reshape(*payoff.shape[: payoff.ndim - len(rows)], -1, 1)
-    for own in reversed(rows[i + 1 :]):
-        reduced = np.matmul(reduced.reshape(*reduced.shape[:-2], -1, own.shape[-1]), own[..., None])
+    reduced = payoff.reshape(*payoff.shape[: payoff.ndim - len(rows)], -1)
     for own in rows[:i]:
-        reduced = np.matmul(own[..., None, :], reduced.reshape(*reduced.shape[:-2], own.shape[-1], -1))
-    return reduced.reshape(*reduced.shape[:-2], -1)
+        reduced = np.einsum("...a,...ar->...r", own, reduced.reshape(*reduced.shape[:-1], own.shape[-1], -1))
+    for own in reversed(rows[i + 1 :]):
+        reduced = np.einsum("...ra,...a->...r", reduced.reshape(*reduced.shape[:-1], -1, own.shape[-1]), own)
+    return reduced
 
 
 def told_payoffs(payoff: FloatArray, joint: FloatArray, i: int) -> FloatArray:
     """Return Σ_{a_-i} μ(b, a_-i)·payoff(a, a_-i) as [..., S, b, a]: told b, agent i plays a."""
     agents = joint.ndim - 1
-    told: FloatArray = np.matmul(own_first(joint, i, agents), own_first(payoff, i, agents).swapaxes(-1, -2))
+    told: FloatArray = np.einsum("...bj,...aj->...ba", own_first(joint, i, agents), own_first(payoff, i, agents))
     return told
 
 
@@ -46,8 +48,7 @@ def pair_payoffs(payoff: FloatArray, rows: Sequence[FloatArray], i: int, j: int)
     reduced = payoff
     for k in reversed(range(len(rows))):
         if k not in (i, j):
-            last = np.moveaxis(reduced, 1 + k, -1)
-            reduced = np.matmul(last, rows[k].reshape(len(last), *[1] * (last.ndim - 3), -1, 1))[..., 0]
+            reduced = np.einsum("s...a,sa->s...", np.moveaxis(reduced, 1 + k, -1), rows[k])
     return reduced
 
 

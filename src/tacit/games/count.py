@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check, limits, memory, sampling
+from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned, locked
 from tacit.core.types import FloatArray, IntArray
@@ -355,7 +356,7 @@ class CountGame(ExactGame):
             following = found.transitions[:, 0].reshape(N, S, A, S)
             V = ((reward + np.einsum("msat,mt->msa", following, V)) * rows).sum(axis=2)
             V_moved = ((reward + np.einsum("msat,mt->msa", following, V_moved)) * rows_moved).sum(axis=2)
-        return float(((V_moved - V) @ self.initial).sum())
+        return float(dot(V_moved - V, self.initial).sum())
 
     def seconds_to_certify(self, visits: int) -> float:
         """Return roughly how long the certificate of so many visits takes, from the operations that it needs.

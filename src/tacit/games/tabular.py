@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tacit.core import check, limits, memory, sampling
+from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned, frozen, given, locked
 from tacit.core.types import FloatArray, IntArray
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
 #: (measured in benchmarks/evaluation.py).
 DENSE_SHARE = 0.15
 
-#: Multiplications up to which OpenBLAS keeps a matrix product on one thread.
-_ONE_THREAD = 250_000
+#: Entries from which a compiled product beats NumPy's by more than it takes to load. BLAS, which is as fast, adds in an
+#: order that depends on its threads and on the processor.
+LARGE = 100_000
 
 
 class TabularGame(ExactGame):
@@ -154,9 +156,14 @@ class TabularGame(ExactGame):
     def expect(self, h: int, values: FloatArray, s: int | None = None) -> FloatArray:
         """Return P_h v for each row v of `values` [m, S], as [m, S, A_1, …, A_N]; from one state, S is 1."""
         matrix = self._matrix(h, s)
-        ahead = (
-            _product(values, matrix) if isinstance(matrix, np.ndarray) else np.ascontiguousarray((matrix @ values.T).T)
-        )
+        if not isinstance(matrix, np.ndarray):
+            ahead = np.ascontiguousarray((matrix @ values.T).T)
+        elif matrix.size < LARGE:
+            ahead = np.einsum("ms,rs->mr", values, matrix)
+        else:
+            from tacit.games.large import product  # imports the compiler
+
+            ahead = product(values, matrix)
         return ahead.reshape(len(values), -1, *self.actions)
 
     def joint_payoffs(
@@ -200,8 +207,11 @@ class TabularGame(ExactGame):
         weights = occupancy[..., None] * joint
         matrix = self._matrix(h, s)
         flat = weights.reshape(*weights.shape[: weights.ndim - (2 if s is None else 1)], -1)
-        moved = matrix.T @ flat if flat.ndim == 1 else (matrix.T @ flat.reshape(-1, flat.shape[-1]).T).T
-        return np.asarray(moved).reshape(*flat.shape[:-1], self.states)
+        if isinstance(matrix, np.ndarray):
+            onward: FloatArray = dot(flat, matrix)
+            return onward
+        moved: FloatArray = (matrix.T @ flat.reshape(-1, flat.shape[-1]).T).T
+        return moved.reshape(*flat.shape[:-1], self.states)
 
     def tabular(self) -> TabularGame:
         """Return the game itself."""
@@ -476,19 +486,6 @@ def _at_one_state(rows: Rows, agents: int) -> Rows:
     if isinstance(rows, np.ndarray):
         return np.expand_dims(rows, rows.ndim - agents)
     return [own[..., None, :] for own in rows]
-
-
-def _product(values: FloatArray, matrix: FloatArray) -> FloatArray:
-    """Return values [m, S] times matrix [rows, S] transposed, in blocks that BLAS does not spread over threads.
-
-    The product is thin and bound by memory: threads gain little, and wait for each other on a busy machine (measured:
-    up to ten times slower).
-    """
-    ahead = np.empty((len(values), len(matrix)), dtype=values.dtype)
-    block = max(1, _ONE_THREAD // values.size)
-    for begin in range(0, len(matrix), block):
-        np.matmul(values, matrix[begin : begin + block].T, out=ahead[:, begin : begin + block])
-    return ahead
 
 
 def times(actions: tuple[int, ...]) -> str:

@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.core import check
+from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
 from tacit.evaluation import constants
@@ -143,4 +144,4 @@ def own_value(game: ExactGame, probs: Sequence[FloatArray], i: int) -> float:
         q = game.payoffs(h, rows, V, agents=[i])[..., : rows[i].shape[1]]
         V = np.einsum("nsa,sa->ns", q, rows[i])
     assert V is not None
-    return float(V[0] @ game.initial)
+    return float(dot(V[0], game.initial))

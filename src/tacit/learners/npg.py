@@ -22,7 +22,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 
 from tacit.core import check, generics
-from tacit.core.exponential import exp
+from tacit.core.elementary import exp, exp_each, log_each
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.gradient import Gradient
@@ -86,7 +86,7 @@ class NPG(Learner):
         moved = []
         for own, payoff in zip(policy.probs, gradient.q, strict=True):
             top = np.where(own > 0, payoff, -np.inf).max(axis=2, keepdims=True)  # the best that has any chance
-            weight = own * np.exp(np.minimum(eta * (payoff - top), 0.0))
+            weight = own * exp_each(np.minimum(eta * (payoff - top), 0.0))
             if self.eta == "auto":
                 weight = np.maximum(weight, LEAST * weight.sum(axis=2, keepdims=True))
             moved.append(weight / weight.sum(axis=2, keepdims=True))
@@ -95,11 +95,9 @@ class NPG(Learner):
 
     def init(self, world: World) -> NPGState:
         """Make the state of all agents."""
-        with np.errstate(divide="ignore"):
-            logits = np.log(starting_point(world))
         grid = (world.agents, world.horizon)
         return NPGState(
-            logits=np.maximum(logits, -1e300),
+            logits=np.maximum(log_each(starting_point(world)), -1e300),
             cell=np.zeros(grid, dtype=np.int64),
             action=np.zeros(grid, dtype=np.int64),
             chance=np.zeros(grid),

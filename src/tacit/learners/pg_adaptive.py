@@ -41,14 +41,14 @@ import numpy as np
 
 from tacit.bandits.rows import drawn, shared
 from tacit.core import check, generics
-from tacit.core.exponential import exp
+from tacit.core.elementary import exp, log, log_each
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners.spec import Learner, Start, World, checked_start, starting_point
 from tacit.learners.tunable import Range, Span
 
 LENIENT_VISITS = 3000.0  # T, after which half of the leniency is gone
 MOST = 20.0  # that leniency adds to a success
-LEAST = math.log(1e-300)  # no logarithm of a probability is smaller
+LEAST = float(log(1e-300))  # no logarithm of a probability is smaller
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class PGAdaptive(Learner):
         prob = starting_point(world)
         grid, path = (world.agents, world.cells), (world.agents, world.horizon)
         return PGAdaptiveState(
-            theta=np.log(np.maximum(prob, 1e-300)),
+            theta=log_each(np.maximum(prob, 1e-300)),
             prob=prob,
             value=np.zeros(grid),
             square=np.zeros(grid),
@@ -206,7 +206,7 @@ def ascend(learner, i, c, a, z):
         top = max(top, learner.theta[i, c, b])
     least = LEAST
     if learner.exploration > 0.0:
-        least = max(math.log(learner.exploration / (n * math.sqrt(learner.visits[i, c]))), LEAST)
+        least = max(log(learner.exploration / (n * math.sqrt(learner.visits[i, c]))), LEAST)
     total = 0.0
     for b in range(n):
         learner.theta[i, c, b] = max(learner.theta[i, c, b] - top, least)

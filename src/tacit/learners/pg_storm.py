@@ -25,7 +25,6 @@ removes.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -33,6 +32,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 
 from tacit.core import check, generics, simplex
+from tacit.core.elementary import pow
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.constants import Storm, storm
@@ -171,7 +171,7 @@ def step_size(learner, t):
     if learner.eta >= 0.0:
         return learner.eta
     plan = learner.schedule
-    return plan.k / math.pow(plan.w + plan.sigma2 * t, 1.0 / 3.0)
+    return plan.k / pow(plan.w + plan.sigma2 * t, 1.0 / 3.0)
 
 
 @generics.jitable
@@ -196,7 +196,7 @@ def reach(learner, since, until):
         a = learner.momentum
         if a == 0.0:
             return learner.eta * m, 1.0
-        keep = math.pow(1.0 - a, m - 1.0)
+        keep = pow(1.0 - a, m - 1.0)
         return learner.eta * (1.0 - keep * (1.0 - a)) / a, keep
     moved = step_size(learner, since)
     left = 1.0

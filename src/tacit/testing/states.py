@@ -8,7 +8,7 @@ import numpy as np
 
 from tacit.core.axes import Array, Part, axes_of, by_state, parts
 from tacit.core.errors import TacitError
-from tacit.testing.violation import Violation, require, require_same
+from tacit.testing.violation import Violation, require, require_alike, require_same
 
 
 def copied(state: Any) -> Any:
@@ -24,6 +24,12 @@ def require_same_states(one: Any, other: Any, sentence: str) -> None:
     """Raise unless two states hold the same bits; the sentence goes on with the first array that differs."""
     for left, right in zip(parts(one), parts(other), strict=True):
         require_same(left.array, right.array, f"{sentence}; {left.path} differs")
+
+
+def require_alike_states(one: Any, other: Any, sentence: str, tolerance: float) -> None:
+    """Raise unless two states are `require_alike`; the sentence goes on with the first array that differs."""
+    for left, right in zip(parts(one), parts(other), strict=True):
+        require_alike(left.array, right.array, f"{sentence}; {left.path} differs", tolerance)
 
 
 def scramble(state: Any, i: int, rng: np.random.Generator) -> None:

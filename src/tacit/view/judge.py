@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 
 from tacit.core import memory
+from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
 from tacit.evaluation import evaluate
 from tacit.evaluation.deviations import steps
 from tacit.games.exact import ExactGame
-from tacit.policies import CertifiedPolicy, MarkovPolicy, SampledPolicy
+from tacit.policies import MarkovPolicy, RecordedPolicy
 
 #: Numbers that a table of Q† may have.
 _MOST = 20_000_000
@@ -106,7 +107,7 @@ def judge(game: ExactGame, policy: Any, agent: int, *, blind: bool = False) -> J
             _, seeing, _, with_signal = _worth(game, policy, agent, "ce")
             signal = Signal(with_signal, told, seeing)
         return Judge(value, best, True, q, signal)
-    if isinstance(policy, CertifiedPolicy | SampledPolicy):
+    if isinstance(policy, RecordedPolicy):
         bound = evaluate(game, policy, gap="cce")
         value = float(bound.values[agent])
         return Judge(value, value + float(bound.gaps[agent]), False)
@@ -135,4 +136,4 @@ def _worth(game: ExactGame, policy: MarkovPolicy, agent: int, kind: str) -> tupl
         q[step.h] = together.sum(axis=1)
         own = chance[step.h if policy.steps > 1 else 0][:, :, None]
         np.divide(together, own, out=told[step.h], where=own > 0)
-    return q, told, float(step.V[agent] @ game.initial), float(step.best[agent] @ game.initial)
+    return q, told, float(dot(step.V[agent], game.initial)), float(dot(step.best[agent], game.initial))
