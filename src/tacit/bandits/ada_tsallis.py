@@ -90,7 +90,7 @@ class AdaTsallisState(NamedTuple):
     """Losses and distributions of all cells."""
 
     loss: Annotated[FloatArray, "N C A"]  # L
-    prob: Annotated[FloatArray, "N C A"]  # μ
+    prob: Annotated[FloatArray, "N C A", ">= 0"]  # μ
     temperature: Annotated[FloatArray, "N C"]  # λ
     minimum: Annotated[FloatArray, "N C"]  # Φ(L; λ)
     moved: Annotated[FloatArray, "N C"]  # Δ

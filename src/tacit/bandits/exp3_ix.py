@@ -55,10 +55,10 @@ class Exp3IXState(NamedTuple):
     """Weights of all cells."""
 
     loss: Annotated[FloatArray, "N C A"]  # η·L
-    weight: Annotated[FloatArray, "N C A"]  # exp(reference − loss)
+    weight: Annotated[FloatArray, "N C A", ">= 0"]  # exp(reference − loss)
     total: Annotated[FloatArray, "N C"]  # sum of the weights
     reference: Annotated[FloatArray, "N C"]
-    eta: Annotated[FloatArray, "N C"]  # step size of the running stage
+    eta: Annotated[FloatArray, "N C", ">= 0"]  # step size of the running stage
     rate: Annotated[FloatArray, "N"]  # η·√rounds
     implicit: float  # γ/η
     actions: Annotated[IntArray, "N"]

@@ -65,7 +65,7 @@ class SwapState(NamedTuple):
     """The copies and the distributions of all cells."""
 
     base: Any  # state of the base bandit, cell c·A + b for copy b of cell c
-    prob: Annotated[FloatArray, "N C A"]  # p
+    prob: Annotated[FloatArray, "N C A", ">= 0"]  # p
     proposals: Annotated[FloatArray, "N A A"]  # room for q of one cell
     width: int  # A
     actions: Annotated[IntArray, "N"]

@@ -49,7 +49,7 @@ class TsallisINFState(NamedTuple):
     """Losses and distributions of all cells."""
 
     loss: Annotated[FloatArray, "N C A"]  # L
-    prob: Annotated[FloatArray, "N C A"]  # μ
+    prob: Annotated[FloatArray, "N C A", ">= 0"]  # μ
     round: Annotated[IntArray, "N C"]  # t
     rate: float  # η_t·√t
     actions: Annotated[IntArray, "N"]

@@ -13,6 +13,7 @@ from tacit.cli import options
 from tacit.cli.progress import progress_on_stderr
 from tacit.core import check
 from tacit.core.errors import TacitError
+from tacit.core.table import few_numbers
 from tacit.options import Options
 
 if TYPE_CHECKING:
@@ -315,8 +316,8 @@ def _print_one(out: Any, summary: dict[str, Any], outcomes: list[Outcome]) -> No
             told = f"{gap['kind']} gap of {whose}: {how} {size} ({kind}, the largest of all agents{_shares(gap)})"
             told += "" if known == len(outcomes) else f"; no information yet in {len(outcomes) - known} seeds"
         out.print(told, soft_wrap=True)
-        others = ", ".join(f"{name} {one['mean']:.4g}" for name, one in summary["candidates"].items())
         if len(summary["candidates"]) > 1:
+            others = "; ".join(f"{name} {_candidate(one)}" for name, one in summary["candidates"].items())
             out.print(f"candidates: {others}", soft_wrap=True)
     out.print(f"{summary['steps_per_second']:.3g} steps a second, {summary['wall_seconds']:.2f} s")
 
@@ -325,6 +326,13 @@ def _chosen(outcomes: list[Outcome]) -> str:
     """Say which candidate the policy is, where there is more than one."""
     names = list(dict.fromkeys(one.chosen for one in outcomes))
     return f" ({' or '.join(names)})" if any(len(one.candidates) > 1 for one in outcomes) else ""
+
+
+def _candidate(one: dict[str, Any]) -> str:
+    """Write the gap and the values of a candidate, the means over seeds."""
+    sign = {"exact": "=", "estimate": "≈"}.get(one["source"], "≤")
+    values = "" if one["value"] is None else f", values {few_numbers(one['value'])}"
+    return f"gap {sign} {one['mean']:.4g}{values}"
 
 
 def _shares(gap: dict[str, Any]) -> str:

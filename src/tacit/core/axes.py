@@ -25,7 +25,7 @@ Axes = tuple[str, ...]
 
 
 #: Declarations that have been read.
-_READ: dict[type, dict[str, Axes]] = {}
+_READ: dict[type, dict[str, list[str]]] = {}
 
 
 class Part(NamedTuple):
@@ -49,12 +49,26 @@ def declared(kind: type) -> dict[str, Axes]:
     >>> declared(NamedTuple("State", [("theta", Annotated[np.ndarray, "N C A"]), ("eta", float)]))
     {'theta': ('N', 'C', 'A')}
     """
+    return {field: tuple(words[0].split()) for field, words in _words(kind).items()}
+
+
+def never_negative(kind: type) -> list[str]:
+    """Return the fields of a NamedTuple whose numbers are never below zero: their annotation says so after the axes.
+
+    >>> from typing import Annotated, NamedTuple
+    >>> never_negative(NamedTuple("State", [("prob", Annotated[np.ndarray, "N C A", ">= 0"]), ("eta", float)]))
+    ['prob']
+    """
+    return [field for field, words in _words(kind).items() if ">= 0" in words]
+
+
+def _words(kind: type) -> dict[str, list[str]]:
     if kind not in _READ:
         _READ[kind] = _read(kind)
     return _READ[kind]
 
 
-def _read(kind: type) -> dict[str, Axes]:
+def _read(kind: type) -> dict[str, list[str]]:
     try:
         hints = get_type_hints(kind, include_extras=True)
     except (NameError, TypeError, AttributeError) as error:
@@ -66,7 +80,7 @@ def _read(kind: type) -> dict[str, Axes]:
     for field, hint in hints.items():
         words = [word for word in getattr(hint, "__metadata__", ()) if isinstance(word, str)]
         if words:
-            found[field] = tuple(words[0].split())
+            found[field] = words
     return found
 
 

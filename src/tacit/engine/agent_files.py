@@ -15,7 +15,7 @@ import numpy as np
 from tacit.core import archive, check, streams
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.types import FloatArray
-from tacit.engine.checkpoint import pack, unpack
+from tacit.engine.checkpoint import never_negative, pack, unpack
 from tacit.engine.validation import Arrays, check_alike, check_names, whole_number
 from tacit.learners import REGISTRY, Learner
 from tacit.learners.spec import Scale
@@ -82,7 +82,8 @@ def _agent(arrays: Arrays, learner: str | Learner | None, make: Any) -> Any:
     fresh = pack(made.state)
     check_names(found, set(fresh))
     H, S, A = size
-    check_alike(found, fresh, most=max(2 * (episodes + 1) * H + 2, H * S * A))
+    most = max(2 * (episodes + 1) * H + 2, H * S * A)
+    check_alike(found, fresh, most=most, never_negative=never_negative(made.state))
     streams.check_state(made.stream, known["stream"])
     unpack(made.state, found)
     made.stream.bit_generator.state = known["stream"]

@@ -19,7 +19,7 @@ from typing import Protocol
 
 import numpy as np
 
-from tacit.core import archive
+from tacit.core import archive, axes
 from tacit.core.compilation import source_digest
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.engine.validation import Arrays, check_names
@@ -163,6 +163,16 @@ def pack(value: object, name: str = "") -> Arrays:
     fields: tuple[str, ...] = getattr(value, "_fields", tuple(str(k) for k in range(len(value))))
     parts = [pack(part, f"{name}.{field}") for field, part in zip(fields, value, strict=True)]
     return {key: array for part in parts for key, array in part.items()}
+
+
+def never_negative(value: object, name: str = "") -> list[str]:
+    """Return the paths, as `pack` has them, of the arrays whose numbers are never below zero."""
+    if not isinstance(value, tuple):
+        return []
+    fields: tuple[str, ...] = getattr(value, "_fields", tuple(str(k) for k in range(len(value))))
+    own = axes.never_negative(type(value)) if hasattr(value, "_fields") else []
+    inner = [never_negative(part, f"{name}.{field}") for field, part in zip(fields, value, strict=True)]
+    return [f"{name}.{field}" for field in own] + [path for part in inner for path in part]
 
 
 def unpack(value: object, arrays: Arrays, name: str = "") -> None:

@@ -16,7 +16,7 @@ from tacit.core.layout import Layout
 from tacit.core.packing import packed
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine import loop
-from tacit.engine.checkpoint import pack, unpack
+from tacit.engine.checkpoint import never_negative, pack, unpack
 from tacit.engine.protocols import Engine
 from tacit.engine.record import Nothing, Record, Trace, enlarged, so_far, up_to
 from tacit.engine.run import Gaps
@@ -126,12 +126,14 @@ class FusedEngine(Engine):
             if written is None or written.shape[:1] != (done,):  # before room is made for them
                 raise TacitError(f"its record is not of {done} episodes")
             kept = up_to(enlarged(self.record, done), done)
-        fresh = pack((self.state, self.certificate, kept))
+        parts = (self.state, self.certificate, kept)
+        fresh = pack(parts)
         check_names(arrays, {*fresh, "streams", "seconds"})
         game = self.game
         cells = game.horizon * game.states * max(game.actions)
         joint = math.prod(game.actions) if self.learner.central else 0
-        check_alike(arrays, fresh, most=max(2 * (done + 1) * game.horizon + 2, cells, joint))
+        most = max(2 * (done + 1) * game.horizon + 2, cells, joint)
+        check_alike(arrays, fresh, most=most, never_negative=never_negative(parts))
         if isinstance(self.certificate, Certificate):
             check_equal(arrays, ".1.clock", done, (1,))
         if isinstance(self.certificate, ThinnedCertificate):

@@ -21,7 +21,7 @@ from tacit.core.pinned import Pinned, entry, unpinned
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine import loop
 from tacit.engine.agents import Agent, make_agent
-from tacit.engine.checkpoint import pack, unpack
+from tacit.engine.checkpoint import never_negative, pack, unpack
 from tacit.engine.record import write_down
 from tacit.engine.validation import Arrays, check_alike, check_names
 from tacit.learners import Learner, World
@@ -233,10 +233,11 @@ class CompiledTeam(Team):
     def check(self, arrays: Arrays, room: int, done: int) -> None:
         """Raise unless a snapshot can be of this learner."""
         world = self._wider(room) if room != self.room else self.world
-        fresh = pack(self._made(world))
+        made = self._made(world)
+        fresh = pack(made)
         check_names(arrays, set(fresh))
         most = max(2 * (done + 1) * world.horizon + 2, world.cells * int(world.actions.max()))
-        check_alike(arrays, fresh, most=most)
+        check_alike(arrays, fresh, most=most, never_negative=never_negative(made))
 
     def restore(self, arrays: Arrays, room: int) -> None:
         """Resume from a snapshot that was checked."""

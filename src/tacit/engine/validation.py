@@ -6,6 +6,7 @@ range reads or writes anywhere, and a clock far ahead never ends.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -22,10 +23,11 @@ def check_names(found: Arrays, names: set[str]) -> None:
         raise TacitError(f"it has {'an' if name in found else 'no'} array {name!r}")
 
 
-def check_alike(found: Arrays, fresh: Arrays, *, most: int) -> None:
+def check_alike(found: Arrays, fresh: Arrays, *, most: int, never_negative: Collection[str] = ()) -> None:
     """Raise unless arrays are of the types and shapes of those of a fresh state, with numbers that it could come to.
 
-    That is: finite ones, and whole ones from 0 (or what the fresh state has below) to `most` more than it begins with.
+    That is: finite ones, none below zero where that never happens, and whole ones from 0 (or what the fresh state has
+    below) to `most` more than it begins with.
     """
     for name, like in fresh.items():
         array = checked(found, name, like.dtype, like.shape)
@@ -33,6 +35,8 @@ def check_alike(found: Arrays, fresh: Arrays, *, most: int) -> None:
             continue
         if array.dtype.kind in "fc" and np.isfinite(like).all() and not np.isfinite(array).all():
             raise TacitError(f"its array {name!r} has entries that are no finite numbers")
+        if name in never_negative and array.min() < 0:
+            raise TacitError(f"its array {name!r} has entries below 0")
         if array.dtype.kind in "iu":
             least, largest = min(0, int(like.min())), most + 2 * max(0, int(like.max()))
             if int(array.min()) < least or int(array.max()) > largest:

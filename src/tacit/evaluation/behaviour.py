@@ -161,7 +161,7 @@ def follow(game: ExactGame, policy: RecordedPolicy) -> Iterator[Place]:
             yield place
             if h + 1 < game.horizon:
                 left += game.push(h, even, share[:1].sum(), s)
-                for part in _blocks(len(held), game.width):
+                for part in _blocks(len(held), game.numbers(same=True)):
                     visits = place.k[part]
                     moved = game.push(h, distributions(policy.record, visits, h), place.weight[part], s)
                     for s_next in np.flatnonzero(moved.any(axis=0)):

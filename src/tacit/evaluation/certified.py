@@ -6,6 +6,7 @@ visits of a (step, state) pair at once, in NumPy. It knows nothing of learners, 
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -109,10 +110,8 @@ def _history(
     value, q = np.zeros((len(k), N)), np.zeros((len(k), N, A if each else 1, A))
     told = np.zeros((len(k), N, A if apart else 0))
     evenly = [np.full(a, 1 / a) for a in game.actions]
-    following = game.push(h, evenly, np.ones(()), s)
-    block = max(1, min(_BLOCK, _NUMBERS // game.width))
-    for begin in range(0, len(k), block):
-        part = slice(begin, begin + block)
+    following = np.flatnonzero(game.push(h, evenly, np.ones(()), s)) if after else np.zeros(0, dtype=np.int64)
+    for part in _parts(game, k, after, following):
         rows = distributions(record, k[part], h)
         mu = np.swapaxes(stack_rows(rows), 0, 1)  # [n, N, A]
         found = game.payoffs(h, rows, _in_force(after, following, k[part]) if after else None, s)
@@ -130,12 +129,30 @@ def _history(
     return History(since, np.concatenate([even.V[None, :, s], means(value)]), best, averaged, spoken)
 
 
-def _in_force(after: list[History], following: FloatArray, k: IntArray) -> FloatArray:
-    """Return V and V† of the next states, as in force in the episodes k, [2, n, N, S]; 0 where none can follow."""
-    values = np.zeros((2, len(k), after[0].V.shape[1], len(after)))
-    for s in np.flatnonzero(following):
-        at = after[s].at(k)
-        values[0, ..., s], values[1, ..., s] = after[s].V[at], after[s].best[at]
+def _parts(game: ExactGame, k: IntArray, after: list[History], following: IntArray) -> list[slice]:
+    """Return the visits in parts: what one takes stays small, and Ctrl-C is heard in between.
+
+    Where games are large, parts end where another entry of a next state comes into force: payoffs are made once each.
+    """
+    most = min(_BLOCK, int(0.5 / game.seconds_to_answer(1)))
+    size, cuts = max(1, min(most, _NUMBERS // game.numbers())), [0, len(k)]
+    if size < 64:
+        changes = [np.flatnonzero(np.diff(after[s].at(k))) + 1 for s in following]
+        cuts = np.unique(np.concatenate([*changes, cuts])).tolist()
+        size = max(1, min(most, _NUMBERS // game.numbers(same=True)))
+    return [slice(x, min(x + size, end)) for begin, end in pairwise(cuts) for x in range(begin, end, size)]
+
+
+def _in_force(after: list[History], following: IntArray, k: IntArray) -> FloatArray:
+    """Return V and V† of the next states, as in force in the episodes k, [2, n, N, S]; 0 where none can follow.
+
+    n is 1 where the same is in force in all of them, otherwise len(k).
+    """
+    inside = [after[s].at(k) for s in following]
+    n = 1 if all((at == at[0]).all() for at in inside) else len(k)
+    values = np.zeros((2, n, after[0].V.shape[1], len(after)))
+    for s, at in zip(following, inside, strict=True):
+        values[0, ..., s], values[1, ..., s] = after[s].V[at[:n]], after[s].best[at[:n]]
     return values
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import filelock
 
 from tacit.core import reading
-from tacit.core.atomic import PART, write
+from tacit.core.atomic import PART, naming, write
 from tacit.core.errors import TacitError
 
 LOCK = ".lock"
 
-__all__ = ["LOCK", "digest", "directory", "locked", "parts", "read", "remove_parts", "write"]
+__all__ = ["LOCK", "digest", "directory", "locked", "naming", "parts", "read", "remove_parts", "write"]
 
 
 def read(path: Path, *, limit: int | None = None, spread: int = 1) -> bytes:

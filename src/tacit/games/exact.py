@@ -124,14 +124,13 @@ class ExactGame(Sealed, ABC):
         """
         return None
 
-    def seconds_to_certify(self, visits: int) -> float:
-        """Return roughly how long the certificate of so many visits takes; 0 where it is a share of learning."""
-        return 0.0
-
-    @property
     @abstractmethod
-    def width(self) -> int:
-        """Numbers that it takes to answer a question about one row at one state."""
+    def numbers(self, *, same: bool = False) -> int:
+        """Return how many numbers it takes to answer for one row at one state; fewer where the `same` V follows all."""
+
+    @abstractmethod
+    def seconds_to_answer(self, rows: int) -> float:
+        """Return roughly how long it takes to answer for so many rows at one state each."""
 
     @property
     def joint_actions(self) -> int:
@@ -165,6 +164,14 @@ class ExactGame(Sealed, ABC):
             raise TacitError(f"actions is {brief(actions)}; there must be one for each of {self.agents} agents")
         for i, (a, size) in enumerate(zip(actions, self.actions, strict=True)):
             check.integer(f"actions[{i}]", a, least=0, most=size - 1)
+
+
+def seconds_over_joint_actions(game: ExactGame, rows: int) -> float:
+    """Return roughly how long it takes to go through all joint actions for so many rows (a busy machine takes longer).
+
+    Measured: seconds for each row, agent and joint action, and for each row and agent.
+    """
+    return rows * game.agents * (3e-9 * game.joint_actions + 5e-6)
 
 
 def is_exact(game: object) -> TypeGuard[ExactGame]:

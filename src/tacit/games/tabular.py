@@ -20,7 +20,7 @@ from tacit.core.ownership import Owned, frozen, given, locked
 from tacit.core.types import FloatArray, IntArray
 from tacit.games import successors as rows_of
 from tacit.games.contraction import joint_draw, own_payoffs, stack_agents, told_payoffs
-from tacit.games.exact import ExactGame, Rows
+from tacit.games.exact import ExactGame, Rows, seconds_over_joint_actions
 from tacit.games.protocol import check_range
 from tacit.games.successors import Successors
 
@@ -87,7 +87,7 @@ class TabularGame(ExactGame):
         picture: Callable[[int], npt.NDArray[np.uint8]] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
-        self.horizon = limits.integer("horizon", horizon, least=1, most=limits.HORIZON)
+        self.horizon = limits.integer("horizon", horizon)
         self.rewards = _checked_rewards(rewards, self.horizon)
         self.agents: int = self.rewards.shape[0]
         self.states: int = self.rewards.shape[2]
@@ -107,12 +107,9 @@ class TabularGame(ExactGame):
         self.name = name
         self.state_names = None if state_names is None else checked_names("state_names", state_names, self.states)
         self.action_names = self._checked_action_names(action_names)
-        for what, given_names in (("observation_names", observation_names or ()), ("notes", notes)):
-            if not isinstance(given_names, Sequence) or isinstance(given_names, str):
-                raise TacitError(f"{what} is {brief(given_names)}; it must be a list")
-        self.observation_names = None if observation_names is None else tuple(tuple(own) for own in observation_names)
-        self.picture = picture
-        self.notes = tuple(notes)
+        self.observation_names = _checked_observation_names(observation_names)
+        self.picture = check.function("picture", picture)
+        self.notes = tuple(check.listed("notes", notes, "sentences"))
 
     @cached_property
     def transitions(self) -> FloatArray:
@@ -155,16 +152,7 @@ class TabularGame(ExactGame):
 
     def expect(self, h: int, values: FloatArray, s: int | None = None) -> FloatArray:
         """Return P_h v for each row v of `values` [m, S], as [m, S, A_1, …, A_N]; from one state, S is 1."""
-        matrix = self._matrix(h, s)
-        if not isinstance(matrix, np.ndarray):
-            ahead = np.ascontiguousarray((matrix @ values.T).T)
-        elif matrix.size < LARGE:
-            ahead = np.einsum("ms,rs->mr", values, matrix)
-        else:
-            from tacit.games.large import product  # imports the compiler
-
-            ahead = product(values, matrix)
-        return ahead.reshape(len(values), -1, *self.actions)
+        return _expected(values, self._matrix(h, s)).reshape(len(values), -1, *self.actions)
 
     def joint_payoffs(
         self, h: int, V: FloatArray | None, s: int | None = None, *, agents: Sequence[int] | None = None
@@ -225,10 +213,13 @@ class TabularGame(ExactGame):
         """Return the game itself: it is compared with nobody left out."""
         return self
 
-    @property
-    def width(self) -> int:
-        """Numbers that it takes to answer a question about one row at one state."""
-        return 2 * self.agents * self.joint_actions
+    def numbers(self, *, same: bool = False) -> int:
+        """Return how many numbers it takes to answer for one row at one state."""
+        return self.joint_actions if same else 4 * self.agents * self.joint_actions
+
+    def seconds_to_answer(self, rows: int) -> float:
+        """Return roughly how long it takes to answer for so many rows at one state each."""
+        return seconds_over_joint_actions(self, rows)
 
     def step_rewards(self, h: int) -> FloatArray:
         """Return the rewards [N, S, A_1, …, A_N] of step h, without a copy."""
@@ -440,6 +431,14 @@ class TabularGame(ExactGame):
         return tuple(checked_names(f"action_names[{i}]", own, a) for i, (own, a) in enumerate(pairs))
 
 
+def _checked_observation_names(names: object) -> tuple[tuple[str, ...], ...] | None:
+    """Return what each agent's observations are called; a file may name some of them only."""
+    if names is None:
+        return None
+    each = enumerate(check.listed("observation_names", names, "lists of names, one for each agent"))
+    return tuple(tuple(check.listed(f"observation_names[{i}]", own, "names")) for i, own in each)
+
+
 def check_game(game: object) -> None:
     """Raise unless `game` is a tabular game."""
     if not isinstance(game, TabularGame):
@@ -486,6 +485,18 @@ def _at_one_state(rows: Rows, agents: int) -> Rows:
     if isinstance(rows, np.ndarray):
         return np.expand_dims(rows, rows.ndim - agents)
     return [own[..., None, :] for own in rows]
+
+
+def _expected(values: FloatArray, matrix: FloatArray | sparse.csr_array) -> FloatArray:
+    """Return values [m, S] times a matrix of transitions [rows, S], as [m, rows]."""
+    if not isinstance(matrix, np.ndarray):
+        return np.ascontiguousarray((matrix @ values.T).T)
+    if matrix.size < LARGE:
+        ahead: FloatArray = np.einsum("ms,rs->mr", values, matrix)
+        return ahead
+    from tacit.games.large import product  # imports the compiler
+
+    return product(values, matrix)
 
 
 def times(actions: tuple[int, ...]) -> str:

@@ -117,9 +117,9 @@ class PGAdaptiveState(NamedTuple):
     """All agents' parameters and baselines, and the running episode."""
 
     theta: Annotated[FloatArray, "N C A"]  # θ, relative to the largest once a cell was visited
-    prob: Annotated[FloatArray, "N C A"]  # π
+    prob: Annotated[FloatArray, "N C A", ">= 0"]  # π
     value: Annotated[FloatArray, "N C"]  # V
-    square: Annotated[FloatArray, "N C"]  # σ²
+    square: Annotated[FloatArray, "N C", ">= 0"]  # σ²
     mean: Annotated[FloatArray, "N C"]  # m
     visits: Annotated[IntArray, "N C"]  # t
     cell: Annotated[IntArray, "N H"]

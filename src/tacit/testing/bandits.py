@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tacit.bandits.spec import Bandit, Cells, is_bandit
-from tacit.core import generics
+from tacit.core import generics, limits
 from tacit.core.axes import axes_of, by_state, parts
 from tacit.core.errors import brief
 from tacit.core.types import FloatArray
@@ -57,7 +57,7 @@ def check_bandit(bandit: Bandit, *, seed: int = 0, tolerance: float = 0.0) -> No
     >>> from tacit.testing import check_bandit
     >>> check_bandit(tacit.TsallisINF())
     """
-    name = type(bandit).__name__
+    name, seed = type(bandit).__name__, limits.integer("seed", seed)
     require(
         is_bandit(bandit), f"{brief(bandit)} is not a bandit; it must have regret and init, as tacit.kernels.Bandit"
     )

@@ -16,6 +16,7 @@ from tacit.engine.record import Nothing
 from tacit.engine.run import Gaps
 from tacit.engine.sampled_record import SampledRecord, sampled_policies, sampled_record
 from tacit.evaluation.certificate import Certificate, fixed_deviation
+from tacit.evaluation.cost import in_words
 from tacit.evaluation.thinning import ThinnedCertificate, thinned_certificate, visits_to_certify
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
@@ -49,9 +50,8 @@ class ThinnedOutput(CertifiedOutput):
     def _cost(self) -> tuple[str, ...]:
         visits = min(visits_to_certify(self.game, self.episodes, self.most), self.episodes * self.game.horizon)
         told = f"{self.most} visits of each stage are kept, at most {visits:,} of {self.episodes * self.game.horizon:,}"
-        seconds = 0.0 if self.tables is None else self.tables.seconds_to_certify(visits)
-        if seconds > 0:
-            told += f"; their certificate takes {_duration(seconds)}"
+        if self.tables is not None and self.tables.anonymous:
+            told += f"; their certificate takes {in_words(self.tables.seconds_to_answer(visits))}"
         return (told,)
 
     def _unproven(self, engine: Engine, done: int) -> dict[str, Known]:
@@ -91,14 +91,3 @@ class ThinnedReplay:
         engine = FusedEngine(out.tables, out.learner, episodes=out.episodes, seed=out.seed, certificate=fixed)
         engine.advance(self.done)
         return READINGS[self.start](out.tables, fixed.inner).gaps
-
-
-def _duration(seconds: float) -> str:
-    """Say how long something takes.
-
-    >>> _duration(0.3), _duration(50), _duration(500)
-    ('about a second', 'about 50 s', 'about 8 min')
-    """
-    if seconds < 2:
-        return "about a second"
-    return f"about {seconds:.0f} s" if seconds < 120 else f"about {seconds / 60:.0f} min"
