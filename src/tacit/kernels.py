@@ -62,8 +62,8 @@ from tacit.core.generics import (
     start,
     weigh,
 )
+from tacit.engine.observers import Nothing
 from tacit.engine.protocols import Engine, Output, Result
-from tacit.engine.record import Nothing
 from tacit.engine.run import Candidate, Gaps
 from tacit.games.protocol import Game
 from tacit.learners.spec import Learner, Scale, World

@@ -17,7 +17,7 @@ import tacit
 from tacit.core.axes import declared
 from tacit.core.streams import stream
 from tacit.engine.fused import FusedEngine
-from tacit.engine.record import Nothing, record
+from tacit.engine.observers import Nothing, record
 from tacit.evaluation.certificate import certificate
 from tacit.learners import REGISTRY, Learner
 from tacit.learners.spec import world_of

@@ -13,7 +13,7 @@ from tacit.core.packing import packed
 from tacit.core.types import FloatArray
 from tacit.engine import loop
 from tacit.engine.fused import FusedEngine, seats
-from tacit.engine.record import Nothing, record
+from tacit.engine.observers import Nothing, record
 from tacit.evaluation.certificate import certificate
 from tacit.games.exact import is_exact
 from tacit.games.protocol import Game

@@ -1,0 +1,227 @@
+"""The output of V-learning: a recorded policy, and the exact certificate that bounds its gap.
+
+Record and certificate look at every visit or, where that is too much, at M visits of each stage: the policy that is
+made of those is another, with a certificate of its own that is as exact.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacit.core.types import FloatArray, IntArray
+from tacit.engine.checkpoint import Arrays, check_names
+from tacit.engine.choice import choose
+from tacit.engine.curve import Measures
+from tacit.engine.fused import FusedEngine
+from tacit.engine.observers import Nothing, capacity, record, stage_record
+from tacit.engine.outputs.markov import tables_to_measure
+from tacit.engine.protocols import Engine, Output, Result
+from tacit.engine.run import Candidate, Gaps
+from tacit.evaluation import evaluate, uniform_gap
+from tacit.evaluation.certificate import Certificate, bound, bound_source, certificate, fixed_deviation, latest
+from tacit.evaluation.cost import in_words
+from tacit.evaluation.thinning import thinned_certificate, visits_to_certify
+from tacit.games.exact import ExactGame, is_exact
+from tacit.games.protocol import Game
+from tacit.learners import Learner
+from tacit.options import Options
+from tacit.policies import MarkovPolicy
+
+#: How the certificate is read for the policies that begin in any episode, or with what the last one left behind.
+READINGS = {"average": bound, "latest": latest}
+
+#: Visits of each stage that are certified in a counting game of which all would take longer than so many seconds.
+VISITS, CERTIFY_SECONDS = 8, 60.0
+
+
+class RecordedOutput(Output):
+    """For learners whose guarantee is about a recorded policy.
+
+    Candidates are "average", the policy of [Mao2022, Alg. 2]; "latest", the same beginning with what the last episode
+    left behind; and "last", the last iterate. `choose` takes one of them; without tables nobody knows their gaps, and
+    it is the paper's.
+    """
+
+    def __init__(self, *, game: Game, learner: Learner, options: Options) -> None:
+        self.game, self.learner, self.options = game, learner, options
+        self.visits = visits_per_stage(game, learner, options)  # of each stage; None for all
+        if self.visits is None:
+            self.tables = tables_to_measure(game, options.certify)
+            self.notes = _cost(game, self.tables, options.certify)
+        else:
+            self.tables = game if is_exact(game) and options.certify is not False else None
+            self.notes = self._cost_of_some()
+        self.certifies = self.tables is not None
+        self.certificate = Nothing() if self.tables is None else self.make_certificate(self.tables)
+        if not options.keep:
+            self.record = Nothing()
+        elif self.visits is None:
+            self.record = record(game, options.most, grows=options.stops)
+        else:
+            self.record = stage_record(game, options.most, self.visits)
+
+    def make_certificate(self, tables: ExactGame, choice: IntArray | None = None) -> Any:
+        """Make the certificate of a run, with fixed deviations where they are given."""
+        kind = self.learner.equilibrium
+        if self.visits is None:
+            return certificate(tables, kind, choice=choice)
+        return thinned_certificate(tables, kind, self.options.most, self.visits, choice=choice)
+
+    def _cost_of_some(self) -> tuple[str, ...]:
+        assert self.visits is not None
+        steps = self.options.most * self.game.horizon
+        visits = min(visits_to_certify(self.game, self.options.most, self.visits), steps)
+        told = f"{self.visits} visits of each stage are kept, at most {visits:,} of {steps:,}"
+        if self.tables is not None and self.tables.anonymous:
+            told += f"; their certificate takes {in_words(self.tables.seconds_to_answer(visits))}"
+        return (told,)
+
+    def look(self, engine: Engine, done: int) -> int | None:
+        """See that the record has capacity for the next episodes; return for how many it has."""
+        if not hasattr(engine.record, "more"):
+            return None
+        engine.record = engine.record.more(self.game, done, self.options.most)
+        return capacity(engine.record)
+
+    def measure(self, engine: Engine, done: int) -> Measures:
+        """Return the best candidate's values and gaps, where they are known, and the largest gap of each candidate."""
+        if self.tables is None:
+            unknown = np.full(self.game.agents, np.nan)
+            return {"value": unknown, "gap": engine.own_bounds(self.learner.equilibrium, done).upper}
+        known = self._known(self.tables, engine, done, last=self._measures_last(engine))
+        best = known[self._choose(known)]
+        each = {f"gap_{name}": one.gaps.gap for name, one in known.items()}
+        return {"value": np.asarray(best.values), "gap": best.gaps.upper, **each}
+
+    def result(self, engine: Engine, done: int) -> Result:
+        """Return the certified policies and the last iterate; where agents saw different things, the latter alone."""
+        last = engine.policy(engine.distributions())
+        if not engine.common_state:
+            nothing = Known(Gaps("nash", np.full(self.game.agents, np.nan), "none"), None)
+            apart = {name: Candidate(own, nothing) for name, own in engine.separate(self.learner.rule).items()}
+            return Result(last, {**apart, "last": Candidate(last, nothing)}, "last")
+        if self.tables is None:
+            known, chosen = self._unproven(engine, done), "average"
+        else:
+            known = self._known(self.tables, engine, done, last=last)
+            chosen = self._choose(known)
+        kept = engine.record
+        held: dict[str, Any] = {"last": last}
+        if hasattr(kept, "policies"):
+            held |= kept.policies(self.game, self.learner.rule)
+        return Result(last, {name: Candidate(held.get(name), one) for name, one in known.items()}, chosen)
+
+    def _choose(self, known: Mapping[str, Known]) -> str:
+        assert self.tables is not None
+        return choose(known, functools.partial(uniform_gap, self.tables), target=self.options.gap)
+
+    def _unproven(self, engine: Engine, done: int) -> dict[str, Known]:
+        """Return what is known of each candidate without tables: what the agents say of the average of all visits."""
+        kind, unknown = self.learner.equilibrium, np.full(self.game.agents, np.nan)
+        nothing = Known(Gaps(kind, unknown, "none"), None)
+        average = nothing if self.visits is not None else Known(engine.own_bounds(kind, done), None)
+        return {"average": average, "latest": nothing, "last": nothing}
+
+    def _known(self, tables: ExactGame, engine: Engine, done: int, *, last: MarkovPolicy | None) -> dict[str, Known]:
+        """Return what is known of each candidate: a product policy's nash gaps are its cce and its ce gaps."""
+        kind, most = self.learner.equilibrium, engine.world.largest_gap
+        source = bound_source(tables)
+        found = {}
+        for name, read in READINGS.items():
+            values, gaps = read(tables, readable(self.certificate))
+            replay = Replay(self, done, name)
+            found[name] = Known(Gaps(kind, np.maximum(gaps, 0.0), source, replay, most=most), values)
+        if last is None:
+            return found
+        exact = evaluate(tables, last)
+        return {**found, "last": Known(Gaps(kind, exact.gaps, "exact", most=most), exact.values)}
+
+    def _measures_last(self, engine: Engine) -> MarkovPolicy | None:
+        """Return the last iterate where it is measured in every row of the curve."""
+        if self.visits is not None and self.tables is not None and self.tables.anonymous:
+            return None  # it takes its time
+        return engine.policy(engine.distributions())
+
+    def snapshot(self) -> Arrays:
+        """Nothing: certificate and record belong to the engine."""
+        return {}
+
+    def check(self, arrays: Arrays, done: int) -> None:
+        """Raise unless there is nothing."""
+        check_names(arrays, set())
+
+    def restore(self, arrays: Arrays) -> None:
+        """Nothing to restore."""
+
+
+#: A certificate of more joint actions tells its cost; of how many it takes as long as learning itself (measured: 20
+#: to 90 with 2 to 8 agents).
+COSTLY, AS_LEARNING = 128, 40
+
+
+def _cost(game: Game, tables: ExactGame | None, certify: bool | None) -> tuple[str, ...]:
+    """Say what the certificate costs where that dominates, or would."""
+    if not is_exact(game) or game.anonymous or certify is False or game.joint_actions <= COSTLY:
+        return ()
+    times = f"about {1 + game.joint_actions // AS_LEARNING:,} times the time of learning alone"
+    every = f"the certificate goes through all {game.joint_actions:,} joint actions at every step"
+    if tables is None:
+        return (f"not certified: {every}, which takes {times}; certify=True (--certify yes) asks for it",)
+    return (f"{every}, which takes {times}; certify=False (--certify no) leaves it out",)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the certificate, or the agents themselves, said of a policy."""
+
+    gaps: Gaps
+    values: FloatArray | None
+
+    @property
+    def gap(self) -> float:
+        """The largest upper bound of all agents."""
+        return self.gaps.gap
+
+    def __call__(self) -> tuple[Gaps, FloatArray | None]:
+        """Return gaps and values."""
+        return self.gaps, self.values
+
+
+def readable(held: Any) -> Certificate:
+    """Return the certificate that bounds are read from: that of some visits holds one of all that it is shown."""
+    found: Certificate = getattr(held, "inner", held)
+    return found
+
+
+def visits_per_stage(game: Game, learner: Learner, options: Options) -> int | None:
+    """Return how many visits of each stage are kept and certified, or None for all."""
+    if options.visits_per_stage is not None or not (is_exact(game) and game.anonymous):
+        return options.visits_per_stage
+    if options.certify is False or learner.interpreted:
+        return None
+    return VISITS if game.seconds_to_answer(options.most * game.horizon) > CERTIFY_SECONDS else None
+
+
+@dataclass(frozen=True)
+class Replay:
+    """The same run once more, with one fixed deviation for each agent: the lower bounds on the gaps."""
+
+    output: RecordedOutput
+    done: int
+    start: str  # of the policy: "average" or "latest"
+
+    def __call__(self) -> FloatArray:
+        """Return the lower bounds [N]."""
+        out = self.output
+        tables = out.tables
+        assert tables is not None
+        choice = fixed_deviation(tables, readable(out.certificate), latest=self.start == "latest")
+        fixed = out.make_certificate(tables, choice)
+        engine = FusedEngine(tables, out.learner, episodes=out.options.most, seed=out.options.seed, certificate=fixed)
+        engine.advance(self.done)
+        return READINGS[self.start](tables, readable(fixed)).gaps
