@@ -42,7 +42,7 @@ States declare the axes of their arrays, so that they can grow and be checked:
 
 from __future__ import annotations
 
-from tacit.bandits.spec import Bandit, Cells
+from tacit.bandits.spec import Bandit, Setting
 from tacit.core.generics import (
     act,
     advance,
@@ -69,7 +69,6 @@ from tacit.learners.spec import Learner, Scale, World
 __all__ = [
     "Bandit",
     "Candidate",
-    "Cells",
     "Engine",
     "Game",
     "Gaps",
@@ -78,6 +77,7 @@ __all__ = [
     "Output",
     "Result",
     "Scale",
+    "Setting",
     "World",
     "act",
     "advance",

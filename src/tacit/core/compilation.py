@@ -23,7 +23,6 @@ import numba
 
 from tacit.core.kernel_cache import KernelCache
 from tacit.core.kernel_directory import kernel_directory
-from tacit.core.linking import with_environments
 
 #: See `generics.OPTIONS`; C never calls a loop.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
@@ -63,7 +62,7 @@ def _with_short_vectors(compile: Callable[..., Any]) -> Callable[..., Any]:
         with _compiling, _without_collecting():  # as numba's own lock does; the option is everybody's
             before, numba.config.SLP_VECTORIZE = numba.config.SLP_VECTORIZE, 1
             try:
-                return with_environments(compile(*args, **kwargs))
+                return compile(*args, **kwargs)
             finally:
                 numba.config.SLP_VECTORIZE = before
 

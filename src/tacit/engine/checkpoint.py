@@ -19,7 +19,7 @@ from typing import Protocol
 
 import numpy as np
 
-from tacit.core import archive
+from tacit.core import archive, records
 from tacit.core.compilation import source_digest
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.engine.validation import Arrays, check_names
@@ -157,7 +157,7 @@ class Checkpoint:
 def pack(value: object, name: str = "") -> Arrays:
     """Return the arrays of a struct that can change, nested ones included, by their path."""
     if isinstance(value, np.ndarray):
-        return {name: value} if value.flags.writeable else {}
+        return dict(records.columns(value, name)) if value.flags.writeable else {}
     if not isinstance(value, tuple):
         return {}
     fields: tuple[str, ...] = getattr(value, "_fields", tuple(str(k) for k in range(len(value))))

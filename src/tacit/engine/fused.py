@@ -12,8 +12,6 @@ import numpy as np
 from tacit.core import memory, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
-from tacit.core.layout import Layout
-from tacit.core.packing import packed
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine import loop
 from tacit.engine.checkpoint import pack, unpack
@@ -65,10 +63,7 @@ class FusedEngine(Engine):
         self.game, self.learner = game, learner
         self.world = world = world_of(learner, game, episodes=episodes, seed=seed)
         self.chunk = max(1, min(CHUNK_STEPS, CHUNK_DRAWS // game.agents) // game.horizon)
-        size = memory.floats(12, world.agents, world.cells, int(world.actions.max()))
-        memory.require(size, "the state of the learners")
-        self.state: Any = packed(learner.init(world))
-        self._layout = Layout(self.state)
+        self.state: Any = learner.init(world)
         self.certificate, self.record = certificate, record
         self.structs = (self.state,)
         self.seconds = 0.0
@@ -166,7 +161,7 @@ class FusedEngine(Engine):
         """Play with uniform numbers [1 + N, episodes, H] and add what the agents get to `returns` [episodes, N]."""
         watched = (self.certificate, self.record)
         self._loop(
-            self._kernels, self.state, self._layout, *watched, self._seats, draws[0], draws[1:], self._chosen, returns
+            self._kernels, self.state, *watched, self._seats, draws[0], draws[1:], self._chosen, returns
         )
 
     def _run(self, returns: FloatArray) -> None:

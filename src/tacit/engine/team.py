@@ -13,10 +13,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import axes, generics, memory, streams
+from tacit.core import generics, memory, records, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
-from tacit.core.packing import packed
 from tacit.core.pinned import Pinned, entry, unpinned
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine import loop
@@ -176,9 +175,7 @@ class CompiledTeam(Team):
         )
 
     def _made(self, world: World) -> Any:
-        size = memory.floats(12, world.agents, world.cells, int(world.actions.max()))
-        memory.require(size, "the state of the learners")
-        return packed(self.learner.init(world))
+        return self.learner.init(world)
 
     def begin(self, episode: int) -> Callable[[int], int]:
         """Draw ahead; the numbers of an episode depend on nothing but the seed, the agent and the episode."""
@@ -201,7 +198,7 @@ class CompiledTeam(Team):
         """Make room for more states; what was learned stays."""
         wider = self._wider(states)
         room = self._made(wider)
-        axes.transfer(self.state, room, horizon=self.world.horizon, before=self.room, after=states)
+        records.transfer(self.state, room)
         self.world, self.room = wider, states
         self.desk.known[:] = states
         self._put(learner=room)

@@ -1,0 +1,86 @@
+"""What agents remember: arrays of records, one record for each cell and agent.
+
+    cells = records((H + 1, S, N), [("value", "f8"), ("visits", "i8"), ("weight", "f8", capacity(A))])
+
+    cell = cells[h, s, i]     # in a kernel, compiled or not: the record itself, not a copy
+    cell.visits += 1
+    cell.weight[a] = 0.5
+
+What one visit touches lies side by side in memory, and a kernel that is given a record can touch no other. Records may
+hold records: a learner's cell holds its bandit's.
+
+In a state the agents are the last axis, and its arrays of records are [agents], [steps, agents] or [steps, states,
+agents]. So checkpoints, growth and the checks of `tacit.testing` need no declaration. Plain arrays in a state are
+constants, or scratch that nothing is remembered in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.core import memory
+from tacit.core.errors import TacitError
+
+Array = npt.NDArray[Any]
+
+#: The fields of a record: names, types, and shapes where there is more than one number.
+Fields = Sequence[tuple[Any, ...]]
+
+#: The smallest number of actions that a record has room for.
+_FEWEST = 4
+
+
+def capacity(actions: int) -> int:
+    """Return for how many actions a record has room: a power of two, so that loops are compiled for few different ones.
+
+    >>> [capacity(actions) for actions in (1, 4, 5, 100)]
+    [4, 4, 8, 128]
+    """
+    return max(_FEWEST, 1 << (int(actions) - 1).bit_length())
+
+
+def record(fields: Fields) -> np.dtype[Any]:
+    """Return the type of a record; each number lies where the processor reads it best."""
+    return np.dtype(list(fields), align=True)
+
+
+def records(shape: tuple[int, ...], fields: Fields, what: str = "the state of the learners") -> Any:
+    """Return an array of records, all zero; raise where there is no memory for `what`."""
+    kind = record(fields)
+    memory.require(kind.itemsize * int(np.prod(shape, dtype=object)), what)
+    return np.zeros(shape, kind).view(np.recarray)
+
+
+def parts(state: Any, path: str = "") -> Iterator[tuple[str, Array]]:
+    """Yield the arrays of records of a state with their paths, those of the structs within it included."""
+    if isinstance(state, np.ndarray):
+        if state.dtype.names is not None:
+            yield path, state
+    elif isinstance(state, tuple):
+        fields: Sequence[str] = getattr(state, "_fields", None) or [str(k) for k in range(len(state))]
+        for field, value in zip(fields, state, strict=True):
+            yield from parts(value, f"{path}.{field}" if path else field)
+
+
+def columns(array: Array, path: str = "") -> Iterator[tuple[str, Array]]:
+    """Yield the numbers in an array of records field by field, as views with their paths; a plain array as it is."""
+    if array.dtype.names is None:
+        yield path, array
+        return
+    for name in array.dtype.names:
+        yield from columns(array[name], f"{path}.{name}" if path else name)
+
+
+def transfer(learned: Any, wider: Any) -> None:
+    """Copy all records of a state into those of a fresh one that has room for more states."""
+    for (path, old), (_, new) in zip(parts(learned), parts(wider), strict=True):
+        if old.ndim not in (1, 2, 3):
+            raise TacitError(f"{path} has shape {old.shape}; records are [agents], [steps, agents] or [steps, states, agents]")
+        target = new[:, : old.shape[1]] if old.ndim == 3 else new
+        if old.dtype != new.dtype or target.shape != old.shape:
+            raise TacitError(f"{path} has shape {old.shape} before and {new.shape} after there are more states")
+        target[...] = old
