@@ -9,13 +9,14 @@
 What one visit touches lies side by side in memory, and a kernel that is given a record can touch no other. Records may
 hold records: a learner's cell holds its bandit's.
 
-In a state the agents are the last axis, and its arrays of records are [agents], [steps, agents] or [steps, states,
-agents]. So checkpoints, growth and the checks of `tacit.testing` need no declaration. Plain arrays in a state are
-constants, or scratch that nothing is remembered in.
+In a state the agents are the last axis: its arrays of records are [agents], [steps, agents] or [steps, states, agents].
+So checkpoints, growth and the checks of `tacit.testing` need no declaration. Plain arrays in a state are constants, or
+scratch in which nothing is remembered.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -43,27 +44,47 @@ def capacity(actions: int) -> int:
     return max(_FEWEST, 1 << (int(actions) - 1).bit_length())
 
 
+class Record(np.void):
+    """A record as interpreted kernels see it: fields are attributes, as they are in compiled code."""
+
+    def __getattribute__(self, name: str) -> Any:
+        try:
+            return _field(self, name)
+        except ValueError:  # no field of that name
+            return _attribute(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[name] = value
+
+
+_field, _attribute = np.void.__getitem__, np.void.__getattribute__
+
+
 def record(fields: Fields) -> np.dtype[Any]:
     """Return the type of a record; each number lies where the processor reads it best."""
-    return np.dtype(list(fields), align=True)
+    return np.dtype((Record, np.dtype(list(fields), align=True)))
 
 
-def records(shape: tuple[int, ...], fields: Fields, what: str = "the state of the learners") -> Any:
+def records(shape: tuple[int, ...], fields: Fields, what: str = "the state of the learners") -> Array:
     """Return an array of records, all zero; raise where there is no memory for `what`."""
     kind = record(fields)
-    memory.require(kind.itemsize * int(np.prod(shape, dtype=object)), what)
-    return np.zeros(shape, kind).view(np.recarray)
+    memory.require(kind.itemsize * math.prod(shape), what)
+    return np.zeros(shape, kind)
 
 
-def parts(state: Any, path: str = "") -> Iterator[tuple[str, Array]]:
-    """Yield the arrays of records of a state with their paths, those of the structs within it included."""
+def arrays(state: Any, path: str = "") -> Iterator[tuple[str, Array]]:
+    """Yield all arrays of a state with their paths, those of the structs within it included."""
     if isinstance(state, np.ndarray):
-        if state.dtype.names is not None:
-            yield path, state
+        yield path, state
     elif isinstance(state, tuple):
         fields: Sequence[str] = getattr(state, "_fields", None) or [str(k) for k in range(len(state))]
         for field, value in zip(fields, state, strict=True):
-            yield from parts(value, f"{path}.{field}" if path else field)
+            yield from arrays(value, f"{path}.{field}" if path else field)
+
+
+def parts(state: Any) -> Iterator[tuple[str, Array]]:
+    """Yield the arrays of records of a state with their paths."""
+    return ((path, array) for path, array in arrays(state) if array.dtype.names is not None)
 
 
 def columns(array: Array, path: str = "") -> Iterator[tuple[str, Array]]:
@@ -76,11 +97,13 @@ def columns(array: Array, path: str = "") -> Iterator[tuple[str, Array]]:
 
 
 def transfer(learned: Any, wider: Any) -> None:
-    """Copy all records of a state into those of a fresh one that has room for more states."""
-    for (path, old), (_, new) in zip(parts(learned), parts(wider), strict=True):
-        if old.ndim not in (1, 2, 3):
-            raise TacitError(f"{path} has shape {old.shape}; records are [agents], [steps, agents] or [steps, states, agents]")
-        target = new[:, : old.shape[1]] if old.ndim == 3 else new
+    """Copy all that a state remembers into a fresh one that has room for more states."""
+    for (path, old), (_, new) in zip(arrays(learned), arrays(wider), strict=True):
+        target = new[:, : old.shape[1]] if old.dtype.names is not None and old.ndim == 3 else new
         if old.dtype != new.dtype or target.shape != old.shape:
-            raise TacitError(f"{path} has shape {old.shape} before and {new.shape} after there are more states")
-        target[...] = old
+            raise TacitError(
+                f"{path} has the shape {old.shape}, and {new.shape} with more states; what a state remembers is an "
+                f"array of records [steps, states, agents], [steps, agents] or [agents]"
+            )
+        if target.flags.writeable:
+            target[...] = old

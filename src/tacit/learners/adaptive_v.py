@@ -123,7 +123,7 @@ class AdaptiveV(Learner):
 
     def bound_sum(self, state: Any) -> FloatArray:
         """Return the agents' own estimates of their gaps, summed over episodes."""
-        found: FloatArray = state.agents.bound_sum
+        found: FloatArray = state.agents["bound_sum"]
         return found
 
     def init(self, world: World) -> AdaptiveVState:

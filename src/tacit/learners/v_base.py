@@ -74,7 +74,7 @@ class VLearner(spec.Learner):
 
     def bound_sum(self, state: Any) -> FloatArray:
         """Return Σ_k (V̄_1 − V̲_1) of the agents."""
-        found: FloatArray = state.agents.bound_sum
+        found: FloatArray = state.agents["bound_sum"]
         return found
 
     @property
