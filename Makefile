@@ -2,22 +2,29 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
+CORE   := $(VENV)/.core
 READY  := $(VENV)/.ready
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .PHONY: paper test test-all bench coverage dist docs lint clean help
 
 help:           ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/'
 
-# OpenSpiel is an independent reference for the tests; where it has no wheel, those tests say so and are skipped.
-$(READY): pyproject.toml
+# The core alone reproduces the paper; all other targets add what develops and tests it: Ray, Dask, Sphinx and more.
+$(CORE): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --only-binary :all: "open_spiel>=1.6" \
+	$(PIP) -e .
+	@touch $@
+
+# OpenSpiel is an independent reference for the tests; where it has no wheel, those tests say so and are skipped.
+$(READY): $(CORE)
+	$(PIP) -e ".[dev]"
+	$(PIP) --only-binary :all: "open_spiel>=1.6" \
 		|| echo "no OpenSpiel wheel for this Python: the tests that compare with it will be skipped"
 	@touch $@
 
-paper: $(READY)  ## what can be reproduced of the paper today
+paper: $(CORE)   ## what can be reproduced of the paper today
 	$(BIN)/tacit reproduce --quick
 
 lint: $(READY)   ## ruff (lint and format), mypy, import-linter
@@ -35,7 +42,7 @@ test-all: lint $(VENV)/.gambit   ## the same and the long ones
 # Gambit has no wheel and compiles for minutes, so only the long tests compare with it; where it cannot be built, they
 # say so and are skipped.
 $(VENV)/.gambit: $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check pygambit \
+	$(PIP) pygambit \
 		|| echo "pygambit could not be built: the tests that compare with it will be skipped"
 	@touch $@
 
@@ -47,7 +54,7 @@ coverage: $(READY)  ## which lines the tests run, as pages in build/coverage (a 
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow" --cov --cov-report=html:build/coverage --cov-report=term:skip-covered
 
 dist: $(READY)   ## wheel and sdist in dist
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check build
+	$(PIP) build
 	$(BIN)/python -m build
 
 bench: $(READY)  ## measure, ours and others' side by side

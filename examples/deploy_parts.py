@@ -14,14 +14,14 @@ run = tacit.learn(game, "stage-v-cce", episodes=50_000, seed=0, bonus=0.1, step=
 print(run)
 
 # a small form for the devices: 200 runs of the hidden index, drawn in advance
-small = run.policy.thinned(200, seed=1)
+small = run.policy.deploy(200, seed=1)
 folder = tempfile.mkdtemp()
 small.save(f"{folder}/policy.npz")
 small.save(f"{folder}/policy.json")  # for devices without Python: docs/policy-json.md says how to play it
 print("written to", folder)
 
 # on the devices: each loads the file and takes its own part
-parts = [tacit.ThinnedPolicy.load(f"{folder}/policy.npz").part(i) for i in range(game.agents)]
+parts = [tacit.DeployedPolicy.load(f"{folder}/policy.npz").part(i) for i in range(game.agents)]
 
 # play: the environment tells everybody the state; the seed of an episode is all that the devices share
 rng = np.random.default_rng(2)

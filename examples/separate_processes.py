@@ -1,6 +1,6 @@
 """Agents that really are alone: each in its own operating-system process, with nothing but a socket to the environment.
 
-    pip install 'tacit[pettingzoo]'
+    pip install 'tacit-marl[pettingzoo]'
     python examples/separate_processes.py
 
 Two radios choose channels; the spectrum is a PettingZoo environment in this process, which listens on the loopback

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
 from tacit import StageV, kernels, learn, make, testing
 
 
@@ -46,7 +44,7 @@ def draw(bandit, cell, u):
 
 @kernels.feed.implement(Params)
 def feed(bandit, cell, a, loss, prob):
-    cell.weight[a] *= np.exp(-bandit.step * loss / prob)
+    cell.weight[a] *= kernels.exp(-bandit.step * loss / prob)
     total = sum(cell.weight[: cell.actions])
     for b in range(cell.actions):
         cell.weight[b] /= total

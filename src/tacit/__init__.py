@@ -46,7 +46,16 @@ if TYPE_CHECKING:
     from tacit.games.openspiel import from_openspiel
     from tacit.learners import NPG, UCB, PGAdaptive, PGExact, PGStorm, QIndependent, StageV, VLearning
     from tacit.learning import learn
-    from tacit.policies import CertifiedPolicy, MarkovPolicy, Part, SampledPolicy, SeparatePolicy, ThinnedPolicy
+    from tacit.policies import (
+        CertifiedPolicy,
+        DeployedPolicy,
+        MarkovPolicy,
+        Part,
+        RecordedPolicy,
+        SampledPolicy,
+        SeparatePolicy,
+        ThinnedPolicy,
+    )
     from tacit.solving import solve
 
 #: Where each public name lives; it is imported when it is first used, so that `import tacit` costs nothing.
@@ -97,7 +106,16 @@ _HOMES = {
     "tacit.learners": ["NPG", "UCB", "PGAdaptive", "PGExact", "PGStorm", "QIndependent", "StageV", "VLearning"],
     "tacit.learning": ["learn"],
     "tacit.solving": ["solve"],
-    "tacit.policies": ["CertifiedPolicy", "MarkovPolicy", "Part", "SampledPolicy", "SeparatePolicy", "ThinnedPolicy"],
+    "tacit.policies": [
+        "CertifiedPolicy",
+        "DeployedPolicy",
+        "MarkovPolicy",
+        "Part",
+        "RecordedPolicy",
+        "SampledPolicy",
+        "SeparatePolicy",
+        "ThinnedPolicy",
+    ],
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -123,6 +141,7 @@ __all__ = [
     "Agent",
     "CertifiedPolicy",
     "CountGame",
+    "DeployedPolicy",
     "Exp3",
     "Exp3IX",
     "Experiment",
@@ -135,6 +154,7 @@ __all__ = [
     "PGStorm",
     "Part",
     "QIndependent",
+    "RecordedPolicy",
     "Results",
     "Run",
     "SampledPolicy",

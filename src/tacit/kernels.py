@@ -9,7 +9,8 @@ A kernel is a plain Python function, registered for the type of its first argume
 
 It is compiled into the loop, and runs as plain Python too. It touches the cell that it is given, or records of agent
 `i` only, allocates nothing, draws no random numbers (it gets uniform ones), and calls other kernels through the
-functions below or functions marked `@jitable`. `tacit.testing` checks all of this for you.
+functions below or functions marked `@jitable`. It takes `exp`, `log` and `pow` from here, which have the same bits on
+every machine; square roots have them anyway. `tacit.testing` checks all of this for you.
 
 What you write implements
 
@@ -44,6 +45,7 @@ looks at an `Engine`. `Nothing` is what watches the loop where nobody does.
 from __future__ import annotations
 
 from tacit.bandits.spec import Bandit, Setting
+from tacit.core.elementary import exp, log, pow
 from tacit.core.generics import (
     act,
     advance,
@@ -61,9 +63,9 @@ from tacit.core.generics import (
     start,
     weigh,
 )
+from tacit.core.records import capacity, record, records
 from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.record import Nothing
-from tacit.core.records import capacity, record, records
 from tacit.engine.run import Candidate, Gaps
 from tacit.games.protocol import Game
 from tacit.learners.spec import Learner, Scale, World
@@ -86,12 +88,15 @@ __all__ = [
     "capacity",
     "chance",
     "draw",
+    "exp",
     "feed",
     "jitable",
     "learn",
+    "log",
     "observe",
     "pace",
     "place",
+    "pow",
     "record",
     "records",
     "restart",

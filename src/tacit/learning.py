@@ -6,10 +6,9 @@ import contextlib
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from tacit.core import check, limits
+from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.core.kernel_cache import telling
 from tacit.engine import outputs, record
@@ -20,7 +19,7 @@ from tacit.engine.drive import drive
 from tacit.engine.events import Compiling, Finished, Noted, Scouted, Started, Watcher, and_shown, shown, to_all
 from tacit.engine.exact import ExactEngine
 from tacit.engine.fused import FusedEngine
-from tacit.engine.outputs.thinned import MOST_THIN, ThinnedOutput
+from tacit.engine.outputs.thinned import ThinnedOutput
 from tacit.engine.protocols import Engine, Output
 from tacit.engine.record import Record
 from tacit.engine.run import Run
@@ -37,6 +36,7 @@ from tacit.games.protocol import Game, check_play, check_sizes, is_game
 from tacit.games.tabular import TabularGame
 from tacit.learners import DEFAULT, Learner
 from tacit.learners.teams import team
+from tacit.options import Options
 
 #: Visits of each stage that are certified in a counting game of which all would take longer than so many seconds.
 THIN, CERTIFY_SECONDS = 8, 60.0
@@ -50,7 +50,7 @@ def learn(
     seed: int = 0,
     certify: bool | None = None,
     keep: bool = True,
-    thin: int | None = None,
+    visits_per_stage: int | None = None,
     points: int = 100,
     gap: float | None = None,
     seconds: float | None = None,
@@ -86,7 +86,7 @@ def learn(
         most 1024 joint actions. It never changes a draw.
     keep : bool
         Keep the record that the certified policy is made of.
-    thin : int, optional
+    visits_per_stage : int, optional
         Keep and certify this many visits of each stage instead of all; what is certified is the policy made of those,
         exactly. If not given, counting games do so where certifying every visit would take long: 8 visits.
     points : int
@@ -137,7 +137,8 @@ def learn(
     >>> run.gaps.kind, bool(run.gap < 0.1)
     ('cce', True)
     """
-    options = Options(episodes, seed, certify, keep, points, gap, seconds, thin)
+    visits_per_stage = params.pop("thin", visits_per_stage)  # its old name
+    options = Options(episodes, seed, points, keep, certify, gap, seconds, visits_per_stage)
     if isinstance(params.get("start"), Run):
         params["start"] = params["start"].last
     given = {"horizon": horizon, "reward_range": reward_range, "encode": encode, "pickle_env": pickle_env or None}
@@ -146,57 +147,6 @@ def learn(
     for note in run.warnings:
         warnings.warn(note, stacklevel=2)
     return run
-
-
-@dataclass(frozen=True)
-class Options:
-    """How long to learn, from which seed, and what to keep; see `learn`."""
-
-    episodes: int | None
-    seed: int = 0
-    certify: bool | None = None
-    keep: bool = True
-    points: int = 100
-    gap: float | None = None
-    seconds: float | None = None
-    thin: int | None = None
-
-    def __post_init__(self) -> None:
-        check_limits(self.episodes, self.gap, self.seconds)
-        limits.integer("seed", self.seed, least=0, most=limits.SEED + limits.SEEDS)
-        limits.integer("points", self.points, least=1, most=limits.POINTS)
-        if self.certify is not None:
-            check.flag("certify", self.certify)
-        check.flag("keep", self.keep)
-        check_thin(self.thin)
-
-    @property
-    def most(self) -> int:
-        """Episodes at most."""
-        return limits.EPISODES if self.episodes is None else self.episodes
-
-    @property
-    def stops(self) -> bool:
-        """Whether the run may stop before it has played all episodes."""
-        return self.gap is not None or self.seconds is not None
-
-
-def check_limits(episodes: int | None, gap: float | None, seconds: float | None) -> None:
-    """Raise unless these say when a run ends."""
-    if episodes is not None:
-        limits.integer("episodes", episodes, least=1, most=limits.EPISODES)
-    elif gap is None and seconds is None:
-        raise TacitError("episodes is missing; say how many, or when to stop: by gap, by seconds or by both")
-    if gap is not None:
-        check.real("gap", gap, least=0)
-    if seconds is not None:
-        check.positive("seconds", seconds)
-
-
-def check_thin(thin: int | None) -> None:
-    """Raise unless this is a number of visits that can be kept of each stage."""
-    if thin is not None:
-        check.integer("thin", thin, least=1, most=MOST_THIN)
 
 
 def run_learner(
@@ -264,8 +214,8 @@ def _in_environment(
     """Let agents on their own learn; start over with wider bounds where an environment exceeds those it was given."""
     if options.certify:
         raise TacitError(f"{name_of(env)} has no tables, which the certificate needs; leave the certificate out")
-    if options.thin is not None:
-        raise TacitError(f"thin is for games; leave it out for the environment {name_of(env)}")
+    if options.visits_per_stage is not None:
+        raise TacitError(f"visits_per_stage is for games; leave it out for the environment {name_of(env)}")
     if encode is not None and not callable(encode):
         raise TacitError(f"encode is {brief(encode)}; it must be a function from an observation to something hashable")
     adapter = environment(env)
@@ -326,7 +276,7 @@ def _without_certificate(game: Game, output: Output, options: Options) -> list[s
     else:
         why = f"the game has {math.prod(game.actions):,} joint actions, and certify=True was not asked for"
     told = f"gap={options.gap:g} stops a run on a certificate or an exact gap, and this run has neither: {why}"
-    if options.episodes is None and options.seconds is None:
+    if options.open and options.seconds is None:
         raise TacitError(f"{told}; give episodes or seconds too")
     return [f"{told}; it goes on to its other limits"]
 
@@ -344,8 +294,8 @@ def _clock_notes(ended: str, options: Options) -> list[str]:
 
 def thinning(game: Game, learner: Learner, options: Options) -> int | None:
     """Return how many visits of each stage are kept and certified, or None for all."""
-    if options.thin is not None or learner.output != "certified" or not isinstance(game, CountGame):
-        return options.thin
+    if options.visits_per_stage is not None or learner.output != "certified" or not isinstance(game, CountGame):
+        return options.visits_per_stage
     if options.certify is False or learner.interpreted:
         return None
     return THIN if seconds_to_certify(game, options.most * game.horizon) > CERTIFY_SECONDS else None
@@ -370,7 +320,7 @@ def _conduct(
     found = [*engine.warnings, *early]
     failed = "" if engine.failure is None else str(engine.failure)
     if ended == "interrupted":
-        of = "" if options.episodes is None else f" of {options.episodes}"
+        of = "" if options.open else f" of {options.episodes}"
         told = f"interrupted: the run holds {curve.done}{of} episodes"
         found.append(f"{told}; {failed}" if failed else told)
     run = Run(
@@ -397,7 +347,7 @@ def _conduct(
         warnings=tuple(found),
         instead=engine.learner.instead,
         error=engine.failure,
-        planned=options.episodes,
+        planned=None if options.open else options.episodes,
     )
     with contextlib.suppress(KeyboardInterrupt):  # there is nothing left to interrupt
         for note in dict.fromkeys((*run.notes, *engine.warnings)):

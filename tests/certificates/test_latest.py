@@ -25,7 +25,7 @@ LEARNERS = {
 
 def learned(
     game: tacit.TabularGame, learner: str, episodes: int, *, seed: int = 3, choice: np.ndarray | None = None
-) -> tuple[str, Certificate, tacit.CertifiedPolicy]:
+) -> tuple[str, Certificate, tacit.RecordedPolicy]:
     name, params = LEARNERS[learner]
     spec = REGISTRY.make(name, **params)
     cert, kept = certificate(game, spec.equilibrium, choice=choice), record(game, episodes)

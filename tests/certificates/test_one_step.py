@@ -24,7 +24,7 @@ LEARNERS = {
 }
 
 
-def mixture(game: tacit.TabularGame, policy: tacit.CertifiedPolicy, s: int) -> np.ndarray:
+def mixture(game: tacit.TabularGame, policy: tacit.RecordedPolicy, s: int) -> np.ndarray:
     """The joint distribution [A_1, …, A_N] that π̄ plays in state s: the mean over k of what it plays for each k."""
     joints = np.zeros(game.actions)
     visits = np.flatnonzero(policy.visited[:, 0] == s)
@@ -78,6 +78,8 @@ def test_the_bound_is_exact(learner: str, name: str):
         value = sum(p * (joints[s] * game.rewards[i, 0, s]).sum() for s, p in enumerate(game.initial))
         assert run.values[i] == pytest.approx(value, abs=1e-9)
         assert run.gaps.upper[i] == pytest.approx(exact, abs=1e-9)
+    assert run.gaps.size == f"= {run.gap:.4g}"
+    assert tacit.evaluate(game, run.policy, gap=run.gaps.kind).exact
 
 
 @pytest.mark.parametrize("kind", ["cce", "ce"])

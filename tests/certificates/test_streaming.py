@@ -45,7 +45,7 @@ def test_an_early_point_of_the_curve_is_the_certificate_of_the_first_episodes():
     game = tacit.make("good-state", horizon=4)
     run = learn_average(game, "stage-v-cce", episodes=400, seed=4, bonus=0.05, points=4)
     policy = run.policy
-    first = tacit.CertifiedPolicy(
+    first = tacit.RecordedPolicy(
         policy.visited[:200], policy.stored[:200], actions=policy.actions, states=policy.states
     )
     found = tacit.evaluate(game, first, gap="cce")

@@ -224,4 +224,4 @@ def test_extras_that_are_missing_are_named_with_their_pip_commands():
     lines = done.stderr.splitlines()
     assert len(lines) == len(extras)
     for line, (_, extra) in zip(lines, extras.values(), strict=True):
-        assert f"pip install 'tacit[{extra}]'" in line
+        assert f"pip install 'tacit-marl[{extra}]'" in line

@@ -49,4 +49,4 @@ def test_without_an_engine_its_pip_command_is_named(on: str, module: str, extra:
     line = [sys.executable, "-c", code, "run", "chicken", "npg", "--episodes", "2", "--on", on]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"tacit: {module} is not installed; pip install 'tacit[{extra}]'\n"
+    assert done.stderr == f"tacit: {module} is not installed; pip install 'tacit-marl[{extra}]'\n"

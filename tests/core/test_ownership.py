@@ -15,7 +15,7 @@ import pytest
 import tacit
 from tacit.core.ownership import Owned, frozen
 from tacit.games import Successors
-from tacit.policies import CertifiedPolicy, MarkovPolicy, ThinnedPolicy
+from tacit.policies import DeployedPolicy, MarkovPolicy, RecordedPolicy
 
 
 def dense(arrays: list[Any]) -> Any:
@@ -35,11 +35,11 @@ def correlated(arrays: list[Any]) -> Any:
 
 
 def certified(arrays: list[Any]) -> Any:
-    return CertifiedPolicy(*arrays, actions=[2, 2], states=2)
+    return RecordedPolicy(*arrays, actions=[2, 2], states=2)
 
 
 def thinned(arrays: list[Any]) -> Any:
-    return ThinnedPolicy(*arrays, actions=[2, 2], states=2, horizon=1)
+    return DeployedPolicy(*arrays, actions=[2, 2], states=2, horizon=1)
 
 
 #: How an object is made of arrays, these, and where it keeps them.
@@ -61,7 +61,7 @@ CASES: dict[str, tuple[Callable[[list[Any]], Any], list[np.ndarray], Callable[[A
         [np.zeros((4, 1), np.uint8), np.full((4, 1, 2), 0.5, np.float32)],
         lambda policy: (policy.visited, policy.stored),
     ),
-    "thinned policy": (
+    "deployed policy": (
         thinned,
         [np.array([2, 3]), np.array([0, 0]), np.full((2, 2), 0.5, np.float32), np.array([1])],
         lambda policy: (policy.row, policy.following, policy.stored, policy.first),
@@ -215,14 +215,14 @@ def test_a_run_gives_its_record_away(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(record, "record", lambda *args: records.append(true(*args)) or records[-1])
     run = tacit.learn(tacit.make("good-state", horizon=2), "stage-v-cce", episodes=50)
     policy = run.candidates["average"].policy
-    assert isinstance(policy, CertifiedPolicy)
+    assert isinstance(policy, RecordedPolicy)
     assert np.shares_memory(policy.stored, records[-1].stored)
     assert np.shares_memory(policy.visited, records[-1].visited)
     assert not records[-1].stored.flags.writeable
 
 
 def test_a_policy_that_is_read_is_read_only(tmp_path: Path):
-    for case in ("product policy", "correlated policy", "certified policy", "thinned policy"):
+    for case in ("product policy", "correlated policy", "certified policy", "deployed policy"):
         make, expected, held = CASES[case]
         made = make(given(case))
         made.save(tmp_path / "a.npz")

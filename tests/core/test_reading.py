@@ -20,18 +20,18 @@ import tacit
 from tacit.core import archive, memory, reading, text
 from tacit.experiments import files, store, toml
 from tacit.experiments.spec import Experiment
-from tacit.policies import CertifiedPolicy, MarkovPolicy, ThinnedPolicy
+from tacit.policies import DeployedPolicy, MarkovPolicy, RecordedPolicy
 
 READERS: dict[str, Callable[[Path], object]] = {
     ".npz": tacit.load,
     ".nfg": tacit.load,
     ".dpomdp": lambda place: tacit.load(place, horizon=2),
     ".toml": lambda place: toml.load(place, Experiment),
-    ".json": ThinnedPolicy.load,
+    ".json": DeployedPolicy.load,
     ".policy.json": MarkovPolicy.load,
     ".policy.npz": MarkovPolicy.load,
-    ".certified.npz": CertifiedPolicy.load,
-    ".thinned.npz": ThinnedPolicy.load,
+    ".certified.npz": RecordedPolicy.load,
+    ".thinned.npz": DeployedPolicy.load,
     ".bin": files.read,
     ".text": text.read,
 }
@@ -274,3 +274,10 @@ def test_store_refuses_a_summary_that_is_a_pipe(tmp_path: Path):
     os.mkfifo(tmp_path / store.SUMMARY)
     with pytest.raises(tacit.TacitError, match=r"summary\.json is a pipe"):
         store.load(tmp_path)
+
+
+@pytest.mark.parametrize("size", [1, 30, 97, 98, 5000])
+def test_a_text_file_named_npz_is_no_npz(size: int, tmp_path: Path):
+    (tmp_path / "x.npz").write_text(("Two roads diverged in a yellow wood. " * 200)[:size], encoding="utf-8")
+    with pytest.raises(tacit.TacitError, match=r"x\.npz is not a whole \.npz file"):
+        tacit.load(tmp_path / "x.npz")

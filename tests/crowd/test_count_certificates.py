@@ -46,7 +46,7 @@ def test_a_thinned_run_certifies_the_policy_that_it_returns(kind: str, learner: 
     run = tacit.learn(game, learner, episodes=60, seed=1, points=2, thin=2, progress=seen.append)
     assert any("2 visits of each stage are kept" in getattr(event, "text", "") for event in seen)
     policy = run.candidates["average"].policy
-    assert isinstance(policy, tacit.SampledPolicy)
+    assert isinstance(policy, tacit.RecordedPolicy)
     for name in ("average", "latest"):
         found = tacit.evaluate(game, run.candidates[name].policy, gap=run.gaps.kind)
         np.testing.assert_allclose(found.gaps, run.candidates[name].gaps.upper, atol=1e-10)
@@ -115,11 +115,12 @@ def test_a_checkpoint_resumes_to_the_same_bits(thin: int | None, tmp_path: Path)
 
 def test_the_decision_to_thin_is_made_beforehand():
     from tacit.learners import REGISTRY
-    from tacit.learning import Options, thinning
+    from tacit.learning import thinning
+    from tacit.options import Options
 
     learner = REGISTRY.make("adaptive-v-cce")
     large, small = tacit.make("congestion", agents=1000), tacit.make("congestion", agents=10)
     assert thinning(large, learner, Options(10**6)) == 8
     assert thinning(large, learner, Options(100)) is None
     assert thinning(small, learner, Options(10**5)) is None
-    assert thinning(small, learner, Options(100, thin=3)) == 3
+    assert thinning(small, learner, Options(100, visits_per_stage=3)) == 3

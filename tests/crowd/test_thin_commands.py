@@ -10,6 +10,7 @@ import pytest
 
 import tacit
 from tacit.cli.main import main
+from tacit.experiments import Experiment
 from tacit.experiments.loading import load, save
 from tacit.experiments.plan import plan
 
@@ -30,7 +31,7 @@ FILE = """
 name = "thinned"
 episodes = 40
 points = 2
-thin = 2
+visits_per_stage = 2
 
 [[games]]
 name = "congestion"
@@ -50,47 +51,54 @@ def interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_line_and_file_are_one_run_that_is_stored_and_evaluated(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     (tmp_path / "e.toml").write_text(FILE)
     out = str(tmp_path / "out")
-    assert main([*LINE, "--thin", "2", "--out", out, "--json"]) == 0
+    assert main([*LINE, "--visits-per-stage", "2", "--out", out, "--json"]) == 0
     first = json.loads(capsys.readouterr().out)
     assert main(["run", str(tmp_path / "e.toml"), "--out", out, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["runs"][0]["gap"] == first["gap"]
     (held,) = [place for place in Path(out).iterdir() if (place / "policy.npz").exists()]  # read again, not run again
     policy = tacit.policies.load(held / "policy.npz")
-    assert isinstance(policy, tacit.SampledPolicy)
+    assert isinstance(policy, tacit.RecordedPolicy)
     game = tacit.make("congestion", agents=3, horizon=2)
-    learned = tacit.learn(game, "stage-v-cce", episodes=40, points=2, thin=2)
+    learned = tacit.learn(game, "stage-v-cce", episodes=40, points=2, visits_per_stage=2)
     assert first["gap"]["max"] == pytest.approx(learned.gap, abs=1e-12)
     assert tacit.evaluate(game, policy, gap="cce").gap == pytest.approx(learned.candidates[policy.start].gap, abs=1e-10)
     assert main(["evaluate", out]) == 0
     assert "congestion" in capsys.readouterr().out
 
 
-def test_thin_is_part_of_what_names_a_run(tmp_path: Path):
+def test_visits_per_stage_are_part_of_what_names_a_run(tmp_path: Path):
     (tmp_path / "e.toml").write_text(FILE)
     experiment = load(tmp_path / "e.toml")
-    assert experiment.thin == 2
+    assert experiment.visits_per_stage == 2
     save(experiment, tmp_path / "again.toml")
     assert load(tmp_path / "again.toml") == experiment
-    (tmp_path / "whole.toml").write_text(FILE.replace("thin = 2\n", ""))
+    (tmp_path / "whole.toml").write_text(FILE.replace("visits_per_stage = 2\n", ""))
     (thinned,), (whole,) = plan(experiment, keep=True), plan(load(tmp_path / "whole.toml"), keep=True)
-    assert (thinned.thin, whole.thin) == (2, None)
+    assert (thinned.visits_per_stage, whole.visits_per_stage) == (2, None)
     assert thinned.hash != whole.hash
 
 
-@pytest.mark.parametrize(("thin", "told"), [("0", "thin"), ("1.5", "thin"), ("two", "thin")])
-def test_wrong_numbers_are_told(thin: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    (tmp_path / "e.toml").write_text(
-        FILE.replace("thin = 2", f"thin = {thin!r}" if thin == "two" else f"thin = {thin}")
-    )
+def test_the_old_name_of_visits_per_stage_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "new.toml").write_text(FILE)
+    (tmp_path / "old.toml").write_text(FILE.replace("visits_per_stage", "thin"))
+    new, old = load(tmp_path / "new.toml"), load(tmp_path / "old.toml")
+    assert old == new == Experiment("thinned", 40, new.games, new.learners, points=2, thin=2)
+    assert old.thin == 2
+    game = tacit.make("chicken")
+    again = (tacit.learn(game, "stage-v-cce", episodes=40, **given) for given in ({"thin": 2}, {"visits_per_stage": 2}))
+    assert len({run.gap for run in again}) == 1
+    assert main(["run", "congestion", "npg", "--game-set", "agents=3", "--episodes", "2", "--thin", "2"]) == 2
+    assert "visits_per_stage is for learners of certified policies" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("key", ["visits_per_stage", "thin"])
+@pytest.mark.parametrize("given", ["0", "1.5", "'two'"])
+def test_wrong_numbers_are_told(key: str, given: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "e.toml").write_text(FILE.replace("visits_per_stage = 2", f"{key} = {given}"))
     assert main(["run", str(tmp_path / "e.toml")]) == 2
     said = capsys.readouterr().err
-    assert told in said
+    assert f"{key} is {given}" in said
     assert "Traceback" not in said
-
-
-def test_learners_without_certified_policies_refuse_it(capsys: pytest.CaptureFixture[str]):
-    assert main(["run", "congestion", "npg", "--game-set", "agents=3", "--episodes", "2", "--thin", "2"]) in (1, 2)
-    assert "thin is for learners of certified policies" in capsys.readouterr().err
 
 
 def test_a_parameter_of_the_game_is_not_one_of_the_learner(capsys: pytest.CaptureFixture[str]):

@@ -110,7 +110,9 @@ def place(tmp_path: Path) -> Place:
 
 
 def test_the_second_process_loads_and_a_changed_kernel_is_noticed(place: Place):
-    place.script.write_text(PLAY.format(extra="", learner='"q-independent"', own="", told=", *me.state.cells[0, 0, 0].Q"))
+    place.script.write_text(
+        PLAY.format(extra="", learner='"q-independent"', own="", told=", *me.state.cells[0, 0, 0].Q")
+    )
     first = place.run()
     made = place.files()
     assert len(made) == 4  # act, learn, the table of distributions, and what keeps the state unpacked

@@ -24,7 +24,7 @@ def learned(**given: Any) -> tacit.Run:
     return tacit.learn(GAME, "stage-v-cce", **{"bonus": 0.1, "iota": 1.0, "step": 1.0, "loss": "raw", **given})
 
 
-def average(run: tacit.Run) -> tacit.CertifiedPolicy:
+def average(run: tacit.Run) -> tacit.RecordedPolicy:
     """Return the policy that is made of the whole record."""
     return run.candidates["average"].policy
 

@@ -42,7 +42,7 @@ GAMES = {
 def saw_the_same(run: tacit.Run) -> bool:
     """Whether all agents saw the same state at every step, as the run tells it."""
     if DIFFERENT in run.notes and "average" in run.candidates:
-        assert isinstance(run.candidates["average"].policy, tacit.SeparatePolicy)
+        assert len(run.candidates["average"].policy.records) == run.game.agents
     assert (DIFFERENT in run.notes) == (DIFFERENT in run.warnings)
     return DIFFERENT not in run.notes
 
@@ -73,7 +73,7 @@ def test_our_own_games_bit_for_bit(name: str, learner: str):
     if here.sampled is not None:
         for mine, yours in zip(there.sampled.probs, here.sampled.probs, strict=True):
             np.testing.assert_array_equal(mine, yours)
-    if isinstance(here.policy, tacit.CertifiedPolicy):
+    if isinstance(here.policy, tacit.RecordedPolicy):
         np.testing.assert_array_equal(there.policy.visited, here.policy.visited)
         np.testing.assert_array_equal(there.policy.stored, here.policy.stored)
         assert there.policy.rule == here.policy.rule
@@ -88,7 +88,7 @@ def test_rock_paper_scissors_of_pettingzoo():
     run = tacit.learn(env, "stage-v-cce", episodes=4000, bonus=0.1, reward_range=(-1, 1))
     assert saw_the_same(run)
     assert run.game.horizon == 1
-    assert isinstance(run.policy, tacit.CertifiedPolicy)
+    assert isinstance(run.policy, tacit.RecordedPolicy)
     state = run.game.state(3)  # "nothing yet"
     assert set(np.unique(run.policy.visited)) == {state}
     played = run.policy.stored[:, 0].astype(float).mean(axis=0)

@@ -12,6 +12,7 @@ from calibration import trial
 import tacit
 from tacit.environments.intervals import interval, lower
 from tacit.environments.training import Model
+from tacit.policies.recorded import each_agents_own
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -49,7 +50,9 @@ def test_the_upper_bound_closes_in_where_it_can():
     assert many.upper[1] - exact.gaps[1] < 0.2
     assert many.bounded
     assert many.gap == pytest.approx(0.8, abs=0.1)
-    assert str(many).startswith("gap ≥ 0.8")
+    assert many.lower == many.gap - many.half < exact.gap
+    told = f"gap ≥ {many.lower:.4g} (a trained best response gained {many.gap:.4g} ± {many.half:.2g}"
+    assert str(many).startswith(told)
 
 
 def test_a_bound_that_says_nothing_is_not_shown():
@@ -82,7 +85,7 @@ def test_certified_and_own_policies_in_environments():
         run = tacit.learn(Whispers(), "adaptive-v-cce", episodes=150)
     assert set(run.candidates) == {"average", "latest", "last"}
     latest = run.candidates["latest"].policy
-    assert isinstance(latest, tacit.SeparatePolicy)
+    assert len(latest.records) == 2
     found = tacit.exploit(Whispers(), latest, episodes=100, plays=60)
     assert found.deviations == "deviations on own observations"
     assert tacit.evaluate(Whispers(), latest, episodes=60).values.min() > 2.5  # of 3: each has learned its coin
@@ -112,9 +115,8 @@ def test_agents_that_see_the_same_play_the_certified_policy():
     run = tacit.learn(tacit.make("good-state"), "adaptive-v-cce", episodes=80)
     policy = run.candidates["average"].policy
     visited = np.repeat(policy.visited[:, :, None], 2, axis=2)
-    apart = tacit.SeparatePolicy.of(
-        visited, policy.stored, actions=policy.actions, states=[policy.states] * 2, rule=policy.rule, start=policy.start
-    )
+    sizes = {"actions": policy.actions, "states": [policy.states] * 2, "rule": policy.rule}
+    apart = tacit.RecordedPolicy.of_records(each_agents_own(visited, policy.stored, **sizes), start=policy.start)
     rng = np.random.default_rng(0)
     for i in range(2):
         one, other = policy.part(i), apart.part(i)
@@ -170,7 +172,7 @@ def test_a_range_that_was_only_seen_is_said():
 def test_the_model_plans_as_value_iteration_does():
     """With every transition seen in its true share, the plan is the exact best response."""
     game = tacit.make("random-general-sum", agents=1, states=3, actions=2, horizon=3, seed=2)
-    arena = tacit.environments.arena.GameArena(game)
+    arena = tacit.environments.play.GameArena(game)
     policy, model = tacit.MarkovPolicy.uniform(game), Model(0, 3, 2)
     model.add(arena.play(policy, range(60_000), seed=0), 3)
     best = tacit.best_response(game, policy, 0).value

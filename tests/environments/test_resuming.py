@@ -79,7 +79,7 @@ def same(one: tacit.Run, other: tacit.Run) -> None:
         np.testing.assert_array_equal(one.curve[column], other.curve[column])
     assert one.game.states == other.game.states
     assert one.game.reward_range == other.game.reward_range
-    if isinstance(one.policy, tacit.CertifiedPolicy):
+    if isinstance(one.policy, tacit.RecordedPolicy):
         np.testing.assert_array_equal(one.policy.visited, other.policy.visited)
         np.testing.assert_array_equal(one.policy.stored, other.policy.stored)
 

@@ -7,15 +7,15 @@ import pytest
 
 import tacit
 from tacit.evaluation.lower import deviation_value, lower_bounds
-from tacit.policies import CertifiedPolicy
+from tacit.policies import RecordedPolicy
 
 
-def random_policy(game: tacit.TabularGame, episodes: int, start: str) -> CertifiedPolicy:
+def random_policy(game: tacit.TabularGame, episodes: int, start: str) -> RecordedPolicy:
     rng = np.random.default_rng(0)
     visited = rng.integers(game.states, size=(episodes, game.horizon))
     stored = [rng.dirichlet(np.ones(a), (episodes, game.horizon))[..., :-1] for a in game.actions]
     probs = np.concatenate(stored, axis=2).astype(np.float32)
-    return CertifiedPolicy(visited, probs, actions=game.actions, states=game.states, start=start)
+    return RecordedPolicy(visited, probs, actions=game.actions, states=game.states, start=start)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_a_deviation_is_worth_what_the_policy_is_that_has_it_built_in(game: taci
     stored = policy.stored.copy()
     own = slice(0, 1) if agent == 0 else slice(1, 3)
     stored[..., own] = np.eye(game.actions[agent], dtype=np.float32)[rows][..., :-1]
-    built_in = CertifiedPolicy(policy.visited, stored, actions=game.actions, states=game.states, start="latest")
+    built_in = RecordedPolicy(policy.visited, stored, actions=game.actions, states=game.states, start="latest")
     expected = tacit.evaluate(game, built_in, gap="cce").values[agent]  # backwards; ours goes forwards
     assert deviation_value(game, policy, (agent, actions)) == pytest.approx(expected, abs=1e-9)
 
@@ -49,7 +49,7 @@ def test_a_deviation_is_worth_what_the_policy_is_that_has_it_built_in(game: taci
 def test_a_deviation_in_a_matrix_game_by_hand() -> None:
     game = tacit.make("matching-pennies")
     stored = np.full((40, 1, 2), 0.25, dtype=np.float32)  # both play heads with 1/4, but in the first, even stage
-    policy = CertifiedPolicy(np.zeros((40, 1), dtype=int), stored, actions=[2, 2], states=1, start="latest")
+    policy = RecordedPolicy(np.zeros((40, 1), dtype=int), stored, actions=[2, 2], states=1, start="latest")
     tails = np.array([[1]])
     assert deviation_value(game, policy, (0, tails)) == pytest.approx(0.5)
     assert lower_bounds(game, policy, tacit.evaluate(game, policy).values) == pytest.approx([0.25, 0.75])

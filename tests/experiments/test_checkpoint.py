@@ -56,7 +56,7 @@ def same(one: tacit.Run, other: tacit.Run) -> None:
         assert (mine is None) == (yours is None)
         if mine is not None:
             assert [own.tobytes() for own in mine.probs] == [own.tobytes() for own in yours.probs]
-    if isinstance(one.policy, tacit.CertifiedPolicy):
+    if isinstance(one.policy, tacit.RecordedPolicy):
         assert one.policy.stored.tobytes() == other.policy.stored.tobytes()
         assert one.policy.visited.tobytes() == other.policy.visited.tobytes()
     else:

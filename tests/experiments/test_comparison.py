@@ -15,7 +15,8 @@ from tacit.experiments.trials import Trial, entry
 from tacit.learners import REGISTRY
 from tacit.learners.spec import Learner
 from tacit.learners.tunable import Choice, Span
-from tacit.learning import Options, run_learner
+from tacit.learning import run_learner
+from tacit.options import Options
 
 GAME = tacit.make("random-potential", states=2, actions=2, horizon=2, seed=4)
 EXACT = {"slow": ("npg", {"eta": 0.001}), "fast": ("npg", {"eta": 1.0}), "middle": ("npg", {"eta": 0.03})}

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +18,7 @@ import tacit
 from tacit.cli import reproduce
 from tacit.cli.main import main, parser
 from tacit.experiments.plan import plan
+from tacit.experiments.ranking import ranking
 from tacit.experiments.tidy import COLUMNS, tidy
 
 EXPERIMENT = tacit.Experiment(
@@ -101,7 +104,7 @@ def test_a_file_of_another_kind_is_refused(stored: Path, capsys: pytest.CaptureF
 def test_without_pandas_its_pip_command_is_named(stored: Path):
     code = f"import sys; sys.modules['pandas'] = None\nimport tacit; tacit.Results.load({str(stored)!r}).frame()"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "pip install 'tacit[pandas]'" in done.stderr
+    assert "pip install 'tacit-marl[pandas]'" in done.stderr
 
 
 def test_ranking(results: tacit.Results):
@@ -121,6 +124,34 @@ def test_ranking(results: tacit.Results):
     assert rewards == sorted(rewards, reverse=True)
     with pytest.raises(tacit.TacitError, match="no by"):
         results.table(by="luck")
+
+
+def test_seconds_of_a_learner_leave_out_the_runs_of_others_in_between(results: tacit.Results):
+    """The first run of each learner comes before all others, so a learner's runs do not follow each other."""
+    group = results.groups[0]
+    spans = [(0.0, 2.0), (7.0, 8.0), (7.5, 9.0)]
+    runs = [replace(one, span=span, learned=40) for one, span in zip(group.outcomes, spans, strict=True)]
+    told = replace(group, outcomes=runs).summary()
+    assert (told["wall_seconds"], told["steps_per_second"]) == (4.0, 3 * 40 / 4.0)
+
+
+def test_a_game_has_the_name_of_the_table(tmp_path: Path):
+    tacit.matrix_game([[[1, 0], [0, 1]]] * 2, name="public goods").save(tmp_path / "pg.npz")
+    game = tacit.GameSpec(str(tmp_path / "pg.npz"))
+    results = tacit.Experiment("x", 2, (game,), (tacit.LearnerSpec("npg"),)).run()
+    assert results.table().data["games"][0]["game"] == "public goods"
+    assert set(tidy(results.outcomes)["game"]) == {"public goods"}
+    assert results.table().title == "1 group of runs"
+
+
+def test_a_mean_lies_in_its_interval_as_printed(results: tacit.Results):
+    group = results.groups[0]
+    runs = [
+        replace(one, reward=[reward, 0.0]) for one, reward in zip(group.outcomes, (22.981, 22.987, 22.995), strict=True)
+    ]
+    told = str(ranking([replace(group, outcomes=runs)]))
+    mean, low, high = re.findall(r"(\d\S+) \[(\S+), (\S+)\]", told)[0]
+    assert float(low) < float(mean) < float(high)
 
 
 def test_short_reprs(results: tacit.Results):

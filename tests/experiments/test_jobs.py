@@ -12,7 +12,7 @@ import pytest
 from stored import content
 
 import tacit
-from tacit.engine import Event, Finished, Measured, Started
+from tacit.engine import Event, Finished, Measured, Started, Watcher
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, Outcome, RunSpec, job, run_all, run_job, store
 from tacit.experiments.plan import plan
 
@@ -35,6 +35,10 @@ def summed_up(one: Outcome | None) -> list[object]:
     return [one.spec, one.label, one.game, one.horizon, one.agents, *numbers, one.curve.dtype, one.curve.tobytes()]
 
 
+def run_in(root: Path, spec: RunSpec, watch: Watcher | None) -> Outcome | None:
+    return run_job(spec, root / spec.directory, watch)
+
+
 def test_a_specification_survives_pickling():
     for spec in specs():
         carried = pickle.loads(pickle.dumps(spec))
@@ -45,8 +49,8 @@ def test_a_specification_survives_pickling():
 def test_another_process_gives_the_same_outcome_and_the_same_files(tmp_path: Path):
     here, there, elsewhere = (tmp_path / name for name in ("here", "there", "elsewhere"))
     runs = specs()
-    mine = [job.task(here, 30.0, spec, None) for spec in runs]
-    theirs = run_all(partial(job.task, there, 30.0), runs, on="processes", workers=1).results
+    mine = [run_job(spec, here / spec.directory) for spec in runs]
+    theirs = run_all(partial(run_in, there), runs, on="processes", workers=1).results
     with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         others = [pool.submit(run_job, spec, elsewhere / spec.directory).result() for spec in runs]
     in_memory = [run_job(spec) for spec in runs]

@@ -11,10 +11,11 @@ from tacit.engine import Advanced, Finished, Started
 from tacit.experiments import GameSpec, LearnerSpec, Progress, RunSpec
 from tacit.experiments.progress import ProgressWatch
 from tacit.experiments.runner import _probes_first
+from tacit.options import Options
 
 
 def spec(game: str, seed: int) -> RunSpec:
-    return RunSpec(100, seed, 10, False, game, GameSpec(game), LearnerSpec("npg"))
+    return RunSpec(GameSpec(game), LearnerSpec("npg"), game, Options(100, seed, points=10, keep=False))
 
 
 class Bench:
@@ -70,7 +71,7 @@ def test_the_first_run_of_each_game_goes_first():
 
 
 def test_runs_by_the_clock_are_as_far_as_their_time():
-    each = [replace(spec("g", seed), episodes=limits.EPISODES, seconds=10.0) for seed in range(2)]
+    each = [replace(spec("g", seed), options=Options(seed=seed, seconds=10.0)) for seed in range(2)]
     bench = Bench(each)
     bench.watch.began(0, "a:1")
     bench.watch(0, Started("g", "npg", 0, limits.EPISODES))

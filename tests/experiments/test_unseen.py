@@ -48,7 +48,7 @@ def test_a_game_of_the_script_travels_as_tables(monkeypatch: pytest.MonkeyPatch)
     tables = job.packed_game(runs[0])
     del tacit.games.REGISTRY._factories["pair"]  # as in a worker
     job.forget_games()
-    assert job.work(None, 30, Order(runs[0]), None) == Wanted()
-    found = job.work(None, 30, Order(runs[0], tables), None)
+    assert job.work(Order(runs[0]), None) == Wanted()
+    found = job.work(Order(runs[0], tables=tables), None)
     job.forget_games()
     assert found.outcome.episodes == 5  # type: ignore[union-attr]

@@ -14,22 +14,22 @@ from mutations import mutate_arrays, mutate_bytes, mutate_tree, write_npz
 
 import tacit
 from tacit.core import archive, memory
-from tacit.policies import CertifiedPolicy, MarkovPolicy, ThinnedPolicy
+from tacit.policies import DeployedPolicy, MarkovPolicy, RecordedPolicy
 
 AVAILABLE = 64_000_000
 GAME = tacit.make("random-general-sum", states=2, actions=[2, 3], horizon=2, seed=1)
 
 
-def certified() -> CertifiedPolicy:
+def certified() -> RecordedPolicy:
     rng = np.random.default_rng(0)
-    return CertifiedPolicy(rng.integers(2, size=(40, 2)), rng.dirichlet(np.ones(3), (40, 2)), actions=(2, 3), states=2)
+    return RecordedPolicy(rng.integers(2, size=(40, 2)), rng.dirichlet(np.ones(3), (40, 2)), actions=(2, 3), states=2)
 
 
 MADE: dict[str, Any] = {
     "product": MarkovPolicy.random(GAME),
     "correlated": MarkovPolicy.random(GAME, correlated=True),
     "certified": certified(),
-    "thinned": certified().thinned(3),
+    "thinned": certified().deploy(3),
     "game": GAME,
 }
 
@@ -37,7 +37,7 @@ MADE: dict[str, Any] = {
 def load(what: str, place: Path) -> Any:
     """Read it, and use what was read."""
     found = tacit.load(place) if what == "game" else type(MADE[what]).load(place)
-    if isinstance(found, ThinnedPolicy | CertifiedPolicy):
+    if isinstance(found, DeployedPolicy | RecordedPolicy):
         part = found.part(0)
         part.begin(0)
         assert 0 <= part.act(0, 0) < found.actions[0]
@@ -130,8 +130,8 @@ def test_numbers_beyond_the_machine(number: str, key: str, tmp_path: Path):
         held, last = document["nodes"][1]["0"], 0
     held[last] = "NUMBER"
     place.write_text(json.dumps(document).replace('"NUMBER"', number))
-    with pytest.raises(tacit.TacitError, match=r"x\.json is not a thinned policy"):
-        ThinnedPolicy.load(place)
+    with pytest.raises(tacit.TacitError, match=r"x\.json is not a deployed policy"):
+        DeployedPolicy.load(place)
 
 
 @pytest.mark.parametrize("key", ["row", "following", "first", "states", "horizon", "actions"])
@@ -143,11 +143,11 @@ def test_numbers_beyond_the_machine_in_arrays(key: str, value: Any, tmp_path: Pa
     altered = np.array(arrays[key], dtype=value.dtype)
     altered.reshape(-1)[0] = value
     archive.write(place, {**arrays, key: altered})
-    with pytest.raises(tacit.TacitError, match=r"x\.npz is not a thinned policy"):
-        ThinnedPolicy.load(place)
+    with pytest.raises(tacit.TacitError, match=r"x\.npz is not a deployed policy"):
+        DeployedPolicy.load(place)
 
 
 @pytest.mark.parametrize("states", [2**31, 2**63, 2**70])
 def test_more_states_than_there_are_numbers(states: int):
     with pytest.raises(tacit.TacitError, match="it must be a whole number from 1 to 2147483647"):
-        CertifiedPolicy(np.zeros((3, 2), dtype=int), np.full((3, 2, 1), 0.5), actions=(2,), states=states)
+        RecordedPolicy(np.zeros((3, 2), dtype=int), np.full((3, 2, 1), 0.5), actions=(2,), states=states)

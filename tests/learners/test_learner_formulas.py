@@ -12,7 +12,7 @@ import tacit
 from tacit.core.generics import learn
 from tacit.learners import World, theorem_iota
 from tacit.learners.spec import Scale
-from tacit.policies.stages import stage_lengths
+from tacit.policies.visits import stage_lengths
 
 
 def world(**changes: object) -> World:
@@ -77,7 +77,9 @@ def test_bonus(spec: tacit.StageV, constant: float, horizon_power: int, actions_
     """b·√n = bonus·√(H^2 or 3·A^1 or 2·ι)."""
     H, A, iota = 5, 3, 4.0
     state = spec.init(world(horizon=H))
-    assert state.agents[0].bonus == pytest.approx(constant * math.sqrt(H**horizon_power * A**actions_power * iota), rel=1e-15)
+    assert state.agents[0].bonus == pytest.approx(
+        constant * math.sqrt(H**horizon_power * A**actions_power * iota), rel=1e-15
+    )
 
 
 def test_values_after_one_stage():

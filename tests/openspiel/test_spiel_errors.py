@@ -64,5 +64,5 @@ def test_turn_based_copies_hide_moves():
 
 def test_not_installed(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "pyspiel", None)
-    with pytest.raises(tacit.TacitError, match=r"pyspiel is not installed; pip install 'tacit\[openspiel\]'"):
+    with pytest.raises(tacit.TacitError, match=r"pyspiel is not installed; pip install 'tacit-marl\[openspiel\]'"):
         from_openspiel("tic_tac_toe")

@@ -18,7 +18,7 @@ LOST = -1  # the index once no earlier visit is known: all play evenly to the en
 
 
 class Exhaustive:
-    def __init__(self, game: tacit.TabularGame, policy: tacit.CertifiedPolicy) -> None:
+    def __init__(self, game: tacit.TabularGame, policy: tacit.RecordedPolicy) -> None:
         self.game, self.policy, self.latest = game, policy, policy.start == "latest"
         self.H, self.K = game.horizon, policy.episodes
         self.P = game.transitions if len(game.transitions) == self.H else np.repeat(game.transitions, self.H, axis=0)

@@ -1,4 +1,4 @@
-"""Certified and thinned policies on disk: what is read is what was written, or a TacitError that names the file."""
+"""Certified and deployed policies on disk: what is read is what was written, or a TacitError that names the file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from answers import learn_average
 
 import tacit
-from tacit.policies import CertifiedPolicy, ThinnedPolicy
+from tacit.policies import DeployedPolicy, RecordedPolicy
 
 
 @pytest.fixture(scope="module")
@@ -18,18 +18,18 @@ def run() -> tacit.Run:
     return learn_average(game, "stage-v-cce", episodes=200, seed=2, bonus=0.05)
 
 
-def same(one: CertifiedPolicy | ThinnedPolicy, two: CertifiedPolicy | ThinnedPolicy) -> bool:
-    keys = ["visited", "stored"] if isinstance(one, CertifiedPolicy) else ["row", "following", "stored", "first"]
+def same(one: RecordedPolicy | DeployedPolicy, two: RecordedPolicy | DeployedPolicy) -> bool:
+    keys = ["visited", "stored"] if isinstance(one, RecordedPolicy) else ["row", "following", "stored", "first"]
     sizes = ["actions", "states", "horizon"]
     return all(np.array_equal(getattr(one, key), getattr(two, key)) for key in keys + sizes)
 
 
 @pytest.fixture(params=["certified", "thinned"])
-def policy(request: pytest.FixtureRequest, run: tacit.Run) -> CertifiedPolicy | ThinnedPolicy:
-    return run.policy if request.param == "certified" else run.policy.thinned(20, seed=1)
+def policy(request: pytest.FixtureRequest, run: tacit.Run) -> RecordedPolicy | DeployedPolicy:
+    return run.policy if request.param == "certified" else run.policy.deploy(20, seed=1)
 
 
-def test_round_trip(policy: CertifiedPolicy | ThinnedPolicy, tmp_path: Path):
+def test_round_trip(policy: RecordedPolicy | DeployedPolicy, tmp_path: Path):
     policy.save(tmp_path / "policy.npz")
     assert same(type(policy).load(tmp_path / "policy.npz"), policy)
     assert [place.name for place in tmp_path.iterdir()] == ["policy.npz"]
@@ -38,16 +38,17 @@ def test_round_trip(policy: CertifiedPolicy | ThinnedPolicy, tmp_path: Path):
 @pytest.mark.parametrize("rule", ["stage", "rate"])
 def test_the_rule_and_the_certificate_survive(rule: str, run: tacit.Run, tmp_path: Path):
     policy = run.policy
-    kept = CertifiedPolicy(policy.visited, policy.stored, actions=policy.actions, states=policy.states, rule=rule)
+    kept = RecordedPolicy(policy.visited, policy.stored, actions=policy.actions, states=policy.states, rule=rule)
     kept.save(tmp_path / "policy.npz")
-    back = CertifiedPolicy.load(tmp_path / "policy.npz")
+    back = RecordedPolicy.load(tmp_path / "policy.npz")
     assert back.rule == rule
     one, two = (tacit.evaluate(run.game, each, gap="cce") for each in (kept, back))
     assert (one.gaps == two.gaps).all()
-    assert (kept.simulate(run.game, episodes=50) == back.simulate(run.game, episodes=50)).all()
+    one, two = (tacit.evaluate(run.game, each, episodes=50) for each in (kept, back))
+    assert (one.returns == two.returns).all()
 
 
-def loaded_or_message(kind: type, place: Path) -> CertifiedPolicy | ThinnedPolicy | str:
+def loaded_or_message(kind: type, place: Path) -> RecordedPolicy | DeployedPolicy | str:
     try:
         return kind.load(place)
     except tacit.TacitError as error:
@@ -55,7 +56,7 @@ def loaded_or_message(kind: type, place: Path) -> CertifiedPolicy | ThinnedPolic
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_damage_is_noticed_or_harmless(policy: CertifiedPolicy | ThinnedPolicy, seed: int, tmp_path: Path):
+def test_damage_is_noticed_or_harmless(policy: RecordedPolicy | DeployedPolicy, seed: int, tmp_path: Path):
     place = tmp_path / "policy.npz"
     policy.save(place)
     whole, rng = place.read_bytes(), np.random.default_rng(seed)
@@ -76,7 +77,7 @@ def test_damage_is_noticed_or_harmless(policy: CertifiedPolicy | ThinnedPolicy, 
     assert taken < 90
 
 
-def test_a_file_cut_short_is_refused(policy: CertifiedPolicy | ThinnedPolicy, tmp_path: Path):
+def test_a_file_cut_short_is_refused(policy: RecordedPolicy | DeployedPolicy, tmp_path: Path):
     place = tmp_path / "policy.npz"
     policy.save(place)
     whole = place.read_bytes()
@@ -86,7 +87,7 @@ def test_a_file_cut_short_is_refused(policy: CertifiedPolicy | ThinnedPolicy, tm
             type(policy).load(place)
 
 
-def altered(policy: CertifiedPolicy | ThinnedPolicy, place: Path, **changes: object) -> Path:
+def altered(policy: RecordedPolicy | DeployedPolicy, place: Path, **changes: object) -> Path:
     policy.save(place)
     with np.load(place) as arrays:
         held = {**arrays, **changes}
@@ -110,7 +111,7 @@ WRONG = {
 
 @pytest.mark.parametrize("what", WRONG)
 def test_a_whole_file_with_wrong_contents_is_refused(
-    what: str, policy: CertifiedPolicy | ThinnedPolicy, tmp_path: Path
+    what: str, policy: RecordedPolicy | DeployedPolicy, tmp_path: Path
 ):
     place = altered(policy, tmp_path / "policy.npz", **WRONG[what])
     with pytest.raises(tacit.TacitError, match=r"policy\.npz") as caught:
@@ -132,11 +133,11 @@ CERTIFIED_WRONG = {
 def test_a_certified_policy_checks_its_arrays(what: str, run: tacit.Run, tmp_path: Path):
     place = altered(run.policy, tmp_path / "policy.npz", **CERTIFIED_WRONG[what](run.policy))
     with pytest.raises(tacit.TacitError, match=r"policy\.npz"):
-        CertifiedPolicy.load(place)
+        RecordedPolicy.load(place)
 
 
 def test_a_thinned_policy_checks_its_arrays(run: tacit.Run, tmp_path: Path):
-    policy = run.policy.thinned(5)
+    policy = run.policy.deploy(5)
     for changes in (
         {"row": policy.row[::-1]},
         {"row": policy.row - policy.states},  # node 0 would have rows
@@ -149,33 +150,33 @@ def test_a_thinned_policy_checks_its_arrays(run: tacit.Run, tmp_path: Path):
     ):
         place = altered(policy, tmp_path / "policy.npz", **changes)
         with pytest.raises(tacit.TacitError, match=r"policy\.npz"):
-            ThinnedPolicy.load(place)
+            DeployedPolicy.load(place)
 
 
 @pytest.mark.parametrize("wrong", [np.nan, 1.5, -0.5])
 def test_a_thinned_policy_checks_its_probabilities(wrong: float, run: tacit.Run, tmp_path: Path):
-    policy = run.policy.thinned(5)
+    policy = run.policy.deploy(5)
     stored = np.full(policy.stored.shape, wrong, dtype=np.float32)
     with pytest.raises(tacit.TacitError, match=r"policy\.npz"):
-        ThinnedPolicy.load(altered(policy, tmp_path / "policy.npz", stored=stored))
+        DeployedPolicy.load(altered(policy, tmp_path / "policy.npz", stored=stored))
 
 
 def test_both_check_their_sums(run: tacit.Run, tmp_path: Path):
     stored = np.full(run.policy.stored.shape, 0.9, dtype=np.float32)  # agent 1 has three actions: 0.9 + 0.9
     with pytest.raises(tacit.TacitError, match=r"policy\.npz"):
-        CertifiedPolicy.load(altered(run.policy, tmp_path / "policy.npz", stored=stored))
-    policy = run.policy.thinned(5)
+        RecordedPolicy.load(altered(run.policy, tmp_path / "policy.npz", stored=stored))
+    policy = run.policy.deploy(5)
     stored = np.full(policy.stored.shape, 0.9, dtype=np.float32)
     with pytest.raises(tacit.TacitError, match="agent 1 that sum to more than 1"):
-        ThinnedPolicy.load(altered(policy, tmp_path / "policy.npz", stored=stored))
+        DeployedPolicy.load(altered(policy, tmp_path / "policy.npz", stored=stored))
 
 
 def test_one_kind_is_not_read_as_the_other(run: tacit.Run, tmp_path: Path):
     run.policy.save(tmp_path / "certified.npz")
-    run.policy.thinned(5).save(tmp_path / "thinned.npz")
-    with pytest.raises(tacit.TacitError, match="not a thinned policy"):
-        ThinnedPolicy.load(tmp_path / "certified.npz")
-    with pytest.raises(tacit.TacitError, match="not a certified policy"):
-        CertifiedPolicy.load(tmp_path / "thinned.npz")
+    run.policy.deploy(5).save(tmp_path / "thinned.npz")
+    with pytest.raises(tacit.TacitError, match="not a deployed policy"):
+        DeployedPolicy.load(tmp_path / "certified.npz")
+    with pytest.raises(tacit.TacitError, match="not a recorded policy"):
+        RecordedPolicy.load(tmp_path / "thinned.npz")
     with pytest.raises(tacit.TacitError, match="no file"):
-        CertifiedPolicy.load(tmp_path / "nothing.npz")
+        RecordedPolicy.load(tmp_path / "nothing.npz")

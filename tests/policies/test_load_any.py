@@ -20,15 +20,15 @@ def kinds() -> dict[str, object]:
         "product": tacit.solve(game, "optimum").policy,
         "correlated": tacit.solve(game, "ce").policy,
         "certified": certified,
-        "thinned": certified.thinned(5, seed=1),
+        "thinned": certified.deploy(5, seed=1),
     }
 
 
 CLASSES = {
     "product": tacit.MarkovPolicy,
     "correlated": tacit.MarkovPolicy,
-    "certified": tacit.CertifiedPolicy,
-    "thinned": tacit.ThinnedPolicy,
+    "certified": tacit.RecordedPolicy,
+    "thinned": tacit.DeployedPolicy,
 }
 FORMS = [(kind, ending) for kind in CLASSES for ending in ("npz", "json") if (kind, ending) != ("certified", "json")]
 
@@ -59,7 +59,7 @@ def test_the_class_of_another_kind_names_the_right_one(
     path = tmp_path / f"p.{ending}"
     kinds[kind].save(path)  # type: ignore[attr-defined]
     for other in set(CLASSES.values()) - {CLASSES[kind]}:
-        if (other, ending) == (tacit.CertifiedPolicy, "json"):
+        if (other, ending) == (tacit.RecordedPolicy, "json"):
             continue  # there is no such file
         with pytest.raises(tacit.TacitError, match=r"p\.") as caught:
             other.load(path)  # type: ignore[attr-defined]
@@ -103,7 +103,7 @@ def test_what_a_run_stores_is_read_by_its_kind(tmp_path: Path):
     both = (LearnerSpec("stage-v-ce"), LearnerSpec("pg-storm"))
     run_experiment(Experiment("both", 400, (GameSpec("matching-pennies"),), both), out=tmp_path)
     found = {store.load(place).label: store.load_policy(place) for place in store.directories(tmp_path)}
-    assert isinstance(found["stage-v-ce"], tacit.CertifiedPolicy)
+    assert isinstance(found["stage-v-ce"], tacit.RecordedPolicy)
     assert isinstance(found["pg-storm"], tacit.MarkovPolicy)
 
 
@@ -115,5 +115,5 @@ def test_files_of_other_things_are_told_by_what_they_are(kinds: dict[str, object
     for name, words in told.items():
         with pytest.raises(tacit.TacitError, match=words):
             tacit.Part.load(tmp_path / f"{name}.npz", agent=0)
-    with pytest.raises(tacit.TacitError, match=r"thinned\(200\)"):
+    with pytest.raises(tacit.TacitError, match=r"deploy\(200\)"):
         kinds["certified"].save(tmp_path / "part.json", agent=0)  # type: ignore[attr-defined]

@@ -38,10 +38,15 @@ class Views:
 
 
 @pytest.fixture(scope="module")
-def learned() -> tacit.MarkovPolicy:
+def run() -> tacit.Run:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # they see different things
-        return tacit.learn(Views(), episodes=200, seed=0).last
+        return tacit.learn(Views(), episodes=200, seed=0)
+
+
+@pytest.fixture
+def learned(run: tacit.Run) -> tacit.MarkovPolicy:
+    return run.last
 
 
 def test_devices_play_what_was_learned_from_what_they_see(learned: tacit.MarkovPolicy, tmp_path: Path):
@@ -71,9 +76,41 @@ def test_the_same_in_memory_pickled_and_whole(learned: tacit.MarkovPolicy, tmp_p
         assert own.number((1, 0)) == own.number([1, 0]) == own.number(np.array([1, 0], dtype=np.int8))
 
 
-def test_a_loaded_policy_is_measured_in_the_states_that_it_knows(learned: tacit.MarkovPolicy, tmp_path: Path):
-    learned.save(tmp_path / "all.json")
-    loaded = tacit.MarkovPolicy.load(tmp_path / "all.json")
+@pytest.mark.parametrize("candidate", ["last", "average"])
+def test_a_npz_holds_what_was_observed(run: tacit.Run, candidate: str, tmp_path: Path):
+    """Of tables, and of a record for each agent."""
+    policy = run.candidates[candidate].policy
+    policy.save(tmp_path / "all.npz")
+    loaded = tacit.policies.load(tmp_path / "all.npz")
+    assert type(loaded) is type(policy)
+    for i in range(2):
+        assert loaded.part(i).observations == policy.part(i).observations
+        assert tacit.Part.load(tmp_path / "all.npz", agent=i).number(("hot", 0) if i == 0 else (1, 0)) is not None
+
+
+def test_a_npz_of_one_record_for_all_holds_what_was_observed(tmp_path: Path):
+    record = tacit.CertifiedPolicy(np.zeros((4, 1), int), np.full((4, 1, 1), 0.5, np.float32), actions=[2], states=1)
+    sampled = tacit.learn(tacit.make("chicken"), episodes=50, thin=2).candidates["average"].policy
+    for policy in (record, record.thinned(3), sampled):
+        policy.observed = (["red"],) * policy.agents
+        policy.save(tmp_path / "x.npz")
+        assert tacit.policies.load(tmp_path / "x.npz").observed == policy.observed
+
+
+@pytest.mark.parametrize("text", ["", "[", "[[0]]", "[[0], [NaN]]", "[[0, 0], [0]]", "[" * 100_000, "{}"])
+def test_a_npz_of_altered_observations_is_refused(text: str, learned: tacit.MarkovPolicy, tmp_path: Path):
+    tables = {f"probs_{i}": table for i, table in enumerate(learned.probs)}
+    np.savez(tmp_path / "x.npz", kind="markov", **tables, observations=text)
+    with pytest.raises(tacit.TacitError, match=r"x\.npz is not a Markov policy: .*observation"):
+        tacit.MarkovPolicy.load(tmp_path / "x.npz")
+
+
+@pytest.mark.parametrize("ending", ["json", "npz"])
+def test_a_loaded_policy_is_measured_in_the_states_that_it_knows(
+    learned: tacit.MarkovPolicy, ending: str, tmp_path: Path
+):
+    learned.save(tmp_path / f"all.{ending}")
+    loaded = tacit.MarkovPolicy.load(tmp_path / f"all.{ending}")
     found = [tacit.evaluate(Views(), one, episodes=60).values for one in (learned, loaded)]
     np.testing.assert_array_equal(*found)
     assert found[0].min() > 2.4  # of 3
@@ -97,7 +134,7 @@ def test_no_state_in_other_kinds(kind: str):
         warnings.simplefilter("ignore")
         run = tacit.learn(game, "stage-v-cce", episodes=100, thin=8 if kind == "sampled" else None)
     policy: Any = run.candidates["average"].policy
-    part = (policy.thinned(5) if kind == "thinned" else policy).part(0)
+    part = (policy.deploy(5) if kind == "thinned" else policy).part(0)
     part.begin(0)
     assert part.act(0, None) in (0, 1)
     with pytest.raises(tacit.TacitError, match="does not say what its agent observes"):

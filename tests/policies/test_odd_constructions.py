@@ -15,9 +15,9 @@ from tacit.core import memory
 def test_thinned_policies():
     rows = {"states": 1, "horizon": 1}
     with pytest.raises(tacit.TacitError, match="actions is 5"):
-        tacit.ThinnedPolicy([1], [0], [[0.5]], [1], actions=5, **rows)
+        tacit.DeployedPolicy([1], [0], [[0.5]], [1], actions=5, **rows)
     with pytest.raises(tacit.TacitError, match="rectangular"):
-        tacit.ThinnedPolicy([1, 2], [0, 0], [[1], [1, 2]], [1], actions=[2], **rows)
+        tacit.DeployedPolicy([1, 2], [0, 0], [[1], [1, 2]], [1], actions=[2], **rows)
 
 
 def test_deterministic_policies(monkeypatch: pytest.MonkeyPatch):

@@ -47,11 +47,11 @@ def policies() -> dict[str, object]:
     visited = rng.integers(2, size=(300, 4))
     stored = rng.dirichlet(np.ones(3), (300, 4, 2))[..., :2].reshape(300, 4, 4).astype(np.float32)
     made = {
-        rule: tacit.CertifiedPolicy(visited, stored, actions=[3, 3], states=2, rule=rule) for rule in ("stage", "rate")
+        rule: tacit.RecordedPolicy(visited, stored, actions=[3, 3], states=2, rule=rule) for rule in ("stage", "rate")
     }
     correlated = tacit.MarkovPolicy(rng.dirichlet(np.ones(9), (4, 2)).reshape(4, 2, 3, 3))
     product = tacit.MarkovPolicy([rng.dirichlet(np.ones(3), (4, 2)) for _ in range(2)])
-    return {**made, "thinned": made["stage"].thinned(20), "correlated": correlated, "product": product}
+    return {**made, "thinned": made["stage"].deploy(20), "correlated": correlated, "product": product}
 
 
 def test_parts_play_the_same_without_the_compiler(policies: dict[str, object], tmp_path: Path):
@@ -129,7 +129,7 @@ def test_what_is_refused_uses_no_step_up():
     game = tacit.make("good-state", horizon=3)
     run = tacit.learn(game, "stage-v-cce", episodes=50, bonus=0.1)
     sampled = tacit.learn(game, "stage-v-cce", episodes=50, bonus=0.1, thin=2).policy
-    policies = [run.last, run.candidates["average"].policy, run.candidates["average"].policy.thinned(5), sampled]
+    policies = [run.last, run.candidates["average"].policy, run.candidates["average"].policy.deploy(5), sampled]
     for policy in policies:
         asked, plain = policy.part(1), policy.part(1)
         asked.begin(seed=3)

@@ -12,7 +12,7 @@ from answers import learn_average
 
 import tacit
 from tacit.core.streams import ENVIRONMENT, agent_role, stream
-from tacit.policies import MarkovPolicy, ThinnedPolicy
+from tacit.policies import DeployedPolicy, MarkovPolicy
 
 GAMES: dict[str, tuple[str, dict[str, Any], str]] = {
     "good-state": ("good-state", {"horizon": 5}, "stage-v-cce"),
@@ -28,22 +28,22 @@ GAMES: dict[str, tuple[str, dict[str, Any], str]] = {
 
 
 @pytest.fixture(scope="module", params=GAMES)
-def thinned(request: pytest.FixtureRequest) -> ThinnedPolicy:
+def thinned(request: pytest.FixtureRequest) -> DeployedPolicy:
     name, params, learner = GAMES[request.param]
     run = learn_average(tacit.make(name, **params), learner, episodes=3000, seed=1, bonus=0.05, certify=False)
-    policy = run.policy.thinned(40, seed=2)
-    assert isinstance(policy, ThinnedPolicy)
+    policy = run.policy.deploy(40, seed=2)
+    assert isinstance(policy, DeployedPolicy)
     return policy
 
 
 KEYS = ["row", "following", "stored", "first", "actions", "states", "horizon"]
 
 
-def same(one: ThinnedPolicy, two: ThinnedPolicy) -> bool:
+def same(one: DeployedPolicy, two: DeployedPolicy) -> bool:
     return all(np.array_equal(getattr(one, key), getattr(two, key)) for key in KEYS)
 
 
-# a player of thinned policies that shares no code with tacit --------------------------------------------------------
+# a player of deployed policies that shares no code with tacit --------------------------------------------------------
 
 
 class Player:
@@ -71,7 +71,7 @@ class Player:
 
 
 @pytest.mark.parametrize("alone", [False, True], ids=["of all agents", "of each agent alone"])
-def test_a_plain_player_does_what_the_parts_do(thinned: ThinnedPolicy, alone: bool, tmp_path: Path):
+def test_a_plain_player_does_what_the_parts_do(thinned: DeployedPolicy, alone: bool, tmp_path: Path):
     """Decimals are not 32-bit floats: an action may differ once in some 10^8 draws; here are fewer, of fixed seeds."""
     players, parts = [], [thinned.part(i) for i in range(thinned.agents)]
     for i in range(thinned.agents):
@@ -96,9 +96,9 @@ def test_a_plain_player_does_what_the_parts_do(thinned: ThinnedPolicy, alone: bo
 # round trips --------------------------------------------------------------------------------------------------------
 
 
-def test_a_thinned_policy_is_read_back_equal(thinned: ThinnedPolicy, tmp_path: Path):
+def test_a_thinned_policy_is_read_back_equal(thinned: DeployedPolicy, tmp_path: Path):
     thinned.save(tmp_path / "policy.json")
-    back = ThinnedPolicy.load(tmp_path / "policy.json")
+    back = DeployedPolicy.load(tmp_path / "policy.json")
     assert same(back, thinned)
     back.save(tmp_path / "again.json")
     assert (tmp_path / "again.json").read_bytes() == (tmp_path / "policy.json").read_bytes()
@@ -117,13 +117,13 @@ def test_a_markov_policy_is_read_back_equal(game: str, correlated: bool, tmp_pat
 
 def test_a_policy_that_never_leaves_the_start_is_one_empty_node(tmp_path: Path):
     """Two episodes end no stage: all play evenly."""
-    policy = tacit.CertifiedPolicy(
+    policy = tacit.RecordedPolicy(
         np.zeros((2, 3), np.uint8), np.full((2, 3, 2), 0.25, np.float32), actions=(2, 2), states=1
-    ).thinned(4)
+    ).deploy(4)
     policy.save(tmp_path / "policy.json")
     found = json.loads((tmp_path / "policy.json").read_text())
     assert (found["runs"], found["nodes"]) == ([0] * 4, [{}])
-    assert same(ThinnedPolicy.load(tmp_path / "policy.json"), policy)
+    assert same(DeployedPolicy.load(tmp_path / "policy.json"), policy)
 
 
 # parts ----------------------------------------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ def test_a_part_says_nothing_of_the_others(tmp_path: Path):
     documents = []
     for others in (0.25, 0.75):
         stored = np.array([[0.5, others, 0.125], [0.25, others, 0.125]])
-        policy = ThinnedPolicy(rows, following, stored, first, actions=(2, 3), states=2, horizon=1)
+        policy = DeployedPolicy(rows, following, stored, first, actions=(2, 3), states=2, horizon=1)
         policy.save(tmp_path / "0.json", agent=0)
         documents.append((tmp_path / "0.json").read_bytes())
     assert documents[0] == documents[1]
@@ -153,7 +153,7 @@ def test_a_markov_part_is_the_agents_table(tmp_path: Path):
 # what is refused -----------------------------------------------------------------------------------------------------
 
 
-def test_what_cannot_be_written_is_told(thinned: ThinnedPolicy, tmp_path: Path):
+def test_what_cannot_be_written_is_told(thinned: DeployedPolicy, tmp_path: Path):
     with pytest.raises(tacit.TacitError, match=f"agent is {thinned.agents}; it must be a whole number"):
         thinned.save(tmp_path / "policy.json", agent=thinned.agents)
     with pytest.raises(tacit.TacitError, match=r"part of agent 0 to .*policy\.npz; a part alone is a \.json file"):
@@ -172,20 +172,20 @@ def test_a_correlated_policy_has_no_parts(tmp_path: Path):
 
 
 def test_a_certified_policy_says_what_to_write_instead(tmp_path: Path):
-    policy = tacit.CertifiedPolicy(np.zeros((2, 1), np.uint8), np.zeros((2, 1, 1), np.float32), actions=(2,), states=1)
-    with pytest.raises(tacit.TacitError, match=r"use policy\.thinned\(200\)\.save\('.*policy\.json'\)"):
+    policy = tacit.RecordedPolicy(np.zeros((2, 1), np.uint8), np.zeros((2, 1, 1), np.float32), actions=(2,), states=1)
+    with pytest.raises(tacit.TacitError, match=r"use policy\.deploy\(200\)\.save\('.*policy\.json'\)"):
         policy.save(tmp_path / "policy.json")
 
 
-def test_one_kind_is_not_read_as_another(thinned: ThinnedPolicy, tmp_path: Path):
+def test_one_kind_is_not_read_as_another(thinned: DeployedPolicy, tmp_path: Path):
     thinned.save(tmp_path / "thinned.json")
     thinned.save(tmp_path / "part.json", agent=0)
     MarkovPolicy.uniform(tacit.make("chicken")).save(tmp_path / "markov.json")
     for reader, name, told in (
-        (MarkovPolicy, "thinned", "holds a thinned policy; read it with ThinnedPolicy.load"),
-        (ThinnedPolicy, "markov", "holds a product policy; read it with MarkovPolicy.load"),
-        (ThinnedPolicy, "part", "holds the part of agent 0 alone"),
-        (ThinnedPolicy, "none", "no file"),
+        (MarkovPolicy, "thinned", "holds another kind of policy; read it with DeployedPolicy.load"),
+        (DeployedPolicy, "markov", "holds another kind of policy; read it with MarkovPolicy.load"),
+        (DeployedPolicy, "part", "holds the part of agent 0 alone"),
+        (DeployedPolicy, "none", "no file"),
     ):
         with pytest.raises(tacit.TacitError, match=told):
             reader.load(tmp_path / f"{name}.json")

@@ -13,26 +13,26 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.policies import MarkovPolicy, ThinnedPolicy
+from tacit.policies import DeployedPolicy, MarkovPolicy
 
 
-def of_kind(kind: str) -> MarkovPolicy | ThinnedPolicy:
+def of_kind(kind: str) -> MarkovPolicy | DeployedPolicy:
     game = tacit.make("random-general-sum", states=2, actions=[2, 3], horizon=2, seed=1)
     if kind != "thinned":
         return MarkovPolicy.random(game, correlated=kind == "correlated")
     rng = np.random.default_rng(0)
-    policy = tacit.CertifiedPolicy(
+    policy = tacit.RecordedPolicy(
         rng.integers(2, size=(40, 2)), rng.dirichlet(np.ones(3), (40, 2)), actions=(2, 3), states=2
     )
-    return policy.thinned(3)
+    return policy.deploy(3)
 
 
 @pytest.fixture(params=["thinned", "product", "correlated"])
-def policy(request: pytest.FixtureRequest) -> MarkovPolicy | ThinnedPolicy:
+def policy(request: pytest.FixtureRequest) -> MarkovPolicy | DeployedPolicy:
     return of_kind(request.param)
 
 
-def outcome(policy: MarkovPolicy | ThinnedPolicy, place: Path, content: bytes) -> str | None:
+def outcome(policy: MarkovPolicy | DeployedPolicy, place: Path, content: bytes) -> str | None:
     """Read a document; return the sentence, or None where it was taken and can be played."""
     place.write_bytes(content)
     try:
@@ -43,7 +43,7 @@ def outcome(policy: MarkovPolicy | ThinnedPolicy, place: Path, content: bytes) -
         assert "\n" not in told
         assert len(told) < 600
         return told
-    if isinstance(found, ThinnedPolicy):
+    if isinstance(found, DeployedPolicy):
         part = found.part(0)
         for seed in range(3):
             part.begin(seed)
@@ -64,7 +64,7 @@ STRANGE += [[0.5], {"0": [0, [0.5], [0.1, 0.1]]}, [0, 0], "²", 2**31, 2**63]
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_mutated_documents(policy: MarkovPolicy | ThinnedPolicy, seed: int, tmp_path: Path):
+def test_mutated_documents(policy: MarkovPolicy | DeployedPolicy, seed: int, tmp_path: Path):
     """Five hundred documents each: values replaced, entries removed, repeated or renamed."""
     place, rng = tmp_path / "policy.json", random.Random(seed)
     policy.save(place)
@@ -87,7 +87,7 @@ def test_mutated_documents(policy: MarkovPolicy | ThinnedPolicy, seed: int, tmp_
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_flipped_bytes(policy: MarkovPolicy | ThinnedPolicy, seed: int, tmp_path: Path):
+def test_flipped_bytes(policy: MarkovPolicy | DeployedPolicy, seed: int, tmp_path: Path):
     place, rng = tmp_path / "policy.json", random.Random(100 + seed)
     policy.save(place)
     whole = place.read_bytes()
@@ -98,7 +98,7 @@ def test_flipped_bytes(policy: MarkovPolicy | ThinnedPolicy, seed: int, tmp_path
         outcome(policy, place, bytes(damaged))
 
 
-def test_a_document_cut_short_is_refused(policy: MarkovPolicy | ThinnedPolicy, tmp_path: Path):
+def test_a_document_cut_short_is_refused(policy: MarkovPolicy | DeployedPolicy, tmp_path: Path):
     place = tmp_path / "policy.json"
     policy.save(place)
     whole = place.read_bytes()
@@ -135,8 +135,8 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("what", HOSTILE)
-def test_hostile_documents_are_refused(what: str, policy: MarkovPolicy | ThinnedPolicy, tmp_path: Path):
-    kind = "thinned" if isinstance(policy, ThinnedPolicy) else "product" if policy.product else "correlated"
+def test_hostile_documents_are_refused(what: str, policy: MarkovPolicy | DeployedPolicy, tmp_path: Path):
+    kind = "thinned" if isinstance(policy, DeployedPolicy) else "product" if policy.product else "correlated"
     assert outcome(policy, tmp_path / "policy.json", HOSTILE[what].replace(b"KIND", kind.encode())) is not None
 
 
@@ -170,8 +170,8 @@ def test_what_is_wrong_is_named(what: str, tmp_path: Path):
     document = json.loads(place.read_text())
     change(document)
     place.write_text(json.dumps(document))
-    with pytest.raises(tacit.TacitError, match=rf"policy\.json is not a thinned policy: .*{told}"):
-        ThinnedPolicy.load(place)
+    with pytest.raises(tacit.TacitError, match=rf"policy\.json is not a deployed policy: .*{told}"):
+        DeployedPolicy.load(place)
 
 
 @pytest.mark.parametrize("change", [{"states": 3}, {"steps": 1}, {"actions": [3, 2]}, {"actions": [6]}])
@@ -191,16 +191,16 @@ def test_words_that_are_not_json_are_refused_anywhere(word: str, tmp_path: Path)
     of_kind("thinned").save(place)
     place.write_text(place.read_text().replace("{", f'{{"note":{word},', 1))
     with pytest.raises(tacit.TacitError, match=f"{word} is not JSON"):
-        ThinnedPolicy.load(place)
+        DeployedPolicy.load(place)
 
 
 def test_a_directory_is_no_document(tmp_path: Path):
     with pytest.raises(tacit.TacitError, match="is a directory"):
-        ThinnedPolicy.load((tmp_path / "folder.json").mkdir() or tmp_path / "folder.json")
+        DeployedPolicy.load((tmp_path / "folder.json").mkdir() or tmp_path / "folder.json")
 
 
 def test_what_does_not_fit_into_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     of_kind("thinned").save(tmp_path / "policy.json")
     monkeypatch.setattr("tacit.core.memory.available", lambda: 1000)
     with pytest.raises(tacit.TacitError, match=r"policy\.json would take .* of memory"):
-        ThinnedPolicy.load(tmp_path / "policy.json")
+        DeployedPolicy.load(tmp_path / "policy.json")

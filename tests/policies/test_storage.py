@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.policies.certified import restored
 from tacit.policies.storage import rounded
+from tacit.policies.visits import restore
 
 
 @given(st.lists(st.floats(0, 1, width=64), min_size=1, max_size=12).filter(lambda x: sum(x) > 0))
@@ -16,7 +16,7 @@ def test_rounding_is_storing_and_restoring(weights: list[float]):
     kernel = probs.copy()
     rounded(kernel, len(kernel))
     stored = probs[:-1].astype(np.float32)
-    assert kernel.tobytes() == restored(stored[None])[0].tobytes()
+    assert kernel.tobytes() == restore(stored[None])[0].tobytes()
     assert abs(kernel.sum() - 1) < 1e-15 * len(kernel) + 1e-15
     assert (kernel >= 0).all()
     assert np.abs(kernel - probs).max() < 1e-6

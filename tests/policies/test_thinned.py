@@ -10,7 +10,7 @@ from answers import learn_average
 
 import tacit
 from tacit.core.streams import stream
-from tacit.policies import ThinnedPolicy
+from tacit.policies import DeployedPolicy
 
 
 @pytest.fixture(scope="module")
@@ -19,7 +19,7 @@ def run() -> tacit.Run:
     return learn_average(game, "stage-v-cce", episodes=20_000, seed=2, bonus=0.02, loss="raw")
 
 
-def value(game: tacit.TabularGame, policy: ThinnedPolicy) -> np.ndarray:
+def value(game: tacit.TabularGame, policy: DeployedPolicy) -> np.ndarray:
     """Exact value: every run m, every state, every joint action of two agents, with the node's distributions."""
     P, R = (
         np.repeat(x, game.horizon, axis=axis) if x.shape[axis] == 1 else x
@@ -49,15 +49,15 @@ def test_its_value_is_that_of_the_full_policy_up_to_sampling(run: tacit.Run):
 
     A fresh seed would give a false alarm with probability 6e-5.
     """
-    values = value(run.game, run.policy.thinned(150, seed=3))[:, 0]
+    values = value(run.game, run.policy.deploy(150, seed=3))[:, 0]
     error = values.std(ddof=1) / math.sqrt(len(values))
     assert abs(values.mean() - run.values[0]) <= 4 * error
     assert error < 1.0
 
 
 def test_parts_play_it(run: tacit.Run):
-    """Separate parts with common seeds share the run and the node; their mean return is the thinned policy's value."""
-    game, policy = run.game, run.policy.thinned(50, seed=4)
+    """Separate parts with common seeds share the run and the node; their mean return is the deployed policy's value."""
+    game, policy = run.game, run.policy.deploy(50, seed=4)
     exact = value(game, policy).mean(axis=0)
     parts, world = [policy.part(i) for i in range(2)], stream(5, 0)
     returns = np.zeros((4000, 2))
@@ -77,8 +77,8 @@ def test_parts_play_it(run: tacit.Run):
 def test_its_size_does_not_grow_with_the_episodes(run: tacit.Run):
     """From 2,000 to 20,000 episodes only the number of stages grows, by a logarithm."""
     full = run.policy
-    short = tacit.CertifiedPolicy(full.visited[:2000], full.stored[:2000], actions=full.actions, states=full.states)
-    few, many = (len(policy.thinned(100, seed=1).row) for policy in (short, full))
+    short = tacit.RecordedPolicy(full.visited[:2000], full.stored[:2000], actions=full.actions, states=full.states)
+    few, many = (len(policy.deploy(100, seed=1).row) for policy in (short, full))
     game, M = run.game, 100
     stages = math.log(20_000) / math.log(1 + 1 / game.horizon)
     assert many <= M * game.horizon * game.states * game.states * 4  # far below M·H·S·stages
@@ -98,8 +98,8 @@ def test_the_draws_of_different_steps_are_independent():
         place[start : start + length] = (np.arange(length) + 0.5) / length
         start, length = start + length, length + length // H
     stored = np.broadcast_to(place[:, None, None], (K, H, 2))
-    policy = tacit.CertifiedPolicy(np.zeros((K, H), np.uint8), stored, actions=(2, 2), states=1)
-    thinned = policy.thinned(M, seed=6)
+    policy = tacit.RecordedPolicy(np.zeros((K, H), np.uint8), stored, actions=(2, 2), states=1)
+    thinned = policy.deploy(M, seed=6)
     pairs = []
     for node in thinned.first.tolist():
         before = thinned.find(node, 0)
@@ -111,7 +111,7 @@ def test_the_draws_of_different_steps_are_independent():
 
 
 def test_the_same_seed_gives_the_same_policy(run: tacit.Run):
-    one, again, other = (run.policy.thinned(10, seed=seed) for seed in (1, 1, 2))
+    one, again, other = (run.policy.deploy(10, seed=seed) for seed in (1, 1, 2))
     assert (one.row == again.row).all()
     assert not np.array_equal(one.stored, other.stored)
 
@@ -119,16 +119,16 @@ def test_the_same_seed_gives_the_same_policy(run: tacit.Run):
 def test_bad_calls(run: tacit.Run):
     for starts in (0, -1, 2.5, "ten", None):
         with pytest.raises(tacit.TacitError, match="starts is"):
-            run.policy.thinned(starts)
+            run.policy.deploy(starts)
     with pytest.raises(tacit.TacitError, match="agent is 2"):
-        run.policy.thinned(2).part(2)
+        run.policy.deploy(2).part(2)
     with pytest.raises(tacit.TacitError, match=r"begin\(seed\)"):
-        run.policy.thinned(2).part(0).act(0, 0)
+        run.policy.deploy(2).part(0).act(0, 0)
 
 
 def test_what_does_not_fit_into_memory_is_refused(run: tacit.Run, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("tacit.core.memory.available", lambda: 1000)
     with pytest.raises(
-        tacit.TacitError, match=r"a thinned policy of 50 runs \(fewer starts make it smaller\) would take"
+        tacit.TacitError, match=r"a deployed policy of 50 runs \(fewer starts make it smaller\) would take"
     ):
-        run.policy.thinned(50)
+        run.policy.deploy(50)

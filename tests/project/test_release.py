@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import tacit
+from tacit.core import extras
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,6 +24,22 @@ def test_the_version_is_the_same_everywhere():
     releases = re.findall(r"^## (\d+\.\d+\.\d+) \(", text("CHANGELOG.md"), flags=re.MULTILINE)
     assert releases[0] == tacit.__version__
     assert releases == sorted(releases, key=lambda v: [int(part) for part in v.split(".")], reverse=True)
+
+
+def test_nothing_installs_the_stranger_whose_name_is_tacit():
+    project = tomllib.loads(text("pyproject.toml"))["project"]
+    assert project["name"] == extras.DISTRIBUTION != "tacit"
+    wanted = [one for extra in project["optional-dependencies"].values() for one in extra]
+    assert [one for one in wanted if re.match(r"tacit\b(?!-marl)", one)] == []
+    folders = ("src", "docs", "examples", "benchmarks", "papers", "tests", ".github")
+    files = [*ROOT.glob("*"), *(path for folder in folders for path in (ROOT / folder).rglob("*"))]
+    named = {
+        path.relative_to(ROOT).as_posix(): found
+        for path in files
+        if path.is_file() and path.suffix in ("", ".cff", ".ipynb", ".md", ".py", ".rst", ".toml", ".yml", ".yaml")
+        if (found := re.findall(r"pip install[^\n]*?[ '\"]tacit\b(?!-marl)[^\n]*", path.read_text(encoding="utf-8")))
+    }
+    assert named == {}
 
 
 def test_the_date_of_the_release_is_the_same():

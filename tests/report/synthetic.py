@@ -11,9 +11,10 @@ import tacit
 from tacit.experiments import GameSpec, LearnerSpec, Outcome, summarize
 from tacit.experiments.outcome import GapOutcome
 from tacit.experiments.plan import RunSpec
+from tacit.options import Options
 from tacit.report.measured import Measured, Task, TeamMeasured
 
-SPEC = RunSpec(100, 0, 10, False, "", GameSpec("matrix-team"), LearnerSpec("pg-storm"))
+SPEC = RunSpec(GameSpec("matrix-team"), LearnerSpec("pg-storm"), "", Options(100, points=10, keep=False))
 
 
 def outcome(curve: dict[str, Sequence[float]], *, gap: GapOutcome | None = None, exploration: float = 0.0) -> Outcome:

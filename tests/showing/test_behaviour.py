@@ -35,7 +35,7 @@ def test_certified_policies_are_averaged_exactly(learner: str):
 
 
 def test_thinned_policies():
-    policy = tacit.learn(GAME, "stage-v-cce", episodes=200, seed=1).candidates["average"].policy.thinned(30)
+    policy = tacit.learn(GAME, "stage-v-cce", episodes=200, seed=1).candidates["average"].policy.deploy(30)
     found = tacit.behaviour(GAME, policy)
     seen = tacit.MarkovPolicy(np.ascontiguousarray(found.joint))
     np.testing.assert_allclose(occupancy(GAME, seen), found.reach, atol=1e-9)

@@ -12,9 +12,9 @@ from tacit.testing import Violation, check_policy
 
 
 @pytest.fixture
-def certified() -> tacit.CertifiedPolicy:
+def certified() -> tacit.RecordedPolicy:
     run = tacit.learn(tacit.make("chicken", horizon=2), "stage-v-cce", episodes=100, bonus=0.1)
-    assert isinstance(run.policy, tacit.CertifiedPolicy)
+    assert isinstance(run.policy, tacit.RecordedPolicy)
     return run.policy
 
 
@@ -73,10 +73,10 @@ def test_files():
     refused(Nameless(uniform().probs), "Nameless saves a .npz that cannot be loaded")
 
 
-def test_parts(certified: tacit.CertifiedPolicy, monkeypatch: pytest.MonkeyPatch):
+def test_parts(certified: tacit.RecordedPolicy, monkeypatch: pytest.MonkeyPatch):
     check_policy(certified)
     rng = np.random.default_rng(0)
     monkeypatch.setattr(type(certified.part(0)), "act", lambda self, h, s: int(rng.integers(2)))
     refused(certified, "do not play the same twice")
     monkeypatch.setattr(type(certified.part(0)), "act", lambda self, h, s: 7)
-    refused(certified, r"agent 0's part of CertifiedPolicy plays \[7\]; it has 2 actions")
+    refused(certified, r"agent 0's part of RecordedPolicy plays \[7\]; it has 2 actions")

@@ -76,10 +76,10 @@ def test_a_mixed_team():
 def test_policies():
     game = tacit.make("good-state", horizon=3)
     run = tacit.learn(game, "stage-v-cce", episodes=300, bonus=0.1)
-    assert isinstance(run.policy, tacit.CertifiedPolicy)
+    assert isinstance(run.policy, tacit.RecordedPolicy)
     policies = [
         run.policy,
-        run.policy.thinned(20),
+        run.policy.deploy(20),
         run.last,
         tacit.MarkovPolicy.uniform(game),
         tacit.MarkovPolicy.random(game, correlated=True),

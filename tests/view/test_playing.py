@@ -11,7 +11,7 @@ import pytest
 
 import tacit
 from tacit.cli.main import main
-from tacit.policies import CertifiedPolicy
+from tacit.policies import RecordedPolicy
 from tacit.view.judge import judge
 from tacit.view.seat import Seat
 from tacit.view.table_top import result
@@ -148,7 +148,7 @@ def test_against_a_certified_policy_the_certificate_bounds_what_can_be_had(
 ) -> None:
     game = tacit.make("stag-hunt")
     stored = np.random.default_rng(0).random((50, 1, 2)).astype(np.float32)
-    policy = CertifiedPolicy(np.zeros((50, 1), dtype=int), stored, actions=[2, 2], states=1)
+    policy = RecordedPolicy(np.zeros((50, 1), dtype=int), stored, actions=[2, 2], states=1)
     file = tmp_path / "certified.npz"
     policy.save(file)
     bound = judge(game, policy, 0)

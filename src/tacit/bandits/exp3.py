@@ -14,6 +14,7 @@ import numpy as np
 
 from tacit.bandits.exp3_ix import Exp3IXParams, begin, fields
 from tacit.bandits.spec import Bandit, Setting, rate
+from tacit.core.elementary import log_each
 from tacit.core.records import Fields
 
 
@@ -34,4 +35,4 @@ class Exp3(Bandit):
 
     def init(self, cells: Any, setting: Setting) -> Exp3IXParams:
         """Weigh all actions alike."""
-        return begin(cells, setting, rate(setting, np.sqrt(2 * np.log(setting.actions) / setting.actions)), 0.0)
+        return begin(cells, setting, rate(setting, np.sqrt(2 * log_each(setting.actions) / setting.actions)), 0.0)

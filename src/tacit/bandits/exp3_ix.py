@@ -20,7 +20,7 @@ import numpy as np
 from tacit.bandits.rows import pick, share
 from tacit.bandits.spec import Bandit, Setting, rate
 from tacit.core import check, generics
-from tacit.core.exponential import exp
+from tacit.core.elementary import exp
 from tacit.core.records import Fields
 from tacit.core.types import FloatArray
 

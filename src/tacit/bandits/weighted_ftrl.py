@@ -19,7 +19,7 @@ import numpy as np
 from tacit.bandits.rows import pick, share
 from tacit.bandits.spec import Bandit, Setting, rate
 from tacit.core import generics
-from tacit.core.exponential import exp
+from tacit.core.elementary import exp, log, log_each
 from tacit.core.records import Fields
 
 
@@ -47,7 +47,7 @@ class WeightedFTRL(Bandit):
 
     def init(self, cells: Any, setting: Setting) -> WeightedFTRLParams:
         """Weigh all actions alike; a step constant c stands for η_t = c/√(A·t)."""
-        theory = np.sqrt(setting.horizon * np.log(setting.actions) / (1 if setting.swap else setting.actions))
+        theory = np.sqrt(setting.horizon * log_each(setting.actions) / (1 if setting.swap else setting.actions))
         cells["weight"] = 1.0
         cells["total"] = cells["actions"] = setting.actions
         cells["rate"] = rate(setting, theory)
@@ -100,7 +100,7 @@ def lean(bandit, cell, target, rounds, scale):
     for b in range(1, n):
         most = max(most, target[b])
     for b in range(n):
-        cell.loss[b] = math.log(most / target[b]) / eta
+        cell.loss[b] = log(most / target[b]) / eta
         cell.weight[b] = target[b] / most
     cell.total = 1.0 / most
 

@@ -68,13 +68,11 @@ def add_budget(parser: argparse.ArgumentParser, *, seconds: int, seeds: int, who
 
 def budget_of(args: argparse.Namespace) -> dict[str, Any]:
     """Return what `add_budget` reads, checked."""
-    options.check_limits(args)
-    given = {"seconds": args.seconds, "episodes": args.episodes, "workers": args.workers}
+    given = options.given_options(args)
     given["seeds"] = check.integer("--seeds", args.seeds, least=1)
-    given["seed"] = check.integer("--seed", args.seed, least=0)
     if args.workers is not None:
-        check.integer("--workers", args.workers, least=1)
-    return {**given, "certify": True if args.certify == "yes" else None}
+        given["workers"] = check.integer("--workers", args.workers, least=1)
+    return given
 
 
 def run(args: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ from tacit.cli.progress import count_on_stderr
 from tacit.core import archive, check
 from tacit.core.display import printable
 from tacit.core.errors import TacitError
-from tacit.policies.certified import STARTS
+from tacit.policies.recorded import STARTS
 
 if TYPE_CHECKING:
     from tacit.experiments import Outcome
@@ -26,7 +26,8 @@ def add(commands: Any) -> None:
         description="Read the policies of stored runs, compute their exact values and gaps from the game's own tables "
         "and nothing else, and show them beside what was stored. Gaps are exact for Markov policies and exact upper "
         "bounds for certified ones. A policy of an environment, which has no tables, is played, if --game names it: "
-        "values and what trained best responses gain, with 95 % intervals; such gains are lower bounds on the gaps.",
+        "values and what trained best responses gain, with 95 % intervals; the lower ends of the latter are lower "
+        "bounds on the gaps.",
         epilog="example:\n  tacit run good-state stage-v-cce --episodes 5000 --seeds 2 --out results/first\n"
         "  tacit evaluate results/first",
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -171,7 +172,8 @@ def _played(place: Path, stored: Outcome, episodes: int, candidate: str | None) 
         "gap": {
             "kind": found.kind,
             "source": found.source,
-            "lower": found.gap,
+            "lower": found.lower,
+            "gain": found.gap,
             "half": found.half,
             "confidence": found.confidence,
             "per_agent": found.gains.tolist(),

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from tacit.cli import options
-from tacit.core import archive
+from tacit.core import archive, extras
 from tacit.core.errors import TacitError
 
 
@@ -28,7 +28,7 @@ def add(commands: Any) -> None:
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--csv", action="store_true", help="comma-separated values (the default)")
-    form.add_argument("--parquet", action="store_true", help="Parquet; pip install 'tacit[parquet]'")
+    form.add_argument("--parquet", action="store_true", help=f"Parquet; {extras.pip_command('parquet')}")
     parser.add_argument("-o", "--out", metavar="FILE", help="where (results.csv or .parquet in the first RUN_DIR)")
     parser.set_defaults(run=run)
 

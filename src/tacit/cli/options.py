@@ -16,11 +16,11 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from tacit.core import check
 from tacit.core.display import printable, printable_json
 from tacit.core.errors import TacitError, brief
 from tacit.core.table import Document
 from tacit.games import from_name_or_file
+from tacit.options import FIELDS, check_option
 
 GAME_HELP = (
     "a name from `tacit games`; a game file (.npz, .dpomdp, .nfg); openspiel:NAME(ARGS); or gymnasium:ID with a "
@@ -71,14 +71,40 @@ def game_of(args: argparse.Namespace, *, tell_notes: bool = True) -> Any:
     return game
 
 
-def check_limits(args: argparse.Namespace) -> None:
-    """Check --episodes, --gap and --seconds, those that were given."""
-    if args.episodes is not None:
-        check.integer("--episodes", args.episodes, least=1)
-    if getattr(args, "gap", None) is not None:
-        check.real("--gap", args.gap, least=0)
-    if args.seconds is not None:
-        check.positive("--seconds", args.seconds)
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add what `tacit.learn` is asked for beside the game and the learner; what is not given is None."""
+    for name, one in FIELDS.items():
+        words: dict[str, Any] = {"dest": name, "help": one.metadata["help"]}
+        if one.default is True:
+            words |= {"action": "store_const", "const": False}
+        elif "bool" in str(one.type):
+            words |= {"choices": list(_AUTO)}
+        else:
+            words |= {"metavar": one.metadata["metavar"], "type": float if "float" in str(one.type) else int}
+        old = [f"--{one.metadata['old']}"] if one.metadata["old"] else []
+        parser.add_argument(flag(name), *old, **words)
+
+
+_AUTO = {"auto": None, "yes": True, "no": False}
+
+
+def flag(name: str) -> str:
+    """Return how an option is called on the command line.
+
+    >>> flag("visits_per_stage"), flag("keep")
+    ('--visits-per-stage', '--no-keep')
+    """
+    return f"--{'no-' if FIELDS[name].default is True else ''}{name.replace('_', '-')}"
+
+
+def given_options(args: argparse.Namespace) -> dict[str, Any]:
+    """Return those of the options of a run that were given, checked under the names that they have here."""
+    given = {name: getattr(args, name, None) for name in FIELDS}
+    return {
+        name: check_option(name, _AUTO.get(value, value), flag(name))
+        for name, value in given.items()
+        if value is not None
+    }
 
 
 def settings(option: str, pairs: Iterable[str]) -> dict[str, Any]:

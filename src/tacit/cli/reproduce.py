@@ -166,8 +166,7 @@ def _changed(experiment: Experiment, args: argparse.Namespace, settings: dict[st
 
     if args.seeds is not None:
         experiment = replace(experiment, seeds=check.integer("--seeds", args.seeds, least=1))
-    if args.episodes is not None:
-        experiment = replace(experiment, episodes=check.integer("--episodes", args.episodes, least=1))
+    experiment = replace(experiment, options=replace(experiment.options, **options.given_options(args)))
     if not settings:
         return experiment
     learners: list[Any] = []

@@ -13,6 +13,7 @@ from tacit.cli import options
 from tacit.cli.progress import progress_on_stderr
 from tacit.core import check
 from tacit.core.errors import TacitError
+from tacit.options import Options
 
 if TYPE_CHECKING:
     from tacit.experiments import Experiment, Outcome, Results
@@ -31,7 +32,7 @@ EPILOG = """a file, say experiment.toml, runs every game with every learner and 
   seeds = 20                 # how many; first_seed = 0 is the first
   points = 100               # rows of each curve
   # certify = true           # false: no exact certificate; left out: for games of at most 1024 joint actions
-  # thin = 8                 # keep and certify so many visits of each stage instead of all, as --thin
+  # visits_per_stage = 8     # keep and certify so many visits of each stage instead of all
   # keep = false             # do not store the policies
 
   [[games]]                  # as many as you like
@@ -88,23 +89,8 @@ def add(commands: Any) -> None:
         "game", metavar="GAME", help=f"{options.GAME_HELP}; pettingzoo:MODULE.PATH; or an experiment, FILE.toml"
     )
     parser.add_argument("learner", metavar="LEARNER", nargs="?", help="a name from `tacit learners` (adaptive-v-cce)")
-    parser.add_argument(
-        "--episodes",
-        metavar="K",
-        type=int,
-        help=f"episodes to learn for ({EPISODES:,}; with --gap or --seconds, until those end it)",
-    )
-    parser.add_argument(
-        "--gap", metavar="G", type=float, help="stop when the gap is certified, or exactly known, to be at most G"
-    )
-    parser.add_argument(
-        "--seconds",
-        metavar="T",
-        type=float,
-        help="stop each run after T seconds, compilation left out; how far it comes then depends on the machine",
-    )
+    options.add_options(parser)
     parser.add_argument("--seeds", metavar="N", type=int, help="number of runs, with seeds s, s+1, … (1)")
-    parser.add_argument("--seed", metavar="S", type=int, help="the first seed (0)")
     parser.add_argument(
         "--set",
         metavar="KEY=VALUE",
@@ -117,16 +103,6 @@ def add(commands: Any) -> None:
         action="append",
         help="a parameter of the game, e.g. horizon=5 or actions=[2,3]; may be given several times",
     )
-    parser.add_argument("--points", metavar="N", type=int, help="rows of each curve (100)")
-    parser.add_argument("--certify", choices=["auto", "yes", "no"], help="keep the exact certificate (auto)")
-    parser.add_argument(
-        "--thin",
-        metavar="M",
-        type=int,
-        help="keep and certify M visits of each stage instead of all: for crowds and long runs (8 in counting games "
-        "where all would take longer than a minute)",
-    )
-    parser.add_argument("--no-keep", action="store_true", default=None, help="do not store the policies")
     parser.add_argument("--out", metavar="DIR", help="store the runs in DIR, and resume those that are there")
     parser.add_argument(
         "--on",
@@ -212,30 +188,15 @@ def _resume(out: str | None) -> str:
 #: How a game begins that is code.
 ENVIRONMENT = "pettingzoo:"
 
-_ONE_LINE = (
-    "learner",
-    "episodes",
-    "gap",
-    "seconds",
-    "seeds",
-    "seed",
-    "set",
-    "game_set",
-    "points",
-    "certify",
-    "thin",
-    "no_keep",
-)
-
 
 def _from_file(args: argparse.Namespace) -> Experiment:
     from tacit.experiments import scripts
     from tacit.experiments.loading import load
 
-    given = [name for name in _ONE_LINE if getattr(args, name) is not None]
-    if given:
-        what = "a LEARNER" if given[0] == "learner" else f"--{given[0].replace('_', '-')}"
-        raise TacitError(f"{what} is given beside {args.game}; an experiment's file says it itself")
+    beside = [f"--{name.replace('_', '-')}" for name in ("seeds", "set", "game_set") if getattr(args, name) is not None]
+    beside = ["a LEARNER"] * (args.learner is not None) + [*map(options.flag, options.given_options(args)), *beside]
+    if beside:
+        raise TacitError(f"{beside[0]} is given beside {args.game}; an experiment's file says it itself")
     experiment = load(args.game)
     scripts.require(args.game, experiment.scripts)
     if any(game.name.startswith(ENVIRONMENT) for game in experiment.games):
@@ -248,16 +209,10 @@ def _from_file(args: argparse.Namespace) -> Experiment:
 def _from_line(args: argparse.Namespace) -> Experiment:
     game_params = options.settings("--game-set", args.game_set or [])
     params = options.settings("--set", args.set or [])
-    options.check_limits(args)
-    open_ended = args.gap is not None or args.seconds is not None
-    numbers = {"seeds": (1, args.seeds), "seed": (0, args.seed), "points": (1, args.points)}
-    given = {
-        key: check.integer(f"--{key}", value, least=least)
-        for key, (least, value) in numbers.items()
-        if value is not None
-    }
-    if "seed" in given:
-        given["first_seed"] = given.pop("seed")
+    given = options.given_options(args)
+    if not {"episodes", "gap", "seconds"} & given.keys():
+        given["episodes"] = EPISODES
+    seeds = 1 if args.seeds is None else check.integer("--seeds", args.seeds, least=1)
 
     from tacit.experiments import Experiment, GameSpec, LearnerSpec  # imports the compiler
     from tacit.learners import DEFAULT
@@ -268,14 +223,9 @@ def _from_line(args: argparse.Namespace) -> Experiment:
         name=f"{args.game} {learner}",
         games=(GameSpec(args.game, game_params),),
         learners=(LearnerSpec(learner, params),),
-        episodes=EPISODES if args.episodes is None and not open_ended else args.episodes,
-        gap=args.gap,
-        seconds=args.seconds,
-        certify={"yes": True, "no": False}.get(args.certify),
-        thin=None if args.thin is None else check.integer("--thin", args.thin, least=1),
-        keep=not args.no_keep,
+        seeds=seeds,
+        options=Options(**given),
         scripts=tuple(args.scripts),
-        **given,
     )
 
 

@@ -23,7 +23,7 @@ EPILOG = """examples:
                                                    (if several are equally good, one of them)
   tacit solve chicken ce --objective egalitarian   the one in which who gets least gets most
   tacit solve chicken ce --objective entropy       the one of largest entropy, the most random
-  tacit solve chicken nash                         all equilibria of a small two-player game
+  tacit solve chicken nash                         all extreme equilibria of a small two-player game
   tacit solve random-general-sum nash --select egalitarian
                                                    one of each stage game, backwards from the last step
   tacit solve congestion cce --rounds 300          where a linear program is too large, learned with full information;

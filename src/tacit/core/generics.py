@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 from numba.extending import overload, register_jitable
 
+from tacit.core import elementary
 from tacit.core.errors import TacitError
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -32,6 +33,11 @@ jitable: Callable[[F], F] = register_jitable(**OPTIONS)
 
 #: The same for a large function that is called seldom: inlining it would only make it long to compile.
 apart: Callable[[F], F] = register_jitable(**{**OPTIONS, "forceinline": False})
+
+for _inlined in (elementary.exp, elementary.exp_less, elementary.log_in_two):
+    jitable(_inlined)
+for _seldom in (elementary.log, elementary.pow):
+    apart(_seldom)
 
 
 def generic(signature: Callable[..., Any]) -> Any:

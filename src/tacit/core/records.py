@@ -44,7 +44,7 @@ def capacity(actions: int) -> int:
     return max(_FEWEST, 1 << (int(actions) - 1).bit_length())
 
 
-class Record(np.void):
+class Record(np.void):  # type: ignore[misc]  # np.record does the same
     """A record as interpreted kernels see it: fields are attributes, as they are in compiled code."""
 
     def __getattribute__(self, name: str) -> Any:

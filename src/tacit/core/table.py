@@ -8,6 +8,7 @@ files is shown as it is in all of them: see `core/display.py`.
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -167,6 +168,19 @@ def number(value: float, digits: int = 4) -> str:
     if float(value).is_integer() and abs(value) < 1e7:
         return str(int(value))
     return f"{value:.{digits}g}"
+
+
+def interval(value: float, low: float, high: float) -> str:
+    """Write a number and its interval with the same digits, so many that the width of the interval shows.
+
+    >>> interval(22.987, 22.981, 22.995), interval(0.5, 0.5, 0.5)
+    ('22.987 [22.981, 22.995]', '0.5')
+    """
+    if low == high:
+        return number(value)
+    ratio = max(abs(low), abs(high)) / (high - low)
+    digits = min(max(4, 2 + math.ceil(math.log10(ratio))), 15) if math.isfinite(ratio) else 4
+    return f"{value:.{digits}g} [{low:.{digits}g}, {high:.{digits}g}]"
 
 
 def cell_text(cell: Cell) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.engine.protocols import Engine
@@ -44,7 +45,7 @@ class ExactEngine(Engine):
         values: list[FloatArray] = []
         while len(values) < episodes and not self.finished:
             found = policy_gradient(self.game, self.iterate)
-            values.append(found.V[:, 0] @ self.game.initial)
+            values.append(dot(found.V[:, 0], self.game.initial))
             mapping = self._take_step(found)
             measured = self.learner.tolerance > 0 or self._search is not None
             self.gap = evaluate(self.game, self.iterate).gap if measured else math.inf

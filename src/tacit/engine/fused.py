@@ -28,7 +28,7 @@ from tacit.games.tables import by_agent
 from tacit.learners import Learner, own_bound
 from tacit.learners.spec import world_of
 from tacit.policies import MarkovPolicy
-from tacit.policies.certified import check_stored
+from tacit.policies.visits import check_stored
 
 #: Steps in a chunk: its uniform numbers stay within a core's cache.
 CHUNK_STEPS = 16_384
@@ -160,9 +160,7 @@ class FusedEngine(Engine):
     def play(self, draws: FloatArray, returns: FloatArray) -> None:
         """Play with uniform numbers [1 + N, episodes, H] and add what the agents get to `returns` [episodes, N]."""
         watched = (self.certificate, self.record)
-        self._loop(
-            self._kernels, self.state, *watched, self._seats, draws[0], draws[1:], self._chosen, returns
-        )
+        self._loop(self._kernels, self.state, *watched, self._seats, draws[0], draws[1:], self._chosen, returns)
 
     def _run(self, returns: FloatArray) -> None:
         began = time.perf_counter()

@@ -11,7 +11,7 @@ from tacit.core import generics, memory
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.protocol import Game
-from tacit.policies.certified import STARTS, CertifiedPolicy
+from tacit.policies.recorded import STARTS, RecordedPolicy
 
 
 class Nothing(NamedTuple):
@@ -156,11 +156,11 @@ def up_to(kept: Record, episodes: int) -> Record:
     return kept._replace(visited=kept.visited[:episodes], stored=kept.stored[:episodes])
 
 
-def certified_policies(game: Game, kept: Record, rule: str) -> dict[str, CertifiedPolicy]:
+def certified_policies(game: Game, kept: Record, rule: str) -> dict[str, RecordedPolicy]:
     """Turn a record into the policies that it describes, by where they begin; they share their arrays."""
     written = so_far(kept)
     visited, stored = Owned(written.visited), Owned(written.stored)  # the run has ended: nobody writes to them any more
     sizes: dict[str, Any] = {"actions": game.actions, "states": game.states, "rule": rule}
-    policy = CertifiedPolicy(visited, stored, **sizes)
+    policy = RecordedPolicy(visited, stored, **sizes)
     policy.observations = getattr(game, "observations", None)
-    return {start: policy.starting(start) for start in STARTS}
+    return {start: policy.with_start(start) for start in STARTS}

@@ -19,7 +19,7 @@ from tacit.engine.advice import Advice, advise
 from tacit.evaluation import deviation_table, evaluate, uniform_gap
 from tacit.games.exact import is_exact
 from tacit.games.protocol import Game
-from tacit.policies import CertifiedPolicy, MarkovPolicy, SampledPolicy
+from tacit.policies import MarkovPolicy, RecordedPolicy
 
 #: Agents that a notebook shows of a run.
 _AGENTS = 20
@@ -36,9 +36,10 @@ class Gaps:
     upper : array [N]
         Upper bounds.
     source : {"exact", "certificate", "model-free", "estimate", "none"}
-        The exact gap of a Markov policy; an exact upper bound from the game's own tables; each agent's own bound from
-        V̄ and V̲, which holds with the theorem's probability since its parameters, ι among them, are the theorem's; the
-        agents' own estimates (1/K)·Σ(V̄_1 − V̲_1) with other parameters, which are no bounds; or nothing was asked for.
+        The exact gap (of a Markov policy, or over one step); an exact upper bound from the game's tables; each agent's
+        own bound from V̄ and V̲, which holds with the theorem's probability since its parameters, ι among them, are the
+        theorem's; the agents' own estimates (1/K)·Σ(V̄_1 − V̲_1) with other parameters, which are no bounds; or nothing
+        was asked for.
     most : float
         The horizon times the span of the rewards: no gap is larger.
 
@@ -94,7 +95,7 @@ class Candidate:
     (['average', 'last', 'latest'], 'exact')
     """
 
-    _policy: CertifiedPolicy | SampledPolicy | MarkovPolicy | None
+    _policy: RecordedPolicy | MarkovPolicy | None
     _judge: Callable[[], tuple[Gaps, FloatArray | None]] = field(repr=False)
 
     def __repr__(self) -> str:
@@ -121,7 +122,7 @@ class Candidate:
         return self.gaps.gap
 
     @property
-    def policy(self) -> CertifiedPolicy | SampledPolicy | MarkovPolicy:
+    def policy(self) -> RecordedPolicy | MarkovPolicy:
         """The policy itself."""
         if self._policy is None:
             raise TacitError("this run kept no record (keep=False), so it has no certified policy")
@@ -265,7 +266,7 @@ class Run:
     def exploit(self, candidate: str | None = None, **options: Any) -> Any:
         """Train best responses against the run's policy, or another candidate, where it was learned.
 
-        Returns what `tacit.exploit` returns, and takes its options: a lower bound on the gap, with an interval.
+        Returns what `tacit.exploit` returns, and takes its options: gains with intervals, and a lower bound on the gap.
         """
         if candidate is not None and candidate not in self.candidates:
             raise TacitError(f"no candidate {candidate!r}; this run has {', '.join(self.candidates)}")
@@ -278,7 +279,7 @@ class Run:
         return self.ended == "interrupted"
 
     @property
-    def policy(self) -> CertifiedPolicy | SampledPolicy | MarkovPolicy:
+    def policy(self) -> RecordedPolicy | MarkovPolicy:
         """What to play."""
         return self.candidates[self.chosen].policy
 

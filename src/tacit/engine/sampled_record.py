@@ -15,8 +15,8 @@ from tacit.engine.record import write_down
 from tacit.engine.validation import Arrays
 from tacit.evaluation.thinning import Schedule, is_kept, pass_by, schedule
 from tacit.games.protocol import Game
-from tacit.policies.certified import STARTS, check_stored
-from tacit.policies.sampled import SampledPolicy
+from tacit.policies.recorded import STARTS, RecordedPolicy
+from tacit.policies.visits import check_stored
 
 
 class SampledRecord(NamedTuple):
@@ -36,7 +36,8 @@ def sampled_record(game: Game, episodes: int, most: int) -> SampledRecord:
     times = schedule(game, episodes, most)
     C, J, width = game.horizon * game.states, len(times.length), sum(game.actions) - game.agents
     memory.require(
-        C * J * most * (8 + 4 * width), f"the record of {most} visits of each stage (a smaller thin= takes less)"
+        C * J * most * (8 + 4 * width),
+        f"the record of {most} visits of each stage (a smaller visits_per_stage= takes less)",
     )
     return SampledRecord(
         times=times,
@@ -69,14 +70,14 @@ def observe_sampled(observer, learner, game, seats, h, s):
         observer.number[c, j] = kept
 
 
-def sampled_policies(game: Game, kept: SampledRecord) -> dict[str, SampledPolicy]:
+def sampled_policies(game: Game, kept: SampledRecord) -> dict[str, RecordedPolicy]:
     """Turn a record into the policies that it describes, by where they begin."""
     there = np.arange(kept.episode.shape[2]) < kept.number[:, :, None]  # [C, J, M]
     cell, stage, _ = np.nonzero(there)
     arrays: list[Any] = [cell, stage, kept.episode[there], kept.until[cell, stage], Owned(kept.stored[there])]
     sizes: dict[str, Any] = {"actions": game.actions, "states": game.states, "horizon": game.horizon}
     episodes = int(kept.clock[0])
-    return {start: SampledPolicy(*arrays, **sizes, episodes=episodes, start=start) for start in STARTS}
+    return {start: RecordedPolicy.of_stages(*arrays, **sizes, episodes=episodes, start=start) for start in STARTS}
 
 
 def check_schedule(arrays: Arrays, name: str, times: Schedule) -> None:

@@ -45,8 +45,9 @@ from tacit.environments.seeding import TOLD, Seeding
 from tacit.games.protocol import Game
 from tacit.learners import Learner, World, own_bound
 from tacit.learners.spec import Scale
-from tacit.policies import MarkovPolicy, SeparatePolicy
-from tacit.policies.certified import STARTS, check_stored
+from tacit.policies import MarkovPolicy, RecordedPolicy
+from tacit.policies.recorded import STARTS, each_agents_own
+from tacit.policies.visits import check_stored
 
 DIFFERENT = (
     "the agents saw different observations; the guarantees ask for a state that all of them see, so there is no bound, "
@@ -276,7 +277,8 @@ class EnvironmentEngine(Engine):
             "states": [len(own.met) for own in self.observations],
             "rule": rule,
         }
-        found = {start: SeparatePolicy.of(visited, stored, **sizes, start=start) for start in STARTS}
+        records = each_agents_own(visited, stored, **sizes)
+        found = {start: RecordedPolicy.of_records(records, start=start) for start in STARTS}
         for policy in found.values():
             policy.observations = self.observations
         return found

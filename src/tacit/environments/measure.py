@@ -83,11 +83,12 @@ def exploit(
 ) -> Exploitation:
     """Train a best response of each agent against the others' frozen policies, and measure what it gains.
 
-    What a response gains is measured afresh, in episodes that share their chance with episodes of the policy: the mean
-    gain, with a confidence interval, is a lower bound on the gap, however good the training was. It is no upper bound:
-    there may be better deviations. The interval holds for every distribution of returns, rare events included, where
-    the range of rewards is known; otherwise a note says what it rests on. Where all agents see the same state and the
-    others' policies are Markov, the visits of training also give an upper bound, if the state is that of a Markov game.
+    What a response gains is measured afresh, in episodes that share their chance with episodes of the policy: the lower
+    end of the mean gain's confidence interval is a lower bound on the gap, however good the training was. The upper end
+    is no bound: there may be better deviations. The interval holds for every distribution of returns, rare events
+    included, where the range of rewards is known; otherwise a note says what it rests on. Where all agents see the same
+    state and the others' policies are Markov, the visits of training also give an upper bound, if the state is that of
+    a Markov game.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,15 +12,11 @@ import numpy as np
 from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
-from tacit.environments.arena import Arena, GameArena, Played, checked_returns, reward_ends
 from tacit.environments.intervals import interval, lower
+from tacit.environments.play import BATCH, Arena, Played, arena_of, checked_returns, play, reward_ends
 from tacit.environments.players import Deviation
 from tacit.environments.training import Model
-from tacit.games.protocol import is_game
-from tacit.policies import CertifiedPolicy, MarkovPolicy
-
-#: Episodes that are played at once: bounds memory, and how long Ctrl-C waits.
-BATCH = 2_000
+from tacit.policies import MarkovPolicy
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +65,7 @@ class PlayedEvaluation:
 
 @dataclass(frozen=True, eq=False)
 class Exploitation:
-    """What trained best responses gain: lower bounds on the gaps; and upper bounds, where a model gives them.
+    """What trained best responses gain: lower bounds on the gaps, by play; and upper ones, where a model has them.
 
     Attributes
     ----------
@@ -95,7 +91,7 @@ class Exploitation:
     episodes, plays : int
         Episodes of training for each agent, and of play afterwards.
     half : float
-        The gap is at least `gap` less this, at the same confidence.
+        `lower` is `gap` less this.
     most : float
         No gap is larger.
     notes : tuple of str
@@ -136,8 +132,13 @@ class Exploitation:
 
     @property
     def gap(self) -> float:
-        """The largest gain: the gap is at least this, up to the interval."""
+        """The largest mean gain: an estimate, of which `lower` is sure."""
         return max(float(np.nanmax(self.gains)), 0.0)
+
+    @property
+    def lower(self) -> float:
+        """Lower bound on the gap, at the stated confidence: the largest gain less half of its interval."""
+        return max(self.gap - self.half, 0.0)
 
     @property
     def bounded(self) -> bool:
@@ -145,7 +146,7 @@ class Exploitation:
         return bool(np.nanmax(self.upper) < self.most * (1 - 1e-12))
 
     def __str__(self) -> str:
-        told = f"gap ≥ {self.gap:.4g} ± {self.half:.2g} (trained best response"
+        told = f"gap ≥ {self.lower:.4g} (a trained best response gained {self.gap:.4g} ± {self.half:.2g}"
         told += f", {self.deviations}, {100 * self.confidence:g} %)"
         return f"{told}; gap ≤ {float(np.nanmax(self.upper)):.4g} (empirical model)" if self.bounded else told
 
@@ -163,9 +164,9 @@ def played(
     episodes = check.integer("episodes", episodes, least=2)
     seed, confidence = check.integer("seed", seed, least=0), _confidence(confidence)
     arena = arena_of(game, policy, **given)
-    batches = list(_played(arena, policy, episodes, seed))
-    returns = np.concatenate([checked_returns("the game", batch) for batch in batches])
-    least, most = reward_ends(arena, batches)
+    found = play(arena, policy, episodes=episodes, seed=seed)
+    returns = checked_returns("the game", found)
+    least, most = reward_ends(arena, found)
     low, high = interval(returns, confidence, arena.horizon * least, arena.horizon * most)
     return PlayedEvaluation(
         returns.mean(axis=0), low, high, returns, episodes, confidence, notes=_guessed(arena, least, most)
@@ -190,8 +191,8 @@ def exploited(
     seed, confidence = check.integer("seed", seed, least=0), _confidence(confidence)
     arena = arena_of(game, policy, **given)
     asked = range(arena.agents) if agent is None else [check.integer("agent", agent, least=0, most=arena.agents - 1)]
-    baseline = list(_played(arena, policy, plays, seed))
-    returns = np.concatenate([checked_returns("the game", batch) for batch in baseline])
+    baseline = play(arena, policy, episodes=plays, seed=seed)
+    returns = checked_returns("the game", baseline)
     gains, low, high, upper, shares = (np.full(arena.agents, np.nan) for _ in range(5))
     responses: list[IntArray | None] = [None] * arena.agents
     least, most = reward_ends(arena, baseline)
@@ -200,9 +201,9 @@ def exploited(
         model = _trained(arena, policy, i, episodes, seed)
         responses[i] = model.best()
         response = Deviation(i, model.best())
-        batches = list(_played(arena, policy, plays, seed, response))
-        gained = np.concatenate([checked_returns("the game", batch) for batch in batches])[:, i] - returns[:, i]
-        least, most = reward_ends(arena, batches, (least, most))
+        found = play(arena, policy, episodes=plays, seed=seed, deviation=response)
+        gained = checked_returns("the game", found)[:, i] - returns[:, i]
+        least, most = reward_ends(arena, found, (least, most))
         spread = arena.horizon * (most - least)
         gains[i] = gained.mean()
         low[i], high[i] = (end[0] for end in interval(gained[:, None], confidence, -spread, spread))
@@ -261,7 +262,7 @@ TRAINING = 1 << 40
 
 
 def _upper(
-    arena: Arena, policy: Any, model: Model, baseline: Sequence[Played], episodes: int, chance: float
+    arena: Arena, policy: Any, model: Model, baseline: Played, episodes: int, chance: float
 ) -> tuple[float, str]:
     """Return an upper bound on an agent's gap and what to note; inf where none holds.
 
@@ -277,46 +278,14 @@ def _upper(
     states = arena.most_states(episodes)
     bound = model.upper(span=high - low, low=low, states=states, episodes=episodes, chance=chance / 2)
     cap = arena.horizon * high
-    first = np.concatenate([batch.states[:, 0, model.agent] for batch in baseline])
+    first = baseline.states[:, 0, model.agent]
     start = np.where(first < len(bound), bound[np.minimum(first, len(bound) - 1)], cap)
-    own = np.concatenate([batch.returns[:, model.agent] for batch in baseline])
-    samples = start - own
+    samples = start - baseline.returns[:, model.agent]
     largest = arena.horizon * (high - low)
     found = -lower(-samples, chance / 2, -largest, largest)
     if found >= largest:
         return largest, "the upper bound of the empirical model says nothing yet: train for more episodes"
     return max(found, 0.0), ""
-
-
-def _played(arena: Arena, policy: Any, episodes: int, seed: int, deviation: Deviation | None = None) -> list[Played]:
-    """Play episodes in batches."""
-    edges = range(0, episodes, BATCH)
-    return [
-        arena.play(policy, range(first, min(first + BATCH, episodes)), seed=seed, deviation=deviation)
-        for first in edges
-    ]
-
-
-def is_arena(value: object) -> bool:
-    """Return whether something is an arena already."""
-    return callable(getattr(value, "play", None)) and callable(getattr(value, "most_states", None))
-
-
-def arena_of(game: Any, policy: Any, **given: Any) -> Arena:
-    """Return where a policy of a game, or of an environment, can be played."""
-    from tacit.environments.opening import opened
-
-    if is_arena(game):
-        found: Arena = game
-        return found
-    if is_game(game) and not hasattr(game, "observations"):
-        for name in (key for key, value in given.items() if value is not None):
-            raise TacitError(f"{name} is for environments without tables; {game!r} has its own")
-        fits = (MarkovPolicy, CertifiedPolicy)
-        if isinstance(policy, fits) and (policy.agents, policy.actions) != (game.agents, game.actions):
-            raise TacitError(f"the policy does not fit the game: {policy!r} for {game!r}")
-        return GameArena(game)
-    return opened(game, policy, **given)
 
 
 def _confidence(value: object) -> float:

@@ -8,10 +8,10 @@ from typing import Any
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.environments.adapters import Environment, environment, name_of
-from tacit.environments.arena import EnvironmentArena
 from tacit.environments.bounds import episode_bounds, stated_range
 from tacit.environments.game import EnvironmentGame
 from tacit.environments.observations import OVER, Encode, Observations, numberings
+from tacit.environments.play import EnvironmentArena
 from tacit.policies import observed
 
 

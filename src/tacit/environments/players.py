@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import singledispatch
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from tacit.core import streams
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
-from tacit.policies import CertifiedPolicy, MarkovPolicy
+from tacit.policies import MarkovPolicy, Part, RecordedPolicy
 
 
 @dataclass(frozen=True)
@@ -62,16 +63,21 @@ class Players(Protocol):
 
 def batch_players(policy: Any, actions: Sequence[int], draws: Draws, deviation: Deviation | None) -> Players:
     """Return the players of a batch."""
-    made: Players
-    if isinstance(policy, MarkovPolicy):
-        made = _MarkovBatch(policy, draws)
-    elif isinstance(policy, CertifiedPolicy):
-        made = _CertifiedBatch(policy, draws)
-    elif callable(getattr(policy, "part", None)):
-        made = _PartsBatch(policy, draws)
-    else:
-        raise TacitError(f"policy is {brief(policy)}; it must be a policy, as from tacit.learn or tacit.solve")
+    made = _batch(policy, draws)
     return made if deviation is None else _Deviating(made, deviation, draws, actions[deviation.agent])
+
+
+@singledispatch
+def _batch(policy: Any, draws: Draws) -> Players:
+    """Return how a policy plays a batch; one of another kind plays its parts."""
+    return _PartsBatch(policy, draws)
+
+
+def parts_of(policy: Any, agents: int) -> list[Part]:
+    """Return each agent's part, which acts alone: `part.begin(seed)`, then `part.act(h, s)` step by step."""
+    if not callable(getattr(policy, "part", None)):
+        raise TacitError(f"policy is {brief(policy)}; it must be a policy, as from tacit.learn or tacit.solve")
+    return [policy.part(i) for i in range(agents)]
 
 
 @dataclass
@@ -89,6 +95,7 @@ class _Deviating:
         return chosen
 
 
+@_batch.register(MarkovPolicy)
 class _MarkovBatch:
     def __init__(self, policy: MarkovPolicy, draws: Draws) -> None:
         self.policy, self.draws = policy, draws
@@ -104,16 +111,20 @@ class _MarkovBatch:
         return np.stack([_picked(own[step], states[:, i], self.draws.own[i][:, h]) for i, own in pairs], axis=1)
 
 
-class _CertifiedBatch:
-    def __init__(self, policy: CertifiedPolicy, draws: Draws) -> None:
+@_batch.register(RecordedPolicy)
+class _RecordedBatch:
+    def __init__(self, policy: RecordedPolicy, draws: Draws) -> None:
         self.policy, self.draws = policy, draws
-        self.k = policy.first(draws.common[:, -1])
+        self.k = [policy.first(draws.common[:, -1])] * len(policy.records)  # the index in each record
 
     def act(self, h: int, states: IntArray) -> IntArray:
-        policy, known = self.policy, states[:, 0] < self.policy.states
-        s = np.minimum(states[:, 0], policy.states - 1)
-        self.k = np.where(known, policy.earlier(h, self.k, s, self.draws.common[:, h]), -1)
-        return np.stack([policy._drawn(i, self.k, h, self.draws.own[i][:, h]) for i in range(policy.agents)], axis=1)
+        chosen = []
+        for r, record in enumerate(self.policy.records):
+            known, s = states[:, r] < record.states, np.minimum(states[:, r], record.states - 1)
+            self.k[r] = np.where(known, record.earlier(h, self.k[r], s, self.draws.common[:, h]), -1)
+            own = self.draws.own[r : r + len(record.actions)]
+            chosen += [record.draw(i, self.k[r], h, u[:, h]) for i, u in enumerate(own)]
+        return np.stack(chosen, axis=1)
 
 
 class _PartsBatch:
@@ -121,7 +132,7 @@ class _PartsBatch:
 
     def __init__(self, policy: Any, draws: Draws) -> None:
         seeds = (draws.common[:, 0] * 2**31).astype(np.int64).tolist()
-        self.parts = [[policy.part(i) for i in range(policy.agents)] for _ in seeds]
+        self.parts = [parts_of(policy, draws.own.shape[0]) for _ in seeds]
         for row, seed in zip(self.parts, seeds, strict=True):
             for part in row:
                 part.begin(seed)
@@ -139,13 +150,11 @@ def _picked(cumulated: FloatArray, states: IntArray, u: FloatArray) -> IntArray:
     return np.where(known, found, (u * A).astype(np.int64))
 
 
-class single_players:
+class EpisodePlayers:
     """All agents in one episode after the other, each with its own part."""
 
     def __init__(self, policy: Any, actions: Sequence[int], deviation: Deviation | None) -> None:
-        if not callable(getattr(policy, "part", None)):
-            raise TacitError(f"policy is {brief(policy)}; it must be a policy, as from tacit.learn or tacit.solve")
-        self.parts = [policy.part(i) for i in range(len(actions))]
+        self.parts = parts_of(policy, len(actions))
         self.known = _known(policy, len(actions))
         self.actions, self.deviation = list(actions), deviation
         self.table = None if deviation is None else deviation.table.tolist()
@@ -176,5 +185,5 @@ class single_players:
 
 def _known(policy: Any, agents: int) -> list[int]:
     """Return how many states each agent's part knows."""
-    each = getattr(policy, "each", None)
-    return [own.states for own in each] if each is not None else [getattr(policy, "states", sys.maxsize)] * agents
+    known = getattr(policy, "known_states", lambda agent: getattr(policy, "states", sys.maxsize))
+    return [known(i) for i in range(agents)]

@@ -22,7 +22,7 @@ import numpy as np
 
 from tacit.core import memory
 from tacit.core.types import FloatArray, IntArray
-from tacit.environments.arena import Played
+from tacit.environments.play import Played
 
 #: The constant c of the bonus while learning.
 CURIOSITY = 0.15

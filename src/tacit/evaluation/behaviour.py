@@ -1,6 +1,6 @@
 """What a policy does at each step and state: how likely it gets there, and what is played there on average.
 
-For a Markov policy that is the policy itself. A certified policy also depends on a hidden index, which all agents draw
+For a Markov policy that is the policy itself. A recorded policy also depends on a hidden index, which all agents draw
 from the common seed; here it is averaged out, exactly, by following the distribution of (state, index) forwards.
 """
 
@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.core import memory
+from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.certified import averages
@@ -23,15 +24,13 @@ from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame, check_exact
 from tacit.games.tabular import TabularGame
 from tacit.policies import Policy
-from tacit.policies.certified import CertifiedPolicy
+from tacit.policies.deployed import DeployedPolicy
 from tacit.policies.markov import MarkovPolicy
-from tacit.policies.sampled import SampledPolicy
-from tacit.policies.thinned import ThinnedPolicy
+from tacit.policies.recorded import RecordedPolicy
+from tacit.policies.visits import Visits
 
 #: Joint actions up to which joint distributions are kept, and numbers that are worked on at once.
 _JOINT, _NUMBERS = 4096, 2_000_000
-
-Recorded = CertifiedPolicy | SampledPolicy
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,14 +88,13 @@ def behaviour(game: ExactGame, policy: Policy) -> Behaviour:
         reach = occupancy(game, policy)
         tables = tuple(_every(policy.marginal(i), game.horizon) for i in range(game.agents))
         return Behaviour(reach, tables, None if policy.product else _every(policy.probs[0], game.horizon), False)
-    if isinstance(policy, CertifiedPolicy | SampledPolicy):
+    if isinstance(policy, RecordedPolicy):
         policy.check_fits(game)
-        return _mixed(game, policy, followed(game, policy))
-    if isinstance(policy, ThinnedPolicy):
-        if (policy.states, policy.actions, policy.horizon) != (game.states, game.actions, game.horizon):
-            raise TacitError(f"the policy does not fit the game: {policy!r} for {game!r}")
+        return _mixed(game, policy.record, followed(game, policy))
+    if isinstance(policy, DeployedPolicy):
+        policy.check_fits(game)
         return _mixed(game, policy, _walked(game, policy))
-    raise TacitError(f"policy is {brief(policy)}; agents that see different things have no distribution by state")
+    raise TacitError(f"policy is {brief(policy)}; it must be a policy, as from tacit.solve or tacit.learn")
 
 
 def _every(table: FloatArray, horizon: int) -> FloatArray:
@@ -127,7 +125,7 @@ class Place(NamedTuple):
     weight: FloatArray  # [n] what each of them counts
 
 
-def _mixed(game: ExactGame, policy: Recorded | ThinnedPolicy, places: Iterator[Place]) -> Behaviour:
+def _mixed(game: ExactGame, policy: Visits | DeployedPolicy, places: Iterator[Place]) -> Behaviour:
     """Add up what is played."""
     grid = (game.horizon, game.states)
     size = math.prod(game.actions)
@@ -142,9 +140,9 @@ def _mixed(game: ExactGame, policy: Recorded | ThinnedPolicy, places: Iterator[P
         for part in _blocks(len(k), size if joint is not None else sum(game.actions)):
             mu = distributions(policy, k[part], h)
             for own, row in zip(sums, mu, strict=True):
-                own += weight[part] @ row
+                own += dot(weight[part], row)
             if together is not None:
-                together += weight[part] @ products(mu)
+                together += dot(weight[part], products(mu))
         if total > 0:
             for i, own in enumerate(sums):
                 marginals[i][h, s] = own / total
@@ -156,8 +154,8 @@ def _mixed(game: ExactGame, policy: Recorded | ThinnedPolicy, places: Iterator[P
     return Behaviour(reach, tuple(marginals), whole, True)
 
 
-def followed(game: ExactGame, policy: Recorded, deviation: Deviation | None = None) -> Iterator[Place]:
-    """Follow the hidden index of a certified policy from the first step to the last.
+def followed(game: ExactGame, policy: RecordedPolicy, deviation: Deviation | None = None) -> Iterator[Place]:
+    """Follow the hidden index of a recorded policy from the first step to the last.
 
     With a `deviation` one agent plays that instead, whatever the index is.
     """
@@ -170,8 +168,8 @@ def followed(game: ExactGame, policy: Recorded, deviation: Deviation | None = No
         for s, (index, weight) in enumerate(at):
             if weight.sum() + lost[s] <= 0:
                 continue
-            k = policy.visits(h, s)
-            since, means = averages(policy, k, h, s)
+            k = policy.record.visits(h, s)
+            since, means = averages(policy.record, k, h, s)
             share = np.zeros(len(since))
             np.add.at(share, np.searchsorted(since, index, side="right") - 1, weight)
             share[0] += lost[s]
@@ -184,7 +182,7 @@ def followed(game: ExactGame, policy: Recorded, deviation: Deviation | None = No
                 for part in _blocks(len(held), game.joint_actions + game.states if _tables(game) else 1):
                     visits, counts = place.k[part], place.weight[part]
                     moved = counts[:, None] * next_states(
-                        game, h, s, deviated(distributions(policy, visits, h), deviation, h, s)
+                        game, h, s, deviated(distributions(policy.record, visits, h), deviation, h, s)
                     )
                     for s_next in np.flatnonzero(moved.any(axis=0)):
                         some = moved[:, s_next] > 0
@@ -193,8 +191,8 @@ def followed(game: ExactGame, policy: Recorded, deviation: Deviation | None = No
         lost = left
 
 
-def _walked(game: ExactGame, policy: ThinnedPolicy) -> Iterator[Place]:
-    """Follow the nodes of a thinned policy; node 0 is even play to the end."""
+def _walked(game: ExactGame, policy: DeployedPolicy) -> Iterator[Place]:
+    """Follow the nodes of a deployed policy; node 0 is even play to the end."""
     node = np.bincount(policy.first, minlength=policy.nodes) / len(policy.first)
     at = game.initial[:, None] * node  # [S, nodes]
     for h in range(game.horizon):
@@ -215,13 +213,9 @@ def _walked(game: ExactGame, policy: ThinnedPolicy) -> Iterator[Place]:
         at = following
 
 
-def distributions(policy: Recorded | ThinnedPolicy, k: IntArray, h: int) -> list[FloatArray]:
+def distributions(held: Visits | DeployedPolicy, k: IntArray, h: int) -> list[FloatArray]:
     """Return for each agent the distributions [n, A_i] of visits or rows."""
-    if isinstance(policy, ThinnedPolicy):
-        from tacit.policies.certified import columns, restored
-
-        return [restored(policy.stored[k][:, own]) for own in columns(policy.actions)]
-    return [policy.distributions(i, k, h) for i in range(policy.agents)]
+    return [held.distributions(i, k, h) for i in range(len(held.actions))]
 
 
 def products(mu: list[FloatArray]) -> FloatArray:
@@ -240,7 +234,8 @@ def next_states(game: ExactGame, h: int, s: int, mu: list[FloatArray]) -> FloatA
         moved: FloatArray = np.einsum("na,nat->nt", mu[0], following[:, 0])
         return moved
     matrix = transitions_of(game, h, s)
-    return products(mu) @ matrix
+    onward: FloatArray = dot(products(mu), matrix)
+    return onward
 
 
 def transitions_of(game: TabularGame, h: int, s: int) -> FloatArray:

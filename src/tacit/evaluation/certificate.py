@@ -28,6 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.core import generics, memory
+from tacit.core.elementary import dot
 from tacit.core.lanes import plain
 from tacit.core.ownership import locked
 from tacit.core.types import FloatArray, IntArray
@@ -40,6 +41,11 @@ from tacit.games.count_tables import CountTables
 from tacit.games.exact import ExactGame
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.storage import rounded
+
+
+def bound_source(game: ExactGame) -> str:
+    """Return what a gap of a certified policy is: in a game of one step the bound is the gap itself."""
+    return "exact" if game.horizon == 1 else "certificate"
 
 
 class Certificate(NamedTuple):
@@ -255,14 +261,14 @@ def _read(game: ExactGame, cert: Certificate, value: FloatArray, q: FloatArray) 
     if isinstance(game, CountGame):  # all agents at once: there may be many
         S, N, B, A = q.shape
         picked = _picked(q.reshape(S * N, B, A), cert.choice[:S].reshape(S * N, B)).sum(axis=1)
-        crowd = game.initial @ value
-        return Bound(crowd, game.initial @ picked.reshape(S, N) - crowd)
+        crowd = dot(game.initial, value)
+        return Bound(crowd, dot(game.initial, picked.reshape(S, N)) - crowd)
     for i, size in enumerate(game.actions):
         told = size if q.shape[2] > 1 else 1
         own = q[:, i, :told, :size]
         fixed = cert.choice[: game.states, i, :told]
-        values[i] = game.initial @ value[:, i]
-        gaps[i] = game.initial @ _picked(own, fixed).sum(axis=1) - values[i]
+        values[i] = dot(game.initial, value[:, i])
+        gaps[i] = dot(game.initial, _picked(own, fixed).sum(axis=1)) - values[i]
     return Bound(values, gaps)
 
 

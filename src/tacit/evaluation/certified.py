@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.core import check
+from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.contraction import own_payoffs
@@ -19,15 +20,12 @@ from tacit.evaluation.seats import expected, seats, table
 from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame
 from tacit.games.tabular import TabularGame
-from tacit.policies.certified import CertifiedPolicy
 from tacit.policies.markov import MarkovPolicy
-from tacit.policies.sampled import SampledPolicy
-from tacit.policies.stages import stage_lengths
+from tacit.policies.recorded import RecordedPolicy
+from tacit.policies.visits import Visits
 
 _BLOCK = 4096  # visits that are worked on at once, at most
 _NUMBERS = 8_000_000  # and numbers that they take in a counting game
-
-Recorded = CertifiedPolicy | SampledPolicy
 
 
 class History(NamedTuple):
@@ -44,41 +42,41 @@ class History(NamedTuple):
         return np.searchsorted(self.since, k, side="right") - 1
 
 
-def certified_bound(game: ExactGame, policy: Recorded, kind: str) -> tuple[FloatArray, FloatArray]:
-    """Return the exact values [N] of a certified policy, and upper bounds [N] on its cce or ce gaps."""
+def certified_bound(game: ExactGame, policy: RecordedPolicy, kind: str) -> tuple[FloatArray, FloatArray]:
+    """Return the exact values [N] of a recorded policy, and upper bounds [N] on its cce or ce gaps."""
     policy.check_fits(game)
     if kind not in ("cce", "ce"):
         check.choice("gap", kind, ["nash", "cce", "ce"])
-        raise TacitError("a nash gap needs a product policy, and a certified one is correlated; use gap='cce' or 'ce'")
-    after = histories(game, policy, kind)[0]
+        raise TacitError("a nash gap needs a product policy, and a recorded one is correlated; use gap='cce' or 'ce'")
+    after = histories(game, policy.record, kind)[0]
     episodes = np.array([policy.episodes]) if policy.start == "latest" else np.arange(policy.episodes)
     values, gaps = np.zeros(game.agents), np.zeros(game.agents)
     for s in np.flatnonzero(game.initial):
         held = after[s]
         share = np.bincount(held.at(episodes), minlength=len(held.since)) / len(episodes)
-        value = share @ held.V
+        value = dot(share, held.V)
         values += game.initial[s] * value
         for i in range(game.agents):
-            mean = np.tensordot(share, held.q[i], axes=1)  # averaged over the episodes before the maximum
+            mean = dot(share, held.q[i])  # averaged over the episodes before the maximum
             gaps[i] += game.initial[s] * (mean.max(axis=1).sum() - value[i])
     return values, gaps
 
 
-def histories(game: ExactGame, policy: Recorded, kind: str, *, apart: bool = False) -> list[list[History]]:
+def histories(game: ExactGame, record: Visits, kind: str, *, apart: bool = False) -> list[list[History]]:
     """Return what was in force at each step and state, [H][S]; of later steps only where it is taken `apart`."""
     even = deviations(game, MarkovPolicy.uniform(game), "nash")
     after: list[History] = []
     kept: list[list[History]] = []
     for h in reversed(range(game.horizon)):
         value, best = even.V[:, h], even.best
-        after = [_history(game, policy, kind, h, s, after, value[:, s], best, apart) for s in range(game.states)]
+        after = [_history(game, record, kind, h, s, after, value[:, s], best, apart) for s in range(game.states)]
         kept = [after, *kept] if apart else [after]
     return kept
 
 
 def _history(
     game: ExactGame,
-    policy: Recorded,
+    record: Visits,
     kind: str,
     h: int,
     s: int,
@@ -88,7 +86,7 @@ def _history(
     apart: bool,
 ) -> History:
     """Compute what was in force at (h, s), from the same for the next step."""
-    k = policy.visits(h, s)
+    k = record.visits(h, s)
     each = kind == "ce" or apart  # whether deviations are kept for each action that the agent is told
     value, q = np.zeros((len(k), game.agents)), [np.zeros((len(k), a if each else 1, a)) for a in game.actions]
     chance = [np.zeros((len(k), a if apart else 0)) for a in game.actions]
@@ -98,12 +96,12 @@ def _history(
     for begin in range(0, len(k), block):
         part = slice(begin, begin + block)
         if isinstance(game, CountGame):
-            mu_all = _add_crowd(game, policy, each, h, s, k[part], after, value[part], [own[part] for own in q])
+            mu_all = _add_crowd(game, record, each, h, s, k[part], after, value[part], [own[part] for own in q])
             if apart:
                 for i in range(game.agents):
                     chance[i][part] = mu_all[:, i]
             continue
-        mu = [policy.distributions(i, k[part], h) for i in range(game.agents)]
+        mu = [record.distributions(i, k[part], h) for i in range(game.agents)]
         stay, leave = _payoffs(game, h, s, k[part], after)
         for i in range(game.agents):
             value[part, i] = (own_payoffs(stay[i], mu, i) * mu[i]).sum(axis=1)
@@ -111,7 +109,7 @@ def _history(
             q[i][part] = mu[i][:, :, None] * gain if each else gain
             if apart:
                 chance[i][part] = mu[i]
-    since, means = averages(policy, k, h, s)
+    since, means = averages(record, k, h, s)
     V = np.concatenate([even_value[None], means(value)])
     if isinstance(game, CountGame):
         rows = table(MarkovPolicy.uniform(game).at(0))[s : s + 1]
@@ -152,7 +150,7 @@ def _payoffs(
 
 def _add_crowd(
     game: CountGame,
-    policy: Recorded,
+    record: Visits,
     each: bool,
     h: int,
     s: int,
@@ -165,7 +163,7 @@ def _add_crowd(
 
     The values [n, N] and the deviations' values, for each agent [n, B, A], are written.
     """
-    mu = policy.tables(k, h)  # [n, N, A]
+    mu = record.tables(k, h)  # [n, N, A]
     seat = seats(game, h, np.full(len(k), s), mu)
     stay, leave = seat.reward, seat.reward
     if after:
@@ -180,17 +178,12 @@ def _add_crowd(
     return mu
 
 
-def averages(policy: Recorded, k: IntArray, h: int, s: int) -> tuple[IntArray, Means]:
+def averages(record: Visits, k: IntArray, h: int, s: int) -> tuple[IntArray, Means]:
     """Return from when each average of the visits of (h, s) in episodes k is in force, and how to average."""
-    if isinstance(policy, SampledPolicy):
-        ends, until = policy.stage_ends(h, s)
-        return np.concatenate([[0], until + 1]), Means(ends, policy.horizon)
-    if policy.rule == "rate":
-        return np.concatenate([[0], k + 1]), Means(None, policy.horizon)
-    lengths = stage_lengths(policy.horizon, max(len(k), 1))
-    ends = np.cumsum(lengths)
-    ends = ends[ends <= len(k)]
-    return np.concatenate([[0], k[ends - 1] + 1]), Means(ends, policy.horizon)
+    if record.rule == "rate":
+        return np.concatenate([[0], k + 1]), Means(None, record.horizon)
+    ends, until = record.stage_ends(h, s)
+    return np.concatenate([[0], until + 1]), Means(ends, record.horizon)
 
 
 class Means(NamedTuple):

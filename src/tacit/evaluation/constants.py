@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from tacit.core.elementary import pow
+
 
 def smooth(agents: int, actions: int, horizon: int) -> float:
     """Return 4·N·A_max·H³, a Lipschitz constant of the potential's gradient. [Mao2022, lemma:smoothness]"""
@@ -39,12 +41,12 @@ def storm(agents: int, actions: int, horizon: int, exploration: float, b: float 
     same L that the potential's gradient is Lipschitz with, so L is the larger of √(N²·A_max³·H³/ε̃³) and 4·N·A_max·H³.
     """
     sigma2 = agents * actions**2 * horizon**4 / exploration
-    estimator = math.sqrt(agents**2 * actions**3 * horizon**3 / exploration**3)
+    estimator = math.sqrt(agents**2 * actions**3 * horizon**3 / (exploration * exploration * exploration))
     L = max(estimator, smooth(agents, actions, horizon))
     return Storm(
-        k=b * sigma2 ** (1 / 3) / L,
+        k=b * float(pow(sigma2, 1 / 3)) / L,
         w=sigma2 * max((4 * b) ** 3, 2.0, (32 * b + 1 / (7 * b**2)) ** 3 / 64),
-        c=L**2 * (32 + 1 / (7 * b**3)),
+        c=L * L * (32 + 1 / (7 * b**3)),
         sigma2=sigma2,
         L=L,
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from tacit.core import memory
+from tacit.core.elementary import dot
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.seats import Seat, expected, kinds, seats, table
 from tacit.games.count import CountGame
@@ -60,7 +61,7 @@ def gained_alike(game: CountGame, old: FloatArray, new: FloatArray) -> float | N
         following = seat.next[:, 0].reshape(N, S, A, S)
         V = ((reward + np.einsum("msat,mt->msa", following, V)) * rows).sum(axis=2)
         V_moved = ((reward + np.einsum("msat,mt->msa", following, V_moved)) * rows_moved).sum(axis=2)
-    return float(((V_moved - V) @ game.initial).sum())
+    return float(dot(V_moved - V, game.initial).sum())
 
 
 def crowd_values(game: CountGame, policy: MarkovPolicy) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -75,5 +76,5 @@ def crowd_values(game: CountGame, policy: MarkovPolicy) -> tuple[FloatArray, Flo
     d = np.zeros((H, S))
     d[0] = game.initial
     for h in range(H - 1):
-        d[h + 1] = d[h] @ step[h]
+        d[h + 1] = dot(d[h], step[h])
     return V, q, d

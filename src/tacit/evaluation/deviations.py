@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.core import check, memory
+from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.contraction import own_payoffs, own_payoffs_correlated, swap_payoffs
@@ -163,4 +164,4 @@ def best_response(game: ExactGame, policy: MarkovPolicy, agent: int) -> BestResp
     check_exact(game)
     i = check.integer("agent", agent, least=0, most=game.agents - 1)
     found = deviations(game, policy, "cce")
-    return BestResponse(found.choices[i], found.best[i], float(found.best[i, 0] @ game.initial))
+    return BestResponse(found.choices[i], found.best[i], float(dot(found.best[i, 0], game.initial)))

@@ -1,9 +1,9 @@
-"""All Nash equilibria of a small two-player game in one state."""
+"""All Nash equilibria of a small two-player game that is played once."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from tacit.core.ownership import Owned
 from tacit.core.table import Cell, Document, Table
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation import bimatrix
-from tacit.evaluation.gaps import evaluate
 from tacit.games.exact import with_tables
 from tacit.games.naming import action_names
 from tacit.games.tabular import TabularGame
@@ -21,7 +20,10 @@ from tacit.policies.markov import MarkovPolicy
 
 @dataclass(frozen=True, eq=False)
 class Equilibria:
-    """All extreme equilibria of a two-player game that is played once.
+    """All extreme equilibria of a two-player game that is played once, enumerated in exact arithmetic.
+
+    Payoffs with at most 12 decimals are taken as these decimals, others as the binary fractions that their floats are;
+    each probability is the float nearest to the exact one.
 
     Attributes
     ----------
@@ -29,14 +31,14 @@ class Equilibria:
     policies : tuple of MarkovPolicy
     values : array [E, 2]
     gap : float
-        The largest exact nash gap of them: rounding.
+        The largest nash gap of them: what rounding their probabilities to floats costs.
     component : int array [E]
         Which connected set each belongs to. A set with several holds infinitely many equilibria: those that share a
         strategy can be mixed.
     degenerate : bool
         Whether some mixture of k actions has more than k best responses.
     sure : bool
-        Whether there is surely no other. Payoffs that differ by many orders of magnitude may leave doubt.
+        Whether there is surely no other: always true.
 
     Examples
     --------
@@ -51,7 +53,7 @@ class Equilibria:
     gap: float
     component: IntArray
     degenerate: bool
-    sure: bool
+    sure: ClassVar[bool] = True
 
     def __len__(self) -> int:
         return len(self.policies)
@@ -66,8 +68,7 @@ class Equilibria:
         """How many there are, in words."""
         if not self.infinite:
             number = "1 equilibrium" if len(self) == 1 else f"{len(self)} equilibria"
-            more = ", and no other" if self.sure else " found; rounding leaves open whether there are more"
-            return number + more
+            return f"{number}, and no other"
         sets = len(set(self.component.tolist()))
         return (
             f"infinitely many equilibria, in {sets} connected {'set' if sets == 1 else 'sets'}; listed are the "
@@ -121,7 +122,7 @@ def enumerable(game: Any) -> bool:
 
 
 def equilibria(game: TabularGame) -> Equilibria:
-    """Return all extreme Nash equilibria of a two-player game that is played once, in one state.
+    """Return all extreme Nash equilibria of a two-player game that is played once, in one state, degenerate or not.
 
     Parameters
     ----------
@@ -156,11 +157,8 @@ def equilibria(game: TabularGame) -> Equilibria:
         policy = MarkovPolicy([Owned(x[None, None].copy()), Owned(y[None, None].copy())])
         policy.game = game
         policies.append(policy)
-    if not policies:
-        raise TacitError(
-            f"no equilibrium of {game!r} is found: its payoffs differ by too many orders of magnitude; "
-            f"tacit.solve(game, 'nash', method='learn') approximates one"
-        )
-    values = np.stack([np.einsum("kmn,m,n->k", payoffs, x, y) for x, y in zip(found.rows, found.columns, strict=True)])
-    gap = max(evaluate(game, policy).gap for policy in policies)
-    return Equilibria(game, tuple(policies), values, gap, found.component, found.degenerate, found.sure)
+    worth = [found.columns @ payoffs[0].T, found.rows @ payoffs[1]]  # of each action against the other's mixture
+    values = np.stack([(own * mine).sum(axis=1) for own, mine in zip(worth, found[:2], strict=True)], axis=1)
+    best = np.stack([own.max(axis=1) for own in worth], axis=1)
+    gap = float(np.maximum(best - values, 0.0).max())
+    return Equilibria(game, tuple(policies), values, gap, found.component, found.degenerate)

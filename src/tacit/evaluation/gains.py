@@ -20,10 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check, memory
+from tacit.core.elementary import dot
 from tacit.core.table import Cell, Document, Table, number
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.behaviour import followed
-from tacit.evaluation.certified import Recorded, histories
+from tacit.evaluation.certified import histories
 from tacit.evaluation.contraction import own_payoffs, swap_payoffs
 from tacit.evaluation.crowd import crowd_gains
 from tacit.evaluation.deviations import deviations
@@ -33,9 +34,8 @@ from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame, check_exact, with_tables
 from tacit.games.naming import action_names, state_name
 from tacit.games.tabular import TabularGame
-from tacit.policies.certified import CertifiedPolicy
 from tacit.policies.markov import MarkovPolicy
-from tacit.policies.sampled import SampledPolicy
+from tacit.policies.recorded import RecordedPolicy
 
 #: One term of a gap.
 TERM = np.dtype(
@@ -64,7 +64,7 @@ class DeviationTable:
     game : TabularGame or CountGame
     kind : {"nash", "cce", "ce"}
     exact : bool
-        Whether the gaps are exact; those of certified policies are exact upper bounds.
+        Whether the gaps are exact; over several steps those of certified policies are exact upper bounds.
     gaps : array [N]
         As `tacit.evaluate` has them.
     sums : array [N]
@@ -151,13 +151,15 @@ class DeviationTable:
         return self.show()._repr_html_()
 
 
-def deviation_table(game: ExactGame, policy: MarkovPolicy | Recorded, *, gap: str | None = None) -> DeviationTable:
+def deviation_table(
+    game: ExactGame, policy: MarkovPolicy | RecordedPolicy, *, gap: str | None = None
+) -> DeviationTable:
     """Take a policy's gap apart: which agent gains what by playing what instead of what, at which step and state.
 
     Parameters
     ----------
     game : TabularGame or CountGame
-    policy : MarkovPolicy, CertifiedPolicy or SampledPolicy
+    policy : MarkovPolicy, RecordedPolicy
     gap : {"nash", "cce", "ce"}, optional
         As for `tacit.evaluate`.
 
@@ -178,7 +180,7 @@ def deviation_table(game: ExactGame, policy: MarkovPolicy | Recorded, *, gap: st
     """
     check_exact(game)
     found = evaluate(game, policy, gap=gap)
-    if isinstance(policy, CertifiedPolicy | SampledPolicy):
+    if isinstance(policy, RecordedPolicy):
         pieces = _certified_terms(game, policy, found.kind)
     elif isinstance(game, CountGame) and policy.product:
         pieces = _crowd_terms(game, policy)
@@ -227,21 +229,21 @@ def _crowd_terms(game: CountGame, policy: MarkovPolicy) -> list[npt.NDArray[Any]
     return pieces
 
 
-def _certified_terms(game: ExactGame, policy: Recorded, kind: str) -> list[npt.NDArray[Any]]:
+def _certified_terms(game: ExactGame, policy: RecordedPolicy, kind: str) -> list[npt.NDArray[Any]]:
     """Take the certificate's bound apart: its deviator knows the hidden index from the second step on."""
-    kept = policy.episodes if getattr(policy, "rule", "stage") == "rate" else policy.episodes // 4
+    kept = policy.episodes if policy.rule == "rate" else policy.episodes // 4
     needed = memory.floats(kept * game.horizon, sum(a * (a + 1) for a in game.actions))
     memory.require(needed, "the deviations of a certified policy")
-    held = histories(game, policy, kind, apart=True)
+    held = histories(game, policy.record, kind, apart=True)
     pieces = []
     for h, s, share, _, _ in followed(game, policy):
         for i, q in enumerate(held[h][s].q):  # [J, b, a]: told b, play a
-            entries = np.tensordot(share, q, axes=1)[None] if h == 0 else share[:, None, None] * q
+            entries = dot(share, q)[None] if h == 0 else share[:, None, None] * q
             top = entries.argmax(axis=2) if kind == "ce" else entries.sum(axis=1).argmax(axis=1)[:, None]
             play = np.broadcast_to(top, entries.shape[:2])
             gain = np.take_along_axis(entries, play[..., None], axis=2)[..., 0] - np.diagonal(entries, axis1=1, axis2=2)
             chance = held[h][s].told[i]  # [J, b]
-            weight = share[:, None] * chance if h else (share @ chance)[None]
+            weight = share[:, None] * chance if h else dot(share, chance)[None]
             for a in np.unique(play):
                 some = play == a
                 total, count = np.where(some, gain, 0).sum(axis=0), np.where(some, weight, 0).sum(axis=0)

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.core import check
+from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
 from tacit.core.table import Document, Table, number
 from tacit.core.types import FloatArray
+from tacit.evaluation.certificate import bound_source
 from tacit.evaluation.certified import certified_bound
 from tacit.evaluation.contraction import own_payoffs
 from tacit.evaluation.crowd import crowd_gains
@@ -17,9 +19,8 @@ from tacit.evaluation.deviations import deviations
 from tacit.evaluation.values import occupancy
 from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame, check_exact
-from tacit.policies.certified import CertifiedPolicy
 from tacit.policies.markov import MarkovPolicy, check_policy
-from tacit.policies.sampled import SampledPolicy
+from tacit.policies.recorded import RecordedPolicy
 
 #: Rounding that a gap may show below zero, relative to the largest return in absolute value.
 ROUNDING = 1e-9
@@ -34,7 +35,7 @@ class Evaluation:
     values : array [N]
         Expected return from the initial distribution.
     gaps : array [N]
-        Gain of each agent's best deviation: exact for a Markov policy, an upper bound for a certified one.
+        Gain of each agent's best deviation: exact for a Markov policy and in a game of one step, else an upper bound.
     gap : float
         The largest of them.
     kind : {"nash", "cce", "ce"}
@@ -63,17 +64,15 @@ class Evaluation:
         return Document(f"{self.kind} gap {sign} {number(self.gap)}", [table, *more])._repr_html_()
 
 
-def evaluate(
-    game: ExactGame, policy: MarkovPolicy | CertifiedPolicy | SampledPolicy, *, gap: str | None = None
-) -> Evaluation:
+def evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy, *, gap: str | None = None) -> Evaluation:
     """Evaluate a policy by backward induction: what `tacit.evaluate` does with tables, without the ways to play.
 
-    Exact for Markov policies; for certified and sampled ones the gaps are upper bounds.
+    Exact for Markov policies and games of one step; otherwise the gaps of recorded ones are upper bounds.
 
     Parameters
     ----------
     game : TabularGame or CountGame
-    policy : MarkovPolicy, CertifiedPolicy or SampledPolicy
+    policy : MarkovPolicy, RecordedPolicy
     gap : {"nash", "cce", "ce"}, optional
         Which deviations count; by default nash for a product policy and cce for a correlated one.
 
@@ -91,19 +90,19 @@ def evaluate(
     Evaluation(values=array([5., 5.]), gaps=array([0., 0.]), gap=0.0, kind='ce', exact=True)
     """
     check_exact(game)
-    exact = not isinstance(policy, CertifiedPolicy | SampledPolicy)
-    if isinstance(policy, CertifiedPolicy | SampledPolicy):
+    exact = not isinstance(policy, RecordedPolicy) or bound_source(game) == "exact"
+    if isinstance(policy, RecordedPolicy):
         kind = gap if gap is not None else "cce"
         values, gaps = certified_bound(game, policy, kind)
     else:
         check_policy(policy)
         kind = gap if gap is not None else ("nash" if policy.product else "cce")
         found = deviations(game, policy, kind)
-        values = found.V[:, 0] @ game.initial
-        gaps = found.best[:, 0] @ game.initial - values
+        values = dot(found.V[:, 0], game.initial)
+        gaps = dot(found.best[:, 0], game.initial) - values
     scale = game.horizon * max(abs(game.reward_range[0]), abs(game.reward_range[1]), 1e-300)
     # who ignores a correlated draw may do worse than who follows it, and then stays: a gain of zero
-    may_lose = kind == "cce" and (isinstance(policy, CertifiedPolicy | SampledPolicy) or not policy.product)
+    may_lose = kind == "cce" and (isinstance(policy, RecordedPolicy) or not policy.product)
     if not may_lose and gaps.min() < -ROUNDING * scale:  # not an assert: it must hold under python -O too
         raise RuntimeError(f"a gap came out negative ({gaps.min()}): a defect of tacit, please report it")
     gaps = np.maximum(gaps, 0.0)
@@ -171,13 +170,13 @@ def l2_gap(game: ExactGame, policy: MarkovPolicy, *, tie: float = 1e-9) -> float
     if isinstance(game, CountGame):
         for h, gains in enumerate(crowd_gains(game, policy, best)):
             away = [distances_to_best(own, gains[:, i], slack) for i, own in enumerate(policy.at(h))]
-            total += float(d[h] @ np.sum(away, axis=0))
+            total += float(dot(d[h], np.sum(away, axis=0)))
         return total
     for h in range(game.horizon):
         rows = policy.at(h)
         payoffs = game.step_rewards(h) + game.expect(h, best[:, h + 1])
         for i, own in enumerate(rows):
-            total += float(d[h] @ distances_to_best(own, own_payoffs(payoffs[i], rows, i), slack))
+            total += float(dot(d[h], distances_to_best(own, own_payoffs(payoffs[i], rows, i), slack)))
     return total
 
 

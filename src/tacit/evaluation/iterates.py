@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tacit.core.elementary import dot
 from tacit.core.types import FloatArray
 from tacit.evaluation.contraction import own_payoffs
 from tacit.evaluation.gaps import distances_to_best, tie_slack
@@ -64,8 +65,8 @@ def evaluate_iterates(game: TabularGame, table: FloatArray) -> IterateMeasures:
             gain = own_payoffs((reward[i] + leave[:, i]).reshape(n * S, *game.actions), rows, i)
             best[:, i] = gain.max(axis=1).reshape(n, S)
             away += distances_to_best(own, gain, slack).reshape(n, S)
-    values = V @ game.initial
-    return IterateMeasures(values, np.maximum(best @ game.initial - values, 0.0), away @ game.initial)
+    values = dot(V, game.initial)
+    return IterateMeasures(values, np.maximum(dot(best, game.initial) - values, 0.0), dot(away, game.initial))
 
 
 def _ahead(game: TabularGame, h: int, values: FloatArray) -> FloatArray:

@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.core.elementary import dot
 from tacit.core.types import FloatArray
 from tacit.evaluation.behaviour import Deviation, behaviour, deviated, distributions, even_play, followed, products
-from tacit.evaluation.certified import Recorded
 from tacit.evaluation.deviations import deviations
 from tacit.evaluation.seats import seats
 from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame
 from tacit.policies.markov import MarkovPolicy
+from tacit.policies.recorded import RecordedPolicy
 
 _BLOCK = 4096  # visits that are worked on at once
 
 
-def lower_bounds(game: ExactGame, policy: Recorded, values: FloatArray) -> FloatArray:
+def lower_bounds(game: ExactGame, policy: RecordedPolicy, values: FloatArray) -> FloatArray:
     """Return lower bounds [N] on the cce and ce gaps of a certified policy with these values [N].
 
     >>> import tacit
@@ -40,7 +41,7 @@ def lower_bounds(game: ExactGame, policy: Recorded, values: FloatArray) -> Float
     return lower
 
 
-def deviation_value(game: ExactGame, policy: Recorded, deviation: Deviation) -> float:
+def deviation_value(game: ExactGame, policy: RecordedPolicy, deviation: Deviation) -> float:
     """Return what an agent gets that plays fixed actions [H, S] while the others play a certified policy, exactly."""
     total = 0.0
     for place in followed(game, policy, deviation):
@@ -49,8 +50,8 @@ def deviation_value(game: ExactGame, policy: Recorded, deviation: Deviation) -> 
         total += float(place.share[0] * _rewards(game, h, s, lost, deviation[0])[0])
         for begin in range(0, len(place.k), _BLOCK):
             part = slice(begin, begin + _BLOCK)
-            mu = deviated(distributions(policy, place.k[part], h), deviation, h, s)
-            total += float(place.weight[part] @ _rewards(game, h, s, mu, deviation[0]))
+            mu = deviated(distributions(policy.record, place.k[part], h), deviation, h, s)
+            total += float(dot(place.weight[part], _rewards(game, h, s, mu, deviation[0])))
     return total
 
 
@@ -61,5 +62,5 @@ def _rewards(game: ExactGame, h: int, s: int, mu: list[FloatArray], agent: int) 
         reward = seats(game, h, np.full(len(table), s), table).reward[:, agent]
         own: FloatArray = (reward * mu[agent]).sum(axis=1)
         return own
-    joint: FloatArray = products(mu) @ game.step_rewards(h)[agent][s].ravel()
+    joint: FloatArray = dot(products(mu), game.step_rewards(h)[agent][s].ravel())
     return joint

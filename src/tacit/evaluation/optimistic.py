@@ -8,7 +8,7 @@ distribution of their advice [Blum, Mansour, "From external to internal regret",
 the policy at (h, s), and its values are theirs, as in value iteration. No joint action is ever listed, so the cost is
 that of T expected payoffs for each (h, s).
 
-The result is a `SampledPolicy`: its record holds the rounds of the last step as the first episodes, those of the step
+The result is a `RecordedPolicy`: its record holds the rounds of the last step as the first episodes, those of the step
 before as the next, and so on. Played, and evaluated, it draws one of the T rounds of each (h, s) it comes to.
 """
 
@@ -20,21 +20,22 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.core import memory
+from tacit.core.elementary import exp_each, log
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray
 from tacit.evaluation.contraction import own_payoffs
 from tacit.evaluation.seats import expected, seats
 from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame
-from tacit.policies.certified import columns
 from tacit.policies.markov import MarkovPolicy
-from tacit.policies.sampled import SampledPolicy
+from tacit.policies.recorded import RecordedPolicy
+from tacit.policies.visits import columns
 
 
 class Learned(NamedTuple):
     """What the rounds led to."""
 
-    policy: SampledPolicy
+    policy: RecordedPolicy
     V: FloatArray  # [N, H + 1, S]
     marginals: MarkovPolicy  # what each agent plays on average, independently: a candidate for nash
     last: MarkovPolicy  # the last rounds
@@ -119,9 +120,9 @@ class _Hedge:
             self._moved[i] += np.abs(seen - self._recent[i]).max(axis=-1) ** 2
             self._sum[i] += seen
             self._recent[i] = seen
-            eta = (np.log(payoff.shape[-1]) / np.maximum(self._moved[i], 1e-300)) ** 0.5
+            eta = (float(log(payoff.shape[-1])) / np.maximum(self._moved[i], 1e-300)) ** 0.5
             score = eta[..., None] * (self._sum[i] + seen) + self._first[i]
-            weight = np.exp(score - score.max(axis=-1, keepdims=True))
+            weight = exp_each(score - score.max(axis=-1, keepdims=True))
             weight /= weight.sum(axis=-1, keepdims=True)
             self._rows[i] = _stationary(weight) if self._swap else weight
 
@@ -142,12 +143,12 @@ def _whole(rows: FloatArray) -> FloatArray:
     return total
 
 
-def _recorded(game: ExactGame, stored: np.ndarray) -> SampledPolicy:
+def _recorded(game: ExactGame, stored: np.ndarray) -> RecordedPolicy:
     """Write the rounds [H, S, T, width] as the record of a run whose last step came first."""
     H, S, T, width = stored.shape
     h, s, t = np.meshgrid(np.arange(H), np.arange(S), np.arange(T), indexing="ij")
     episode = (H - 1 - h) * S * T + s * T + t
-    policy = SampledPolicy(
+    policy = RecordedPolicy.of_stages(
         (h * S + s).ravel(),
         np.zeros(H * S * T, dtype=np.int64),
         episode.ravel(),

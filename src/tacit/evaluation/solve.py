@@ -6,12 +6,14 @@ no deviation at a single (h, s) pays, hence none at several.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from tacit.core import check, memory
+from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned
 from tacit.core.table import Document, number
@@ -22,7 +24,7 @@ from tacit.evaluation.objectives import OBJECTIVES, RULES, checked, ranked
 from tacit.games.exact import ExactGame, with_tables
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy
-from tacit.policies.sampled import SampledPolicy
+from tacit.policies.recorded import RecordedPolicy
 
 CONCEPTS = ("optimum", "cce", "ce", "nash")
 
@@ -34,7 +36,7 @@ class Solution:
     Attributes
     ----------
     concept : {"optimum", "cce", "ce", "nash"}
-    policy : MarkovPolicy, or SampledPolicy where it was learned
+    policy : MarkovPolicy, or RecordedPolicy where it was learned
     values : array [N]
         Expected return of each agent from the initial distribution.
     V : array [N, H + 1, S]
@@ -53,7 +55,7 @@ class Solution:
     """
 
     concept: str
-    policy: MarkovPolicy | SampledPolicy
+    policy: MarkovPolicy | RecordedPolicy
     values: FloatArray
     V: FloatArray
     method: str = "backward induction"
@@ -182,13 +184,8 @@ def _stage_by_stage(game: TabularGame, select: str) -> Solution:
 
     def fill(h: int, s: int, payoffs: FloatArray) -> FloatArray:
         if small:
-            found = bimatrix.extreme_equilibria(payoffs)
+            found = bimatrix.extreme_equilibria(payoffs if h + 1 == game.horizon else _rounded(payoffs))
             mixed = [found.rows, found.columns]
-            if not len(found.rows):
-                raise NoExactNash(
-                    f"no equilibrium of the stage game at step {h} in state {s} is found: its payoffs differ by too "
-                    f"many orders of magnitude"
-                )
         else:
             pure = bimatrix.pure_equilibria(payoffs)
             if not pure:
@@ -207,10 +204,21 @@ def _stage_by_stage(game: TabularGame, select: str) -> Solution:
 
     _backward(game, V, fill)
     found = _solution(game, "nash", MarkovPolicy([Owned(own) for own in probs]), V)
-    kind = "all equilibria" if small else "the pure equilibria"
+    kind = "all extreme equilibria" if small else "the pure equilibria"
     once = (game.states, game.horizon) == (1, 1)
     where = "of the game" if once else "of each stage game, backwards from the last step"
     return replace(found, method=f"{kind} {where}; selected by: {select}")
+
+
+def _rounded(payoffs: FloatArray) -> FloatArray:
+    """Round to 12 digits of the largest: what follows is summed up in floats, which must not tell equal payoffs apart.
+
+    >>> _rounded(np.array([0.1 + 0.2, 0.3])).tolist()
+    [0.3, 0.3]
+    """
+    largest = float(np.abs(payoffs).max())
+    rounded: FloatArray = payoffs if largest == 0 else np.round(payoffs, min(11 - math.floor(math.log10(largest)), 300))
+    return rounded
 
 
 def _steps(game: TabularGame, what: str) -> str:
@@ -240,7 +248,7 @@ def _backward(game: TabularGame, V: FloatArray, fill: Callable[[int, int, FloatA
 
 def _solution(game: TabularGame, concept: str, policy: MarkovPolicy, V: FloatArray) -> Solution:
     policy.game = game
-    return Solution(concept, policy, V[:, 0] @ game.initial, V, game=game)
+    return Solution(concept, policy, dot(V[:, 0], game.initial), V, game=game)
 
 
 def _checked_weights(weights: Sequence[float] | None, agents: int) -> FloatArray:

@@ -20,7 +20,7 @@ from tacit.core.types import IntArray
 from tacit.evaluation.certificate import Certificate, add_visit, certificate, expectations, take_effect
 from tacit.games.exact import ExactGame
 from tacit.games.protocol import Game
-from tacit.policies.stages import stage_lengths
+from tacit.policies.visits import stage_lengths
 
 
 class Schedule(NamedTuple):

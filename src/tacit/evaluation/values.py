@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tacit.core import check, memory
+from tacit.core.elementary import dot
 from tacit.core.types import FloatArray
 from tacit.evaluation.contraction import own_payoffs
 from tacit.evaluation.crowd import crowd_values
@@ -42,7 +43,7 @@ class PolicyValues:
     @property
     def initial(self) -> FloatArray:
         """Value of each agent from the initial distribution, [N]."""
-        start: FloatArray = self.V[:, 0] @ self.game.initial
+        start: FloatArray = dot(self.V[:, 0], self.game.initial)
         return start
 
     def Q(self, agent: int, h: int) -> FloatArray:

@@ -44,8 +44,8 @@ class ComparedLearner:
     episodes, seconds : float
         Means over seeds; seconds of learning.
     arrival : float or None
-        Episodes until the gap was at most 10 % of that of uniform play, the median over seeds; None if fewer than half
-        of them came so far.
+        Episodes until the gap was at most 10 % of that of uniform play and stayed there, the median over seeds; None if
+        fewer than half of them came so far.
     learns_from : str
         "own play", "joint play" (one learner for all agents) or "tables" (exact gradients: episodes are iterations).
     entries : tuple of Entry

@@ -11,22 +11,36 @@ from typing import Any
 
 from tacit import games
 from tacit.core.errors import TacitError
-from tacit.engine import Event, Finished, Noted, Run, Started, Watcher
+from tacit.engine import Event, Finished, Noted, Started, Watcher
 from tacit.engine.checkpoint import Checkpoint
+from tacit.engine.events import to_all
 from tacit.environments.pettingzoo import NamedEnvironment
 from tacit.experiments import store
-from tacit.experiments.keeping import Keeping, stored
+from tacit.experiments.keeping import RunDirectory
 from tacit.experiments.outcome import Outcome, outcome
 from tacit.experiments.plan import RunSpec, same_game
 from tacit.games.exact import ExactGame, is_exact
-from tacit.learning import Options, run_learner
+from tacit.learning import run_learner
 
 
 @dataclass(frozen=True)
 class Order:
-    """A run as it is sent to a worker; with the tables of its game where the worker has said that it needs them."""
+    """A run as it is sent to a worker.
+
+    Attributes
+    ----------
+    spec : RunSpec
+    directory : path, optional
+        Where the run is kept; a worker that sees it, because the disk is shared, keeps the checkpoint there.
+    every : float
+        Seconds between two checkpoints.
+    tables : bytes, optional
+        The game, where the worker has said that it needs it.
+    """
 
     spec: RunSpec
+    directory: Path | None = None
+    every: float = 30.0
     tables: bytes | None = None
 
 
@@ -43,43 +57,10 @@ class Wanted:
     """The worker does not have the game's file, or does not know its name: send its tables."""
 
 
-def work(root: Path | None, every: float, order: Order, watch: Watcher | None) -> Delivery | Wanted:
-    """Run a specification, and return all that is to be stored of it.
-
-    `root` is where results go; where its directory of this run is seen, because the disk is shared, the run keeps its
-    checkpoint there.
-    """
-    spec = order.spec
-    try:
-        _have(spec, order.tables)
-    except TacitError:
-        if order.tables is not None or not (games.is_file(spec.game.name) or _unknown(spec.game.name)):
-            raise
-        return Wanted()
-    checkpoint = None
-    if root is not None and (root / spec.directory).is_dir():
-        place = root / spec.directory / store.CHECKPOINT
-        checkpoint = Checkpoint(place, key=spec.hash, every=every, note=_noting(watch))
-    run, found = _learned(spec, watch, checkpoint)
-    return Delivery(found, {} if run.interrupted else store.others(run, spec))
-
-
-def packed_game(spec: RunSpec) -> bytes:
-    """Return the game of a run for a worker that does not have its file."""
-    return pickle.dumps(_game(spec))
-
-
-def task(root: Path | None, every: float, spec: RunSpec, watch: Watcher | None) -> Outcome | None:
-    """Run a specification in its own directory below `root`, as `run_job` does."""
-    return run_job(spec, None if root is None else root / spec.directory, watch, every=every)
-
-
 def run_job(
     spec: RunSpec, directory: Path | None = None, watch: Watcher | None = None, *, every: float = 30.0
 ) -> Outcome | None:
     """Run a specification; with a directory, resume from its checkpoint and store the result.
-
-    Returns None where another process holds the directory, and the outcome of before where the run is finished.
 
     Parameters
     ----------
@@ -103,44 +84,33 @@ def run_job(
     True
     """
     if directory is None:
-        return _learned(spec, watch)[1]
-    keeping = Keeping(directory, spec)
-    try:
-        if not keeping.hold():
+        return learn_order(Order(spec), watch).outcome
+    with RunDirectory(directory, spec) as kept:
+        if not kept.hold():
             return None
-        found = stored(directory, spec)
+        found = kept.begin()
         if found is None:
-            found = _kept(spec, directory, keeping, watch, every)
+            both = to_all([kept.event] if watch is None else [kept.event, watch])
+            delivery = learn_order(Order(spec, directory, every), both)
+            found = kept.store(delivery.outcome, delivery.others)
         return found
-    finally:
-        keeping.release()
 
 
-def _kept(spec: RunSpec, directory: Path, keeping: Keeping, watch: Watcher | None, every: float) -> Outcome:
-    """Run in a directory that is held, and store the result unless it was interrupted."""
-    keeping.begin()
-
-    def both(event: Event) -> None:
-        keeping.event(event)
-        if watch is not None:
-            watch(event)
-
-    checkpoint = Checkpoint(directory / store.CHECKPOINT, key=spec.hash, every=every, note=_noting(both))
-    run, found = _learned(spec, both, checkpoint)
-    keeping.store(found, {} if run.interrupted else store.others(run, spec))
-    return found
+def work(order: Order, watch: Watcher | None) -> Delivery | Wanted:
+    """Run an order wherever this is; say so where its game is not known here."""
+    try:
+        _have(order.spec, order.tables)
+    except TacitError:
+        name = order.spec.game.name
+        if order.tables is not None or not (games.is_file(name) or _unknown(name)):
+            raise
+        return Wanted()
+    return learn_order(order, watch)
 
 
-def _noting(watch: Watcher | None) -> Any:
-    def note(text: str) -> None:
-        if watch is not None:
-            watch(Noted(text))
-
-    return note
-
-
-def _learned(spec: RunSpec, watch: Watcher | None, checkpoint: Checkpoint | None = None) -> tuple[Run, Outcome]:
-    """Run, and time it from after compilation to its end."""
+def learn_order(order: Order, watch: Watcher | None) -> Delivery:
+    """Let the agents of an order learn, timed from after compilation to the end; return all that is to be stored."""
+    spec = order.spec
     times = {"began": 0.0, "ended": 0.0, "before": 0.0}
 
     def timed(event: Event) -> None:
@@ -151,18 +121,25 @@ def _learned(spec: RunSpec, watch: Watcher | None, checkpoint: Checkpoint | None
         if watch is not None:
             watch(event)
 
-    episodes = None if spec.open else spec.episodes
-    options = Options(episodes, spec.seed, spec.certify, spec.keep, spec.points, spec.gap, spec.seconds, spec.thin)
-    given: dict[str, Any] = {"watch": timed, "checkpoint": checkpoint}
+    given: dict[str, Any] = {"watch": timed}
+    if order.directory is not None and order.directory.is_dir():
+        place = order.directory / store.CHECKPOINT
+        given["checkpoint"] = Checkpoint(place, key=spec.hash, every=order.every, note=lambda text: timed(Noted(text)))
     with contextlib.ExitStack() as stack:
         game: Any = _game(spec)
         if isinstance(game, NamedEnvironment):  # each run has its own
             given |= game.bounds
             game = stack.enter_context(game.made())
-        run = run_learner(game, spec.learner.name, spec.learner.params, options, **given)
+        run = run_learner(game, spec.learner.name, spec.learner.params, spec.options, **given)
     run.raise_error()  # what was done up to the last checkpoint is kept
     learned = run.episodes - int(times["before"])
-    return run, outcome(spec, run, learned=learned, span=(times["began"], times["ended"]))
+    found = outcome(spec, run, learned=learned, span=(times["began"], times["ended"]))
+    return Delivery(found, {} if run.interrupted else store.others(run, spec))
+
+
+def packed_game(spec: RunSpec) -> bytes:
+    """Return the game of a run for a worker that does not have its file."""
+    return pickle.dumps(_game(spec))
 
 
 #: Games of the runs of this process, by what they are: runs of the same game share it.

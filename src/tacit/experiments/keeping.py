@@ -16,39 +16,47 @@ from tacit.experiments.outcome import Outcome
 from tacit.experiments.plan import RunSpec
 
 
-class Keeping:
-    """Holds a directory, writes the curve as it comes, and stores what a run ends with."""
+class RunDirectory:
+    """Holds a run's directory, writes its curve as it comes, and stores what the run ends with."""
 
     def __init__(self, directory: Path, spec: RunSpec) -> None:
-        self._directory, self._spec = directory, spec
+        self.path, self._spec = directory, spec
         self._curve = CurveFile(directory / store.CURVE)
         self._lock = contextlib.ExitStack()
 
+    def __enter__(self) -> RunDirectory:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.release()
+
     def hold(self) -> bool:
         """Hold the directory, unless another process does."""
-        files.directory(self._directory)
-        return self._lock.enter_context(files.locked(self._directory))
+        files.directory(self.path)
+        return self._lock.enter_context(files.locked(self.path))
 
-    def begin(self) -> None:
-        """Write what is going to be run."""
-        store.begin(self._directory, self._spec, sync=False)
+    def begin(self) -> Outcome | None:
+        """Return the outcome of a run that is finished; otherwise write what is going to be run."""
+        found = stored(self.path, self._spec)
+        if found is None:
+            store.begin(self.path, self._spec, sync=False)
+        return found
 
     def event(self, event: Event) -> None:
         """Take note of an event."""
         self._curve(event)
 
-    def store(self, found: Outcome, others: dict[str, bytes]) -> None:
+    def store(self, found: Outcome, others: dict[str, bytes]) -> Outcome:
         """Store a run that is over, unless it was interrupted, and let go of the directory."""
-        try:
+        with self:
             self._curve.close()
             if not found.interrupted:
-                store.begin(self._directory, self._spec)  # synced
+                store.begin(self.path, self._spec)  # synced
                 if self._curve.rows != len(found.curve):  # events can be lost on their way, results cannot
                     self._curve.rewrite(found.curve)
-                store.finish(self._directory, found, others)
-                tidy(self._directory)
-        finally:
-            self.release()
+                store.finish(self.path, found, others)
+                tidy(self.path)
+        return found
 
     def release(self) -> None:
         """Let go of the directory."""

@@ -11,7 +11,7 @@ from tacit.engine import Event, Noted
 from tacit.experiments import job
 from tacit.experiments.dispatch import Desk, Failure, Have, Start
 from tacit.experiments.job import Delivery, Order, Wanted
-from tacit.experiments.keeping import Keeping, stored
+from tacit.experiments.keeping import RunDirectory
 from tacit.experiments.outcome import Outcome
 from tacit.experiments.plan import RunSpec
 from tacit.experiments.progress import ProgressWatch
@@ -20,31 +20,30 @@ from tacit.experiments.progress import ProgressWatch
 class Ledger(Desk):
     """Runs of an experiment, and where they are kept if anywhere."""
 
-    def __init__(self, specs: Sequence[RunSpec], root: Path | None, watch: ProgressWatch) -> None:
-        self._specs, self._root, self._watch = specs, root, watch
-        self._kept: dict[int, Keeping] = {}
+    def __init__(self, specs: Sequence[RunSpec], root: Path | None, watch: ProgressWatch, *, every: float) -> None:
+        self._orders = [Order(spec, None if root is None else root / spec.directory, every) for spec in specs]
+        self._watch = watch
+        self._kept: dict[int, RunDirectory] = {}
         self._noted: set[int] = set()
         self._games: dict[str, bytes] = {}
 
     def begin(self, k: int) -> Start | Have | None:
         """Hold the run's directory, unless another process does; a run that is finished is read."""
-        spec = self._specs[k]
-        if self._root is None:
-            return Start(Order(spec))
-        keeping = Keeping(self._root / spec.directory, spec)
-        try:
-            if not keeping.hold():
-                return None  # another process has it
-            found = stored(self._root / spec.directory, spec)
+        order = self._orders[k]
+        if order.directory is not None:
+            kept = RunDirectory(order.directory, order.spec)
+            try:
+                if not kept.hold():
+                    return None  # another process has it
+                found = kept.begin()
+            except BaseException:
+                kept.release()
+                raise
             if found is not None:
-                keeping.release()
-                return Have(replace(found, spec=spec))
-            keeping.begin()
-        except BaseException:
-            keeping.release()
-            raise
-        self._kept[k] = keeping
-        return Start(Order(spec))
+                kept.release()
+                return Have(replace(found, spec=order.spec))
+            self._kept[k] = kept
+        return Start(order)
 
     def began(self, k: int, where: str) -> None:
         """Tell where it runs."""
@@ -62,23 +61,21 @@ class Ledger(Desk):
         """Send the tables of the game where they are wanted."""
         if not isinstance(result, Wanted):
             return None
-        spec = self._specs[k]
+        spec = self._orders[k].spec
         if spec.tables not in self._games:
             self._games = {spec.tables: job.packed_game(spec)}  # one at a time: they may be large
-        return Order(spec, self._games[spec.tables])
+        return replace(self._orders[k], tables=self._games[spec.tables])
 
     def settle(self, k: int, result: Delivery) -> Outcome:
         """Store the run."""
-        keeping = self._kept.get(k)
-        if keeping is not None:
-            keeping.store(result.outcome, result.others)
-        return result.outcome
+        kept = self._kept.get(k)
+        return result.outcome if kept is None else kept.store(result.outcome, result.others)
 
     def ended(self, k: int, result: Any) -> None:
         """Let go of the directory, and tell how it ended."""
-        keeping = self._kept.pop(k, None)
-        if keeping is not None:
-            keeping.release()
+        kept = self._kept.pop(k, None)
+        if kept is not None:
+            kept.release()
         if isinstance(result, Outcome):
             if k not in self._noted:  # nothing came on the way
                 for text in result.notes:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from tacit import games
 from tacit._version import __version__
-from tacit.core import check, limits, memory
+from tacit.core import check, memory
 from tacit.core.errors import TacitError
 from tacit.core.registry import Registry
 from tacit.environments.pettingzoo import PREFIX, NamedEnvironment, game_named
@@ -22,31 +22,30 @@ from tacit.experiments.sweep import swept
 from tacit.games.exact import ExactGame, is_exact
 from tacit.learners import REGISTRY
 from tacit.learners.presets import with_preset
-from tacit.learning import check_limits, check_thin
+from tacit.options import HasOptions, Options
 
 #: Stands before the digest of an environment's code, which takes the place of the tables it does not have.
 NO_TABLES = "environment"
 
+
+#: The first keys of a run, in the order in which they are hashed.
+_FIRST = ("episodes", "seed", "points", "keep", "tables")
 
 #: Bytes that planning and waiting take for each run, measured; and columns of a curve, the fewest there are.
 _PER_RUN, _COLUMNS = 6_000, 8
 
 
 @dataclass(frozen=True)
-class RunSpec:
+class RunSpec(HasOptions):
     """One run with all its parameters; two runs with the same hash have the same result. It pickles.
 
     Attributes
     ----------
     game : GameSpec
     learner : LearnerSpec
-    episodes, seed, points : int
-    keep, certify : bool
-        As for `tacit.learn`.
-    gap, seconds : float, optional
-        When it stops. With `seconds` two runs of the same hash may differ: how far they come depends on the machine.
-    thin : int, optional
-        Visits of each stage that are kept and certified.
+    options : Options
+        As for `tacit.learn`; each of them is an attribute too. With `seconds` two runs of the same hash may differ: how
+        far they come depends on the machine.
     tables : str
         Digest of the game's tables: a game file that was changed is another game. For an environment, "environment" and
         a digest of the file that defines it.
@@ -65,29 +64,16 @@ class RunSpec:
     (0, True)
     """
 
-    episodes: int
-    seed: int
-    points: int
-    keep: bool
-    tables: str
     game: GameSpec
     learner: LearnerSpec
-    certify: bool | None = None
-    gap: float | None = None
-    seconds: float | None = None
-    thin: int | None = None
+    tables: str
+    options: Options = field(metadata={"keys": {"visits_per_stage": "thin"}})
     scripts: str = ""
     tacit: str = __version__
     place: int | None = None
 
     def __post_init__(self) -> None:
-        limits.integer("points", self.points, least=1, most=limits.POINTS)
-        check.flag("keep", self.keep)
-        if self.certify is not None:
-            check.flag("certify", self.certify)
-        check_limits(self.episodes, self.gap, self.seconds)
-        check_thin(self.thin)
-        limits.integer("seed", self.seed, least=0, most=limits.SEED + limits.SEEDS)
+        object.__setattr__(self, "options", replace(self.options, episodes=self.options.most))  # as it is hashed
         if self.place is not None:
             check.integer("place", self.place, least=0)
 
@@ -95,13 +81,13 @@ class RunSpec:
     def hash(self) -> str:
         """The hash of everything above but labels and the place, which are for people."""
         game, learner = replace(self.game, label=None), replace(self.learner, label=None)
-        content = toml.dumps(replace(self, game=game, learner=learner, place=None))
+        content = toml.dumps(replace(self, game=game, learner=learner, place=None), first=_FIRST)
         return hashlib.sha256(content.encode(errors="surrogatepass")).hexdigest()
 
     @property
     def open(self) -> bool:
         """Whether only a gap or the clock ends it."""
-        return self.episodes == limits.EPISODES and not (self.gap is None and self.seconds is None)
+        return self.options.open
 
     @property
     def label(self) -> str:
@@ -119,11 +105,11 @@ class RunSpec:
 def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
     """Return the runs of an experiment, checked and with their defaults filled in: by game, learner and seed."""
     runs: list[RunSpec] = []
-    episodes = limits.EPISODES if experiment.episodes is None else experiment.episodes
+    options = replace(experiment.options, keep=experiment.options.keep and keep)
     chosen_games = swept(experiment.games, games.REGISTRY)
     chosen_learners = swept(experiment.learners, REGISTRY)
     total = experiment.seeds * len(chosen_games) * len(chosen_learners)
-    curve = memory.floats(min(experiment.points, episodes), _COLUMNS)
+    curve = memory.floats(min(options.points, options.most), _COLUMNS)
     memory.require(total * (_PER_RUN + curve), f"an experiment of {total:,} runs")
     for given in chosen_games:
         game = game_named(given.name, **given.params)
@@ -131,17 +117,10 @@ def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
             settings = with_preset(getattr(game, "name", None), chosen.name, chosen.params)
             REGISTRY.make(chosen.name, **settings)
             first = RunSpec(
-                episodes=episodes,
-                seed=experiment.first_seed,
-                points=experiment.points,
-                keep=experiment.keep and keep,
+                options=options,
                 tables=_content(game),
                 game=GameSpec(given.name, _game_params(given), given.label or _own_name(given, game)),
                 learner=LearnerSpec(chosen.name, _filled(REGISTRY, chosen.name, settings), chosen.label),
-                certify=experiment.certify,
-                gap=None if experiment.gap is None else float(experiment.gap),
-                seconds=None if experiment.seconds is None else float(experiment.seconds),
-                thin=experiment.thin,
                 scripts=scripts.digest(experiment.scripts),
             )
             same = next((run.label for run in runs if run.hash == first.hash), None)
@@ -149,7 +128,8 @@ def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
                 raise TacitError(f"{given.name} with {first.label} is the same as with {same}; leave one out")
             alone = len(chosen_games) == len(chosen_learners) == 1
             place = None if alone else len(runs) // experiment.seeds
-            runs += [replace(first, seed=experiment.first_seed + k, place=place) for k in range(experiment.seeds)]
+            each = [replace(options, seed=options.seed + k) for k in range(experiment.seeds)]
+            runs += [replace(first, options=one, place=place) for one in each]
     return runs
 
 

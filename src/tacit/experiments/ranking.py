@@ -11,9 +11,10 @@ import numpy as np
 
 from tacit.core import check
 from tacit.core.statistics import summarize
-from tacit.core.table import Cell, Document, Table, number
+from tacit.core.table import Cell, Document, Table, interval
 from tacit.drawing.words import gap_words
 from tacit.experiments.results import SOURCES, Group
+from tacit.games.tabular import count
 
 BY = ("gap", "reward", "value")
 
@@ -34,7 +35,7 @@ def ranking(groups: Sequence[Group], *, by: str | None = None) -> Document:
     kinds = {_kind(group) for group in groups}
     if len(kinds - {""}) > 1:
         parts.append("gaps are of different kinds; a bound may be above the gap that it bounds")
-    return Document(f"{len(groups)} groups of runs", parts, {"games": data})
+    return Document(f"{count(len(groups), 'group')} of runs", parts, {"games": data})
 
 
 def _game(game: str, groups: list[Group], by: str) -> tuple[Table, Table | None, dict[str, Any]]:
@@ -113,9 +114,7 @@ def _kind(group: Group) -> str:
 def _interval(cell: dict[str, Any] | None) -> str:
     if cell is None:
         return "—"
-    low, high = cell["ci95"]
-    mean = number(cell["mean"])
-    return mean if low == high else f"{mean} [{number(low, 3)}, {number(high, 3)}]"
+    return interval(cell["mean"], *cell["ci95"])
 
 
 def _p(p: float) -> str:

@@ -60,7 +60,7 @@ class Group:
         runs, first = self.outcomes, self.outcomes[0]
         reward = summarize([one.reward[0] for one in runs])
         fresh = [one for one in runs if one.learned]
-        wall = max(one.span[1] for one in fresh) - min(one.span[0] for one in fresh) if fresh else 0.0
+        wall = _duration([one.span for one in fresh])
         episodes, seconds = sum(one.learned for one in runs), wall
         if not episodes:  # all was read from disk: report the speed of then
             episodes, seconds = sum(one.episodes for one in runs), sum(one.seconds for one in runs)
@@ -130,6 +130,19 @@ def _told(gaps: Sequence[GapOutcome]) -> dict[str, Any]:
     }
 
 
+def _duration(spans: Sequence[tuple[float, float]]) -> float:
+    """Return for how long at least one of some runs went on: in between, runs of other groups may have taken place.
+
+    >>> _duration([(0, 2), (1, 3), (7, 8)])
+    4.0
+    """
+    total, until = 0.0, -math.inf
+    for began, ended in sorted(spans):
+        total += max(0.0, ended - max(began, until))
+        until = max(until, ended)
+    return total
+
+
 def _others(with_it: int, seeds: int) -> str:
     if seeds == 1:
         return ""
@@ -184,7 +197,7 @@ class Results:
         """Return all curves as one tidy pandas DataFrame: a row for each run, measurement and agent.
 
         Columns are game, learner, label, parameters and game_parameters (JSON), seed, episode, agent, reward, value,
-        gap, kind and source. pandas is not installed with tacit: pip install 'tacit[pandas]'.
+        gap, kind and source. pandas is not installed with tacit: pip install 'tacit-marl[pandas]'.
         """
         from tacit.experiments.tidy import frame
 
@@ -267,15 +280,15 @@ def grouped(outcomes: Sequence[Outcome]) -> list[Group]:
         key = (f"{spec.game.name} {spec.game.params} {spec.tables}", f"{learner} {spec.learner.name} {spec.certify}")
         games[key[0]], learners[key[1]] = game, learner
         runs.setdefault(key, []).append(one)
-    called = _names([game for game, _ in games.values()])
+    called = game_names([game for game, _ in games.values()])
     told = [(name, params) for name, (_, params) in zip(called, games.values(), strict=True)]
-    game_names = dict(zip(games, distinguished(told), strict=True))
+    shown = dict(zip(games, distinguished(told), strict=True))
     names = dict(zip(learners, distinguished(list(learners.values())), strict=True))
-    return [Group(game_names[game], names[learner], held) for (game, learner), held in runs.items()]
+    return [Group(shown[game], names[learner], held) for (game, learner), held in runs.items()]
 
 
-def _names(games: Sequence[GameSpec]) -> list[str]:
-    """Return the labels of games, and the name or file of one whose label another has too."""
+def game_names(games: Sequence[GameSpec]) -> list[str]:
+    """Return what people call games: the labels of games, and the name or file of one whose label another has too."""
     held: dict[str, set[str]] = {}
     for game in games:
         held.setdefault(game.label or game.name, set()).add(game.name)

@@ -94,11 +94,10 @@ def run_experiment(
         found |= _stored(root, runs, note)
     watch = ProgressWatch(runs, found, progress, note)
     opened = partial(places.place, where, workers=workers, setup=Carried.packed(experiment.scripts))
-    task = partial(job.work, root, every)
     interrupted, todo = False, _probes_first([spec for spec in runs if spec.hash not in found])
     while todo and not interrupted:
         watch.specs = todo
-        batch = dispatch(opened, task, len(todo), Ledger(todo, root, watch), timeout=timeout)
+        batch = dispatch(opened, job.work, len(todo), Ledger(todo, root, watch, every=every), timeout=timeout)
         ended = zip(todo, batch.results, strict=True)
         found |= {spec.hash: one for spec, one in ended if isinstance(one, Outcome | Failure)}
         todo = [spec for spec in todo if spec.hash not in found]

@@ -9,7 +9,8 @@ from typing import Any
 from tacit.core.errors import TacitError
 from tacit.engine import Run, Watcher
 from tacit.experiments.executors import Failure, run_all
-from tacit.learning import Options, run_learner
+from tacit.learning import run_learner
+from tacit.options import Options
 
 
 def learn_seeds(
@@ -52,7 +53,7 @@ def learn_seeds(
     """
     if not len(seeds):
         raise TacitError("seeds is empty; there must be at least one")
-    items = [Options(episodes, seed, certify, keep, points) for seed in seeds]
+    items = [Options(episodes, seed, points, keep, certify) for seed in seeds]
     found = run_all(partial(_learn, game, learner, params), items, workers=workers).results
     for one in found:
         if isinstance(one, Failure):

@@ -20,14 +20,14 @@ A list where a parameter takes one value is a sweep: `params = {bonus = [0, 0.1]
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tacit.core import check, limits
+from tacit.core import limits
 from tacit.core.errors import TacitError, brief
 from tacit.learners import DEFAULT
-from tacit.learning import check_limits, check_thin
+from tacit.options import OLD_NAMES, HasOptions, Options
 
 if TYPE_CHECKING:
     from tacit.experiments.results import Results
@@ -90,8 +90,8 @@ class LearnerSpec:
             _text("label", self.label)
 
 
-@dataclass(frozen=True)
-class Experiment:
+@dataclass(frozen=True, init=False)
+class Experiment(HasOptions):
     """An experiment: every game with every learner and every seed.
 
     Parameters
@@ -103,19 +103,13 @@ class Experiment:
     learners : tuple of LearnerSpec, or of their names
     seeds, first_seed : int
         The seeds are first_seed, first_seed + 1, …
-    points : int
-        Rows of each curve.
-    certify : bool, optional
-        As for `tacit.learn`.
-    keep : bool
-        Store the policies, where results are stored.
-    gap, seconds : float, optional
-        When each run stops, as for `tacit.learn`. With `seconds` results depend on the machine.
-    thin : int, optional
-        Visits of each stage that are kept and certified, as for `tacit.learn`.
     scripts : tuple of str
         Python files that make games, learners or bandits of the user's own known. A file that lists them is not enough
         for them to be run: see `tacit.experiments.scripts`.
+    options : Options, optional
+        All of the following together; those that are given beside it override it.
+    points, certify, keep, gap, seconds, visits_per_stage
+        As for `tacit.learn`. With `seconds` results depend on the machine. Each is an attribute too.
 
     Examples
     --------
@@ -129,33 +123,44 @@ class Experiment:
     """
 
     name: str
-    episodes: int | None = None
+    options: Options = field(metadata={"keys": {"seed": "first_seed"}})
     games: tuple[GameSpec, ...] = ()
-    learners: tuple[LearnerSpec, ...] = field(default_factory=lambda: (LearnerSpec(DEFAULT),))
+    learners: tuple[LearnerSpec, ...] = ()
     seeds: int = 1
-    first_seed: int = 0
-    points: int = 100
-    certify: bool | None = None
-    keep: bool = True
-    gap: float | None = None
-    seconds: float | None = None
-    thin: int | None = None
     scripts: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        _text("name", self.name)
-        check_limits(self.episodes, self.gap, self.seconds)
-        limits.integer("seeds", self.seeds, least=1, most=limits.SEEDS)
-        limits.integer("first_seed", self.first_seed, least=0, most=limits.SEED)
-        limits.integer("points", self.points, least=1, most=limits.POINTS)
-        if self.certify is not None:
-            check.flag("certify", self.certify)
-        check.flag("keep", self.keep)
-        check_thin(self.thin)
-        for script in self.scripts:
+    def __init__(
+        self,
+        name: str,
+        episodes: int | None = None,
+        games: Any = (),
+        learners: Any = (DEFAULT,),
+        seeds: int = 1,
+        first_seed: int | None = None,
+        *,
+        scripts: Sequence[str] = (),
+        options: Options | None = None,
+        **given: Any,
+    ) -> None:
+        _text("name", name)
+        limits.integer("seeds", seeds, least=1, most=limits.SEEDS)
+        for script in scripts:
             _text("scripts", script)
-        object.__setattr__(self, "games", _specs("games", self.games, GameSpec))
-        object.__setattr__(self, "learners", _specs("learners", self.learners, LearnerSpec))
+        if first_seed is not None:
+            given["seed"] = limits.integer("first_seed", first_seed, least=0, most=limits.SEED)
+        if episodes is not None:
+            given["episodes"] = episodes
+        given = {OLD_NAMES.get(key, key): value for key, value in given.items()}
+        held = Options(**given) if options is None else replace(options, **given)
+        limits.integer("first_seed", held.seed, least=0, most=limits.SEED)
+        specs = (_specs("games", games, GameSpec), _specs("learners", learners, LearnerSpec))
+        for one, value in zip(fields(self), (name, held, *specs, seeds, tuple(scripts)), strict=True):
+            object.__setattr__(self, one.name, value)
+
+    @property
+    def first_seed(self) -> int:
+        """The first seed."""
+        return self.options.seed
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Experiment:

@@ -39,7 +39,6 @@ from tacit.experiments import curve_file, files, toml
 from tacit.experiments.outcome import GapOutcome, Outcome
 from tacit.experiments.plan import RunSpec
 from tacit.experiments.summary import checked
-from tacit.policies.starts import beginning
 
 SPEC, CURVE, POLICY, SUMMARY, CHECKPOINT = "spec.toml", "curve.jsonl", "policy.npz", "summary.json", "checkpoint.npz"
 STATES, MACHINE = "states.json", "machine.json"
@@ -175,9 +174,9 @@ def load_policy(place: Path, candidate: str | None = None) -> Any:
     policy = policies.load(place / POLICY)
     if candidate is None or getattr(policy, "start", None) == candidate:
         return policy
-    if not hasattr(policy, "start"):
+    if not isinstance(policy, policies.RecordedPolicy):
         raise TacitError(f"{place} holds {brief(policy)}, which has no {candidate!r}; leave --candidate out")
-    return beginning(policy, candidate)
+    return policy.with_start(candidate)
 
 
 def directories(place: Path) -> list[Path]:

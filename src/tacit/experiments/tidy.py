@@ -16,7 +16,7 @@ import numpy.typing as npt
 from tacit.core import archive, atomic, extras
 from tacit.core.errors import TacitError
 from tacit.experiments.outcome import Outcome
-from tacit.experiments.results import grouped
+from tacit.experiments.results import game_names, grouped
 
 #: Columns of the table. `agent` is −1 where a gap is the largest of more agents than have columns of their own.
 COLUMNS = (
@@ -34,23 +34,25 @@ def tidy(outcomes: Sequence[Outcome]) -> dict[str, Column]:
     that time, and `kind` and `source` say which gap it is and how sure.
     """
     labels = {id(one): group.learner for group in grouped(outcomes) for one in group.outcomes}
-    pieces = [piece for one in outcomes for piece in _pieces(one, labels[id(one)])]
+    games = game_names([one.spec.game for one in outcomes])
+    pieces = [piece for one, game in zip(outcomes, games, strict=True) for piece in _pieces(one, game, labels[id(one)])]
     if not pieces:
         raise TacitError("there are no runs to make a table of")
     return {name: np.concatenate([piece[name] for piece in pieces]) for name in COLUMNS}
 
 
-def _pieces(one: Outcome, label: str) -> list[dict[str, Column]]:
+def _pieces(one: Outcome, game: str, label: str) -> list[dict[str, Column]]:
     """Return a run's rows, agent after agent."""
     curve, names = one.curve, one.curve.dtype.names or ()
     agents = range(one.agents) if "reward_0" in names else range(0)
     found = [
-        _piece(one, label, i, *(_column(curve, f"{word}_{i}") for word in ("reward", "value", "gap"))) for i in agents
+        _piece(one, game, label, i, *(_column(curve, f"{word}_{i}") for word in ("reward", "value", "gap")))
+        for i in agents
     ]
     if not found:
         nothing = np.full(len(curve), np.nan)
-        found.append(_piece(one, label, 0, _column(curve, "reward"), _column(curve, "value"), nothing))
-        found.append(_piece(one, label, -1, nothing, nothing, _column(curve, "gap")))
+        found.append(_piece(one, game, label, 0, _column(curve, "reward"), _column(curve, "value"), nothing))
+        found.append(_piece(one, game, label, -1, nothing, nothing, _column(curve, "gap")))
     return found
 
 
@@ -60,10 +62,12 @@ def _column(curve: Column, name: str) -> Column:
     return curve[name].astype(float)
 
 
-def _piece(one: Outcome, label: str, agent: int, reward: Column, value: Column, gap: Column) -> dict[str, Column]:
+def _piece(
+    one: Outcome, game: str, label: str, agent: int, reward: Column, value: Column, gap: Column
+) -> dict[str, Column]:
     spec, rows = one.spec, len(one.curve)
     words = {
-        "game": spec.game.name,
+        "game": game,
         "learner": spec.learner.name,
         "label": label,  # what tables call it: runs of a sweep differ in it
         "parameters": json.dumps(dict(spec.learner.params), sort_keys=True, default=str),

@@ -1,6 +1,8 @@
 """TOML files that are the literal image of frozen dataclasses, both ways.
 
-A field is a key, a field that is a dataclass a table, and a field that is a tuple of dataclasses an array of tables.
+A field is a key, a field that is a dataclass a table, and a field that is a tuple of dataclasses an array of tables. A
+dataclass whose field has `metadata={"keys": …}` is no table of its own: its fields are keys beside the others, under
+the names that are listed there, or their own.
 TOML has no None: a field of None is left out, and among parameters the word "none" stands for it.
 """
 
@@ -10,7 +12,7 @@ import dataclasses
 import re
 import tomllib
 import typing
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -53,25 +55,56 @@ def build(kind: type[T], table: object, where: str = "") -> T:
     prefix = f"{where}." if where else ""
     if not isinstance(table, dict):
         raise TacitError(f"{where} is {brief(table)}; it must be a table")
-    hints = typing.get_type_hints(kind)
-    fields = {field.name: field for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
+    fields = _fields(kind)
     for key in table:
         if key not in fields:
-            near = check.suggestion(key, fields)
-            raise TacitError(f"{prefix}{one_line(key, 60)} is an unknown key{near} known: {', '.join(fields)}")
-    for name, field in fields.items():
+            known = [key for key, one in fields.items() if key != one.field.metadata.get("old")]
+            near = check.suggestion(key, known)
+            raise TacitError(f"{prefix}{one_line(key, 60)} is an unknown key{near} known: {', '.join(known)}")
+    for key, (_, field, _) in fields.items():
         required = field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
-        if required and name not in table:
-            raise TacitError(f"{prefix}{name} is missing")
-    values = {key: _value(hints[key], value, f"{prefix}{key}") for key, value in table.items()}
-    try:
-        built = kind(**values)
-    except TacitError as error:
-        raise TacitError(f"{prefix}{error}") from None
+        if required and key not in table:
+            raise TacitError(f"{prefix}{key} is missing")
+    values = {key: _value(fields[key].hint, value, f"{prefix}{key}") for key, value in table.items()}
+    held: dict[str, dict[str, Any]] = {owner: {} for owner in ("", *(one.owner for one in fields.values()))}
     for key, value in values.items():
-        if not _fits(hints[key], value):
-            raise TacitError(f"{prefix}{key} is {brief(value)}; it must be {_KINDS.get(hints[key], 'of another kind')}")
+        held[fields[key].owner][fields[key].field.name] = value
+    try:
+        built = kind(**held.pop(""), **{owner: _type(kind, owner)(**own) for owner, own in held.items()})
+    except TacitError as error:
+        called = {f"{one.field.name} ": f"{key} " for key, one in fields.items() if key in table}
+        told = re.sub(r"^\w+ ", lambda found: called.get(found[0], found[0]), str(error))
+        raise TacitError(f"{prefix}{told}") from None
+    for key, value in values.items():
+        if not _fits(fields[key].hint, value):
+            raise TacitError(f"{prefix}{key} is {brief(value)}; it must be {_KINDS[fields[key].hint]}")
     return built
+
+
+class _Key(typing.NamedTuple):
+    owner: str  # the flat field whose field it is, "" for none
+    field: dataclasses.Field[Any]
+    hint: Any
+
+
+def _fields(kind: Any) -> dict[str, _Key]:
+    """Return what each key of a table stands for."""
+    found: dict[str, _Key] = {}
+    for field in dataclasses.fields(kind):
+        hint, keys = _type(kind, field.name), field.metadata.get("keys")
+        if keys is None:
+            found[field.name] = _Key("", field, hint)
+            continue
+        for own in dataclasses.fields(hint):
+            one = _Key(field.name, own, _type(hint, own.name))
+            found[keys.get(own.name, own.name)] = one
+            if own.metadata.get("old"):
+                found.setdefault(own.metadata["old"], one)
+    return found
+
+
+def _type(kind: Any, name: str) -> Any:
+    return typing.get_type_hints(kind)[name]
 
 
 #: What is called how where a value is of another type.
@@ -104,8 +137,8 @@ def _none(value: object) -> object:
     return None if value == _NONE else value
 
 
-def dumps(spec: Any) -> str:
-    """Write a dataclass as TOML.
+def dumps(spec: Any, *, first: Sequence[str] = ()) -> str:
+    """Write a dataclass as TOML, in the order of its fields; those of the keys in `first` come before the others.
 
     >>> from tacit.experiments import LearnerSpec
     >>> print(dumps(LearnerSpec("npg", {"eta": 0.1})), end="")
@@ -115,19 +148,27 @@ def dumps(spec: Any) -> str:
     eta = 0.1
     """
     try:
-        return tomli_w.dumps(_table(spec))
+        found = table(spec)
+        return tomli_w.dumps({**{key: found[key] for key in first}, **found})
     except (TypeError, ValueError) as error:  # what TOML has no word for, or a number of thousands of digits
         raise TacitError(f"a parameter cannot be written to a TOML file: {error}") from None
 
 
-def _table(spec: Any) -> dict[str, Any]:
-    values = {field.name: getattr(spec, field.name) for field in dataclasses.fields(spec)}
-    return {name: _plain(value) for name, value in values.items() if value is not None and value not in ({}, ())}
+def table(spec: Any) -> dict[str, Any]:
+    """Return a dataclass as plain tables."""
+    found: dict[str, Any] = {}
+    for field in dataclasses.fields(spec):
+        value, keys = getattr(spec, field.name), field.metadata.get("keys")
+        if keys is not None:
+            found |= {keys.get(name, name): own for name, own in table(value).items()}
+        elif value is not None and value not in ({}, ()):
+            found[field.name] = _plain(value)
+    return found
 
 
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value):
-        return _table(value)
+        return table(value)
     if isinstance(value, Mapping):
         return {key: _plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple):

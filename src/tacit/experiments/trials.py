@@ -25,7 +25,8 @@ from tacit.experiments.progress import Progress
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.tabular import TabularGame
 from tacit.learners.teams import resolved
-from tacit.learning import Options, check_limits, run_learner
+from tacit.learning import run_learner
+from tacit.options import Options
 
 #: A run has arrived when its gap is at most this share of the gap of uniform play.
 SHARE = 0.1
@@ -79,7 +80,7 @@ class Entry:
     seconds : float
         Learning time.
     arrival : int or None
-        Episodes after which the gap was at most a tenth of that of uniform play; measured at the rows of the curve.
+        Episodes from which on the gap was at most a tenth of that of uniform play; measured at the rows of the curve.
     learns_from : str
         "own play", "joint play" (one learner for all agents) or "tables" (exact gradients: episodes are iterations).
     curve : structured array
@@ -107,7 +108,7 @@ def budget(episodes: int | None, seconds: float | None, default: float) -> Budge
         raise TacitError("episodes and seconds are both given; give one of them")
     if episodes is None and seconds is None:
         seconds = default
-    check_limits(episodes, None, seconds)
+    Options(episodes, seconds=seconds)  # checks them
     return Budget(episodes, seconds)
 
 
@@ -199,7 +200,6 @@ def entry(run: Run, trial: Trial, even: float, learns_from: str) -> Entry:
     gaps = np.min([run.curve[key] for key in _GAPS if key in (run.curve.dtype.names or ())], axis=0)
     gaps[-1] = min(gaps[-1], best.gap)
     curve = table([{"episode": k, "gap": gap} for k, gap in zip(run.curve["episode"].tolist(), gaps, strict=True)])
-    there = np.flatnonzero(gaps <= SHARE * even)
     values = best.values if best.values is not None else np.full(run.game.agents, np.nan)
     return Entry(
         trial=trial,
@@ -211,8 +211,19 @@ def entry(run: Run, trial: Trial, even: float, learns_from: str) -> Entry:
         episodes=run.episodes,
         seconds=run.seconds,
         ended=run.ended,
-        arrival=int(curve["episode"][there[0]]) if len(there) else None,
+        arrival=arrival(curve["episode"], gaps, SHARE * even),
         params=run.params,
         learns_from=learns_from,
         curve=curve,
     )
+
+
+def arrival(episodes: npt.NDArray[Any], gaps: npt.NDArray[Any], small: float) -> int | None:
+    """Return the episode from which on all gaps are small, None if the last is not: an iterate may come and go.
+
+    >>> arrival(np.array([10, 20, 30, 40]), np.array([0.05, 0.3, 0.1, 0.02]), 0.1)
+    30
+    """
+    above = np.flatnonzero(~(gaps <= small))
+    there = int(above[-1]) + 1 if len(above) else 0
+    return int(episodes[there]) if there < len(episodes) else None

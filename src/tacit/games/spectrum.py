@@ -47,7 +47,8 @@ def Spectrum(
     sends = min(1.0, channels / agents)
 
     def reward(h: int, s: int, a: int, n: IntArray) -> FloatArray:
-        through = np.asarray((1 - sends) ** (n - 1), dtype=np.float64)
+        powers = np.cumprod(np.append(1.0, np.full(n.max(), 1 - sends)))  # np.power differs from processor to processor
+        through: FloatArray = powers[n - 1]
         return occupied * through if a == s else through
 
     def wander(h: int, s: int, x: IntArray) -> FloatArray:

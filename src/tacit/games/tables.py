@@ -12,7 +12,6 @@ from tacit.core import generics, sampling
 from tacit.core.ownership import locked
 from tacit.core.types import FloatArray, IntArray
 
-
 #: Up to this many agents the compiler knows their number.
 KNOWN_AGENTS = 4
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tacit.core import check, limits, memory, sampling
+from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned, Sealed, frozen, given, locked
 from tacit.core.types import FloatArray, IntArray
@@ -29,8 +30,9 @@ if TYPE_CHECKING:
 #: (measured in benchmarks/evaluation.py).
 DENSE_SHARE = 0.15
 
-#: Multiplications up to which OpenBLAS keeps a matrix product on one thread.
-_ONE_THREAD = 250_000
+#: Entries from which a compiled product beats NumPy's by more than it takes to load. BLAS, which is as fast, adds in an
+#: order that depends on its threads and on the processor.
+LARGE = 100_000
 
 
 class TabularGame(Sealed):
@@ -158,15 +160,20 @@ class TabularGame(Sealed):
     def expect(self, h: int, values: FloatArray) -> FloatArray:
         """Return P_h v for each row v of `values` [m, S], as [m, S, A_1, …, A_N]."""
         matrix = self._step_matrices[h if self.transition_steps > 1 else 0]
-        ahead = (
-            _product(values, matrix) if isinstance(matrix, np.ndarray) else np.ascontiguousarray((matrix @ values.T).T)
-        )
+        if not isinstance(matrix, np.ndarray):
+            ahead = np.ascontiguousarray((matrix @ values.T).T)
+        elif matrix.size < LARGE:
+            ahead = np.einsum("ms,rs->mr", values, matrix)
+        else:
+            from tacit.games.large import product  # imports the compiler
+
+            ahead = product(values, matrix)
         return ahead.reshape(len(values), self.states, *self.actions)
 
     def push(self, h: int, weights: FloatArray) -> FloatArray:
         """Return the distribution after step h of a weight [S·J] on states and joint actions, as [S]."""
         matrix = self._step_matrices[h if self.transition_steps > 1 else 0]
-        moved: FloatArray = matrix.T @ weights
+        moved: FloatArray = dot(weights, matrix) if isinstance(matrix, np.ndarray) else matrix.T @ weights
         return moved
 
     def step_rewards(self, h: int) -> FloatArray:
@@ -422,19 +429,6 @@ def checked_names(what: str, names: Sequence[str], count: int) -> tuple[str, ...
         twice = next(name for name in names if list(names).count(name) > 1)
         raise TacitError(f"{what} has {twice!r} more than once; names must differ")
     return tuple(names)
-
-
-def _product(values: FloatArray, matrix: FloatArray) -> FloatArray:
-    """Return values [m, S] times matrix [rows, S] transposed, in blocks that BLAS does not spread over threads.
-
-    The product is thin and bound by memory: threads gain little, and wait for each other on a busy machine (measured:
-    up to ten times slower).
-    """
-    ahead = np.empty((len(values), len(matrix)), dtype=values.dtype)
-    block = max(1, _ONE_THREAD // values.size)
-    for begin in range(0, len(matrix), block):
-        np.matmul(values, matrix[begin : begin + block].T, out=ahead[:, begin : begin + block])
-    return ahead
 
 
 def times(actions: tuple[int, ...]) -> str:

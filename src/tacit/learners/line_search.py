@@ -25,6 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.core import check
+from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
 from tacit.evaluation import constants
@@ -151,4 +152,4 @@ def own_value(game: ExactGame, probs: Sequence[FloatArray], i: int) -> float:
             payoff = payoff + game.expect(h, V[None])[0]
         rows = [own[h if len(own) > 1 else 0] for own in probs]
         V = np.einsum("sa,sa->s", own_payoffs(payoff, rows, last), rows[last])
-    return float(V @ game.initial)
+    return float(dot(V, game.initial))

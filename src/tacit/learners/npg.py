@@ -22,7 +22,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from tacit.core import check, generics
-from tacit.core.exponential import exp
+from tacit.core.elementary import exp, exp_each, log_each
 from tacit.core.ownership import Owned
 from tacit.core.records import capacity, records
 from tacit.core.types import IntArray
@@ -87,7 +87,7 @@ class NPG(Learner):
         moved = []
         for own, payoff in zip(policy.probs, gradient.q, strict=True):
             top = np.where(own > 0, payoff, -np.inf).max(axis=2, keepdims=True)  # the best that has any chance
-            weight = own * np.exp(np.minimum(eta * (payoff - top), 0.0))
+            weight = own * exp_each(np.minimum(eta * (payoff - top), 0.0))
             if self.eta == "auto":
                 weight = np.maximum(weight, LEAST * weight.sum(axis=2, keepdims=True))
             moved.append(weight / weight.sum(axis=2, keepdims=True))
@@ -98,8 +98,7 @@ class NPG(Learner):
         """Make the state of all agents."""
         H, N, A = world.horizon, world.agents, capacity(world.actions.max())
         cells = records((H, world.states, N), [("logits", "f8", A)])  # relative to the largest
-        with np.errstate(divide="ignore"):
-            cells["logits"] = np.maximum(np.log(starting_point(world)), -1e300)
+        cells["logits"] = np.maximum(log_each(starting_point(world)), -1e300)
         return NPGState(
             cells=cells,
             steps=records((H, N), [("s", "i8"), ("action", "i8"), ("chance", "f8"), ("reward", "f8")]),

@@ -41,7 +41,7 @@ import numpy as np
 
 from tacit.bandits.rows import pick, share
 from tacit.core import check, generics
-from tacit.core.exponential import exp
+from tacit.core.elementary import exp, log, log_each
 from tacit.core.records import Fields, capacity, records
 from tacit.core.types import IntArray
 from tacit.learners.spec import Learner, Start, World, checked_start, starting_point
@@ -49,7 +49,7 @@ from tacit.learners.tunable import Range, Span
 
 LENIENT_VISITS = 3000.0  # T, after which half of the leniency is gone
 MOST = 20.0  # that leniency adds to a success
-LEAST = math.log(1e-300)  # no logarithm of a probability is smaller
+LEAST = float(log(1e-300))  # no logarithm of a probability is smaller
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class PGAdaptive(Learner):
         H, N, A = world.horizon, world.agents, capacity(world.actions.max())
         cells = records((H, world.states, N), fields(A))
         cells["prob"] = starting_point(world)
-        cells["theta"] = np.log(np.maximum(cells["prob"], 1e-300))
+        cells["theta"] = log_each(np.maximum(cells["prob"], 1e-300))
         return PGAdaptiveState(
             cells=cells,
             steps=records((H, N), [("s", "i8"), ("action", "i8"), ("reward", "f8")]),
@@ -205,7 +205,7 @@ def ascend(learner, cell, n, a, z):
         top = max(top, cell.theta[b])
     least = LEAST
     if learner.exploration > 0.0:
-        least = max(math.log(learner.exploration / (n * math.sqrt(cell.visits))), LEAST)
+        least = max(log(learner.exploration / (n * math.sqrt(cell.visits))), LEAST)
     total = 0.0
     for b in range(n):
         cell.theta[b] = max(cell.theta[b] - top, least)

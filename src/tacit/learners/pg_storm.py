@@ -25,12 +25,12 @@ removes.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from tacit.core import check, generics, simplex
+from tacit.core.elementary import pow
 from tacit.core.errors import TacitError
 from tacit.core.records import capacity, records
 from tacit.core.types import IntArray
@@ -160,7 +160,7 @@ def step_size(learner, t):
     if learner.eta >= 0.0:
         return learner.eta
     plan = learner.schedule
-    return plan.k / math.pow(plan.w + plan.sigma2 * t, 1.0 / 3.0)
+    return plan.k / pow(plan.w + plan.sigma2 * t, 1.0 / 3.0)
 
 
 @generics.jitable
@@ -185,7 +185,7 @@ def reach(learner, since, until):
         a = learner.momentum
         if a == 0.0:
             return learner.eta * m, 1.0
-        keep = math.pow(1.0 - a, m - 1.0)
+        keep = pow(1.0 - a, m - 1.0)
         return learner.eta * (1.0 - keep * (1.0 - a)) / a, keep
     moved = step_size(learner, since)
     left = 1.0

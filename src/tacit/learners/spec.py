@@ -12,6 +12,7 @@ from tacit import bandits
 from tacit.bandits import Bandit, Swap
 from tacit.bandits.spec import is_bandit
 from tacit.core import check, streams
+from tacit.core.elementary import log
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import locked
 from tacit.core.records import capacity
@@ -266,7 +267,7 @@ def theorem_iota(scale: Scale, confidence: float) -> float:
     >>> round(theorem_iota(Scale(agents=1, states=1, actions=1, horizon=1, episodes=1), 1.0), 3)
     0.693
     """
-    return math.log(2 * math.prod(scale) / confidence)
+    return float(log(2 * math.prod(scale) / confidence))
 
 
 def checked_bandit(value: Bandit | str, *, swap: bool) -> Bandit:

@@ -25,6 +25,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from tacit.core import check, generics, memory
+from tacit.core.elementary import log
 from tacit.core.ownership import locked
 from tacit.core.records import Fields, capacity, records
 from tacit.core.types import IntArray
@@ -83,7 +84,7 @@ class UCB(Learner):
 
     @property
     def _iota(self) -> float:
-        return math.log(2 / self.confidence) if self.iota is None else float(self.iota)
+        return float(log(2 / self.confidence)) if self.iota is None else float(self.iota)
 
     def init(self, world: World) -> UCBState | CentralState:
         """Make the state of all agents, or of the one that controls them."""

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from tacit.core import archive
 from tacit.core.errors import TacitError, brief
 from tacit.policies import document
-from tacit.policies.certified import CertifiedPart, CertifiedPolicy
+from tacit.policies.deployed import DeployedPart, DeployedPolicy
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.part import MarkovPart, Part
-from tacit.policies.sampled import SampledPolicy
-from tacit.policies.separate import SeparatePolicy
-from tacit.policies.thinned import ThinnedPart, ThinnedPolicy
+from tacit.policies.recorded import RecordedPart, RecordedPolicy
 
 #: Which class reads which kind of policy; a policy's file states its kind.
 KINDS: dict[str, Any] = {
     "markov": MarkovPolicy,
-    "certified": CertifiedPolicy,
-    "sampled": SampledPolicy,
-    "thinned": ThinnedPolicy,
-    "separate": SeparatePolicy,
+    "certified": RecordedPolicy,
+    "sampled": RecordedPolicy,
+    "separate": RecordedPolicy,
+    "thinned": DeployedPolicy,
 }
 
-Policy = MarkovPolicy | CertifiedPolicy | SampledPolicy | ThinnedPolicy | SeparatePolicy
+Policy = MarkovPolicy | RecordedPolicy | DeployedPolicy
 
 
 def load(path: str | os.PathLike[str]) -> Policy:
@@ -36,7 +35,7 @@ def load(path: str | os.PathLike[str]) -> Policy:
 
     Returns
     -------
-    MarkovPolicy, CertifiedPolicy, SampledPolicy, ThinnedPolicy or SeparatePolicy
+    MarkovPolicy, RecordedPolicy or DeployedPolicy
 
     Examples
     --------
@@ -68,12 +67,38 @@ def _kind(path: str | os.PathLike[str]) -> str:
     return str(found)
 
 
+# names of the release before -----------------------------------------------------------------------------------------
+
+CertifiedPolicy, CertifiedPart = RecordedPolicy, RecordedPart
+ThinnedPolicy, ThinnedPart = DeployedPolicy, DeployedPart
+
+
+class SampledPolicy(RecordedPolicy):
+    """The old name of `RecordedPolicy.of_stages`."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> RecordedPolicy:  # type: ignore[misc]
+        """Make a recorded policy of some visits of each stage."""
+        return RecordedPolicy.of_stages(*args, **kwargs)
+
+
+class SeparatePolicy(RecordedPolicy):
+    """The old name of `RecordedPolicy.of_records`, which takes the records instead of policies made of them."""
+
+    def __new__(cls, each: Sequence[RecordedPolicy]) -> RecordedPolicy:  # type: ignore[misc]
+        """Make a recorded policy in which each agent has its own record."""
+        return RecordedPolicy.of_records([own.record for own in each], start=each[0].start)
+
+
 __all__ = [
     "CertifiedPart",
     "CertifiedPolicy",
+    "DeployedPart",
+    "DeployedPolicy",
     "MarkovPart",
     "MarkovPolicy",
     "Part",
+    "RecordedPart",
+    "RecordedPolicy",
     "SampledPolicy",
     "SeparatePolicy",
     "ThinnedPart",

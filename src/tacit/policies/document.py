@@ -14,14 +14,12 @@ from typing import Any, NoReturn
 
 from tacit.core import archive, check, memory, text
 from tacit.core.errors import TacitError, brief, one_line
+from tacit.policies.observed import SPREAD
 
 FORMAT, VERSION = "tacit policy", 1
 
 #: Which class reads which kind.
-READERS = {"product": "MarkovPolicy", "correlated": "MarkovPolicy", "thinned": "ThinnedPolicy"}
-
-#: Bytes of memory that one byte of JSON may become: "{}," is a pointer of 8 bytes and an object of 64.
-_SPREAD = 24
+READERS = {"product": "MarkovPolicy", "correlated": "MarkovPolicy", "thinned": "DeployedPolicy"}
 
 
 def named(path: str | os.PathLike[str]) -> bool:
@@ -107,7 +105,7 @@ def _check_header(place: Path, document: Any, reader: str) -> None:
     if not isinstance(kind, str) or kind not in READERS:
         raise TacitError(f"{place} has kind {brief(kind)}; known: {', '.join(READERS)}")
     if READERS[kind] != reader:
-        raise TacitError(f"{place} holds a {kind} policy; read it with {READERS[kind]}.load")
+        raise TacitError(f"{place} holds another kind of policy; read it with {READERS[kind]}.load")
     if "agent" in document:
         agent = brief(document["agent"])
         raise TacitError(f"{place} holds the part of agent {agent} alone; read the document of all agents instead")
@@ -123,7 +121,7 @@ def entries(document: Mapping[str, Any], key: str) -> list[Any]:
 
 def _parsed(place: Path) -> Any:
     content = text.read(place)
-    memory.require(_SPREAD * len(content), f"{place}")
+    memory.require(SPREAD * len(content), f"{place}")
     try:
         return json.loads(content, parse_constant=_refuse)
     except (ValueError, RecursionError, MemoryError) as error:

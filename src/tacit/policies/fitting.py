@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeGuard
-
-if TYPE_CHECKING:
-    from tacit.games.count import CountGame
-    from tacit.games.exact import ExactGame
+from typing import Any
 
 
 def check_game(game: Any) -> None:
@@ -14,13 +10,6 @@ def check_game(game: Any) -> None:
     from tacit.games.exact import check_exact
 
     check_exact(game)
-
-
-def counts(game: ExactGame) -> TypeGuard[CountGame]:
-    """Return whether a game has tables over counts, not over joint actions."""
-    from tacit.games.count import CountGame
-
-    return isinstance(game, CountGame)
 
 
 def is_game(game: Any) -> bool:

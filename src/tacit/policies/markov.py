@@ -168,7 +168,8 @@ class MarkovPolicy(Showable):
     def save(self, path: str | os.PathLike[str], *, agent: int | None = None) -> None:
         """Write the policy as `.json` or `.npz`, by the ending; with `agent`, that agent's part alone as `.json`.
 
-        A `.npz` has the arrays `probs_0`, `probs_1`, … (product) or `probs` (correlated).
+        A `.npz` has the arrays `probs_0`, `probs_1`, … (product) or `probs` (correlated), and of a policy learned in an
+        environment `observations`: what each agent observed, as JSON.
         """
         document.checked_ending(path, ".npz", ".json")
         agent = document.checked_part(path, agent, self.agents)
@@ -177,7 +178,8 @@ class MarkovPolicy(Showable):
             document.write(path, kind, self._content(agent), play=_PLAY[kind])
             return
         keys = [f"probs_{i}" for i in range(self.agents)] if self.product else ["probs"]
-        archive.write(path, {"kind": np.array("markov"), **dict(zip(keys, self.probs, strict=True))})
+        arrays = dict(zip(keys, self.probs, strict=True))
+        archive.write(path, {"kind": np.array("markov"), **arrays, **observed.arrays(self)})
 
     def _content(self, agent: int | None) -> dict[str, Any]:
         if agent is not None and not self.product:
@@ -210,12 +212,13 @@ class MarkovPolicy(Showable):
     @classmethod
     def _from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> MarkovPolicy:
         if "probs" in arrays:
-            return cls(Owned(arrays["probs"]))
-        keys = [f"probs_{i}" for i in range(len(set(arrays) - {"kind"}))]
-        if not keys or set(keys) != set(arrays) - {"kind"}:
+            return cls(Owned(arrays["probs"]))._observing(arrays)
+        tables = set(arrays) - {"kind", "observations"}
+        keys = [f"probs_{i}" for i in range(len(tables))]
+        if not keys or set(keys) != tables:
             found = one_line(", ".join(sorted(arrays)), 200) or "nothing"
             raise TacitError(f"it has no probs and no probs_0 (it has {found})")
-        return cls([Owned(arrays[key]) for key in keys])
+        return cls([Owned(arrays[key]) for key in keys])._observing(arrays)
 
     @classmethod
     def _from_document(cls, content: Mapping[str, Any]) -> MarkovPolicy:

@@ -1,21 +1,28 @@
 """What agents observe in an environment, as JSON: how a device finds the number of the state that it sees.
 
 A policy learned in an environment holds `observations`, one object for each agent whose `listed()` returns what the
-agent observed, by the number of the state. Files of the policy hold these lists. Reading takes plain JSON values only.
+agent observed, by the number of the state. Files of the policy hold these lists, a `.npz` as one text of JSON. Reading
+takes plain JSON values only.
 """
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from tacit.core.errors import TacitError, brief
+from tacit.core import archive, memory
+from tacit.core.errors import TacitError, brief, one_line
 
 #: What stands for "the agent is out of the game", which no device ever looks up.
 OVER = {"over": True}
+
+#: Bytes of memory that one byte of JSON may become: "{}," is a pointer of 8 bytes and an object of 64.
+SPREAD = 24
 
 #: Bits of the largest whole number that is taken; no environment counts so far.
 _BITS = 1024
@@ -74,6 +81,24 @@ def read(content: Mapping[str, Any], agents: int, states: int) -> tuple[list[Any
             raise TacitError(f"observations[{i}] has {len(own)} entries for {states} states")
         numbers(own)
     return tuple(found)
+
+
+def arrays(policy: Any) -> dict[str, npt.NDArray[Any]]:
+    """Return the array of a policy's `.npz` that holds what its agents observed; none where it is not known."""
+    found = of(policy, range(policy.agents))
+    return {name: np.array(json.dumps(lists, separators=(",", ":"))) for name, lists in found.items()}
+
+
+def read_arrays(found: Mapping[str, npt.NDArray[Any]], policy: Any) -> tuple[list[Any], ...] | None:
+    """Return what the `.npz` of a policy says that each agent observed, None where it says nothing."""
+    if "observations" not in found:
+        return None
+    content = str(archive.single("observations", found["observations"]))
+    memory.require(SPREAD * len(content), "what its agents observed")
+    try:
+        return read({"observations": json.loads(content)}, policy.agents, policy.states)
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise TacitError(f"its observations are not JSON ({one_line(error)})") from None
 
 
 def numbers(own: Sequence[Any]) -> dict[Hashable, int]:

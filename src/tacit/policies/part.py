@@ -114,7 +114,7 @@ class Part:
             if own is None:
                 raise TacitError(
                     "this part does not say what its agent observes: policies learned in an environment do, from "
-                    "tacit.learn or a .json file, where all that is observed are numbers, text, and lists of them"
+                    "tacit.learn or a file, where all that is observed are numbers, text, and lists of them"
                 )
             self._numbers = observed.numbers(own)
         try:
@@ -171,7 +171,7 @@ def in_order(h: int, expected: int, horizon: int) -> int:
 
 
 def drawn(probs: list[float], u: float) -> int:
-    """Draw from stored probabilities, of which the last is left out, as `certified.restored` restores them."""
+    """Draw from stored probabilities, of which the last is left out, as `visits.restore` does."""
     total = 0.0
     for p in probs:
         total += p
@@ -236,16 +236,15 @@ def _from_document(content: Mapping[str, Any], agent: int | None, path: object) 
     own = check.integer("agent", content.get("agent"), least=0, most=2**31 - 1)
     if agent is not None and agent != own:
         raise TacitError(f"{path} holds the part of agent {own}, not of agent {agent}")
-    from tacit.policies import ThinnedPolicy, thinned_document
+    from tacit.policies.deployed import DeployedPart, DeployedPolicy, read_nodes
     from tacit.policies.markov import MarkovPolicy
-    from tacit.policies.thinned import ThinnedPart
 
     alone = {key: value for key, value in content.items() if key not in ("agent", "observations")}
     policy: Any
     part: Part
     if content["kind"] == "thinned":
-        policy = ThinnedPolicy(**thinned_document.loaded(alone))
-        part = ThinnedPart(policy, 0, number=own)
+        policy = DeployedPolicy(**read_nodes(alone))
+        part = DeployedPart(policy, 0, number=own)
     else:
         policy = MarkovPolicy._from_document(alone)
         part = MarkovPart(policy.probs[0], own)

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import numpy.typing as npt
 
 from tacit.core.ownership import Sealed
+from tacit.policies import observed
 from tacit.policies.part import Part
 
 if TYPE_CHECKING:
@@ -26,6 +30,11 @@ class Showable(Sealed):
     def __getstate__(self) -> dict[str, Any]:
         """Leave the game out."""
         return {key: value for key, value in self.__dict__.items() if key != "game"}
+
+    def _observing(self, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
+        """Take what the agents observed from the arrays of a `.npz`."""
+        self.observed = observed.read_arrays(arrays, self)
+        return self
 
     def _told(self, part: _Part, agent: int) -> _Part:
         """Tell agent i's part what the agent observed."""

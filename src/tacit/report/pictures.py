@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import check, streams
+from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.drawing.animation import animate
@@ -20,6 +20,7 @@ from tacit.drawing.small import check_small
 from tacit.drawing.style import COLORS, name, new_axes, plain, styled
 from tacit.drawing.two_by_two import TETRAHEDRON, draw_field, draw_polytope
 from tacit.engine.trajectory import Trajectory, trajectory
+from tacit.environments.play import Played, play
 from tacit.evaluation.behaviour import behaviour
 from tacit.evaluation.equilibria import enumerable, equilibria
 from tacit.games.naming import action_names, state_name
@@ -171,59 +172,39 @@ def plot_polytope(
     return ax
 
 
-class Step:
-    """One step of an episode: where it was, what was played and paid, and where it led."""
-
-    def __init__(self, h: int, s: int, actions: list[int], rewards: FloatArray, s_next: int) -> None:
-        self.h, self.s, self.actions, self.rewards, self.s_next = h, s, actions, rewards, s_next
-
-
-def play(game: TabularGame, policy: Any, *, seed: int = 0) -> list[Step]:
-    """Play one episode of a policy."""
-    parts = [policy.part(i) for i in range(game.agents)]
-    for part in parts:
-        part.begin(seed)
-    world = streams.stream(seed, streams.PLAY)
-    s, steps = game.start(world.random()), []
-    for h in range(game.horizon):
-        actions = [int(part.act(h, s)) for part in parts]
-        s_next, rewards = game.step(h, s, actions, world.random())
-        steps.append(Step(h, s, actions, rewards, s_next))
-        s = s_next
-    return steps
-
-
 def plot_play(game: TabularGame, policy: Any, *, seed: int = 0, ax: Any = None, size: Any = None) -> Any:
     """Draw an episode step by step: the state's picture where the game has one, what each agent does and earns."""
-    steps = play(game, policy, seed=seed)[:24]
-    columns = min(5, len(steps))
-    rows = -(-len(steps) // columns)
+    played = play(game, policy, seed=seed)
+    steps = min(24, game.horizon)
+    columns = min(5, steps)
+    rows = -(-steps // columns)
     with styled():
         if ax is None:
             axes = new_axes(rows, columns, size=size or (2.6 * columns, 2.7 * rows)).ravel()
         else:
             axes = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
-        for own in axes[len(steps) :]:
+        for own in axes[steps:]:
             own.set_axis_off()
-        for own, step in zip(axes, steps, strict=False):
-            draw_step(own, game, step)
+        for h, own in enumerate(axes[:steps]):
+            draw_step(own, game, played, h)
     return axes
 
 
-def draw_step(ax: Any, game: TabularGame, step: Step) -> Any:
-    """Draw one step of an episode."""
+def draw_step(ax: Any, game: TabularGame, played: Played, h: int) -> Any:
+    """Draw step h of the first episode that was played."""
+    s, actions, rewards = int(played.states[0, h, 0]), played.actions[0, h], played.rewards[0, h]
     ax.clear()
     ax.grid(False)
     ax.set_xticks([])
     ax.set_yticks([])
     if game.picture is not None:
-        ax.imshow(game.picture(step.s), interpolation="nearest")
+        ax.imshow(game.picture(s), interpolation="nearest")
     else:
-        plain(ax.text(0.5, 0.5, name(state_name(game, step.s)), ha="center", va="center", transform=ax.transAxes))
-    acts = "\n".join(f"{i}: {name(action_names(game, i)[a])}" for i, a in enumerate(step.actions[:4]))
-    team = bool((step.rewards == step.rewards[0]).all())
-    paid = f"{step.rewards[0]:g}" if team else ", ".join(f"{r:g}" for r in step.rewards[:4])
-    plain(ax.set_title(f"step {step.h}: {name(state_name(game, step.s))}", fontsize=9))
+        plain(ax.text(0.5, 0.5, name(state_name(game, s)), ha="center", va="center", transform=ax.transAxes))
+    acts = "\n".join(f"{i}: {name(action_names(game, i)[a])}" for i, a in enumerate(actions[:4]))
+    team = bool((rewards == rewards[0]).all())
+    paid = f"{rewards[0]:g}" if team else ", ".join(f"{r:g}" for r in rewards[:4])
+    plain(ax.set_title(f"step {h}: {name(state_name(game, s))}", fontsize=9))
     plain(ax.set_xlabel(f"{acts}\nreward {paid}", fontsize=8))
     return ax
 
@@ -232,11 +213,11 @@ def animate_play(
     game: TabularGame, policy: Any, place: str | os.PathLike[str], *, seed: int = 0, fps: float = 1.0
 ) -> Path:
     """Write an episode step by step as `.gif` or `.html`."""
-    steps = play(game, policy, seed=seed)
+    played = play(game, policy, seed=seed)
     with styled():
         ax = new_axes(size=(3.6, 3.8))[0, 0]
         return _closed(
-            animate(ax.figure, lambda k: _nothing(draw_step(ax, game, steps[k])), len(steps), place, fps=fps), ax
+            animate(ax.figure, lambda h: _nothing(draw_step(ax, game, played, h)), game.horizon, place, fps=fps), ax
         )
 
 

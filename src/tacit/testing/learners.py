@@ -22,14 +22,17 @@ from tacit.testing.states import check_shapes, require_same_states
 from tacit.testing.violation import Violation, require, require_kernels
 
 
-def check_learner(learner: Learner | str, game: Game | None = None, *, episodes: int = 60) -> None:
+def check_learner(
+    learner: Learner | str, game: Game | None = None, *, episodes: int = 60, tolerance: float = 0.0
+) -> None:
     """Check a learner, by playing a game: three agents of different sizes unless one is given.
 
     Its words and parameters are what the engine and files can take. The compiled loop, the interpreted loop and agents
-    on their own give the same bits. `weigh` writes distributions, and `act` draws from them (with a probability of 1e-9
-    of raising though nothing is wrong; the seed is fixed). An agent does the same whatever is in the others' records
-    and whatever they are paid, and its kernels touch its own only. Kernels allocate nothing. An agent that grows to
-    more states behaves as before, and so does a run resumed from a checkpoint.
+    on their own give the same bits, or the first two what differs by a stated tolerance at most. `weigh` writes
+    distributions, and `act` draws from them (with a probability of 1e-9 of raising though nothing is wrong; the seed is
+    fixed). An agent does the same whatever is in the others' records and whatever they are paid, and its kernels touch
+    its own only. Kernels allocate nothing. An agent that grows to more states behaves as before, and so does a run
+    resumed from a checkpoint.
 
     Learners that follow exact gradients are checked for that instead; central ones have no agents on their own; of
     those without kernels, words and parameters are all there is to check.
@@ -39,6 +42,10 @@ def check_learner(learner: Learner | str, game: Game | None = None, *, episodes:
     learner : learner object or name
     game : a game, optional
     episodes : int
+    tolerance : float
+        How much compiled and interpreted kernels may differ, absolutely and relatively. 0 asks for the same bits, which
+        +, −, ·, /, square roots and `exp`, `log` and `pow` of `tacit.kernels` give on every machine. State 1e-9 for
+        kernels that call other functions, such as np.tanh: their last digits differ from processor to processor.
 
     Raises
     ------
@@ -69,7 +76,7 @@ def check_learner(learner: Learner | str, game: Game | None = None, *, episodes:
     if spec.interpreted:
         return
     _check_state(name, spec, world)
-    engine, returns = played(name, spec, table, episodes)
+    engine, returns = played(name, spec, table, episodes, tolerance)
     check_weights(name, engine)
     if not spec.central:
         check_alone(name, spec, table, engine, returns)

@@ -17,11 +17,12 @@ from tacit.evaluation.certificate import certificate
 from tacit.games.protocol import Game
 from tacit.games.tabular import TabularGame
 from tacit.learners.spec import Learner, world_of
-from tacit.testing.states import copy, numbers, require_same_states
+from tacit.testing.states import copy, numbers, require_alike_states, require_same_states
 from tacit.testing.violation import (
     Violation,
     both_ways,
     require,
+    require_alike,
     require_distribution,
     require_frequencies,
     require_same,
@@ -38,8 +39,8 @@ def watching(spec: Learner, game: Game, episodes: int) -> tuple[Any, Any]:
     return tables, record(game, episodes)
 
 
-def played(name: str, spec: Learner, game: Game, episodes: int) -> tuple[FusedEngine, FloatArray]:
-    """Play the compiled loop, and see that the interpreted one gives the same bits."""
+def played(name: str, spec: Learner, game: Game, episodes: int, tolerance: float) -> tuple[FusedEngine, FloatArray]:
+    """Play the compiled loop, and see that the interpreted one gives the same bits, or the same to a tolerance."""
     kernels, state = game.kernels(), spec.init(world_of(spec, game, episodes=episodes, seed=SEED))
     seen = watching(spec, game, episodes)
     draws = np.array([streams.stream(SEED, role).random((episodes, game.horizon)) for role in range(1 + game.agents)])
@@ -53,10 +54,10 @@ def played(name: str, spec: Learner, game: Game, episodes: int) -> tuple[FusedEn
     engine = FusedEngine(game, spec, episodes=episodes, seed=SEED, certificate=cert, record=kept)
     fused = engine.advance(episodes)
     sentence = f"{name} does not do the same compiled and interpreted"
-    require_same_states(state, engine.state, sentence)
+    require_alike_states(state, engine.state, sentence, tolerance)
     for (path, left), (_, right) in zip(arrays(seen), arrays((cert, kept)), strict=True):
-        require_same(left, right, f"{sentence}; {path} of what watches differs")
-    require_same(returns, fused, sentence)
+        require_alike(left, right, f"{sentence}; {path} of what watches differs", tolerance)
+    require_alike(returns, fused, sentence, tolerance)
     fresh = spec.init(engine.world)
     moved = [a.tobytes() != b.tobytes() for (_, a), (_, b) in zip(numbers(fresh), numbers(state), strict=True)]
     require(any(moved), f"{name} learned nothing in {episodes} episodes: its records are as they were")

@@ -15,7 +15,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.policies import document
 from tacit.testing.violation import Violation, require, require_distribution, require_same
 
-Policy = policies.MarkovPolicy | policies.CertifiedPolicy | policies.ThinnedPolicy
+Policy = policies.Policy
 
 
 def check_policy(policy: Policy | Any, *, seed: int = 0) -> None:

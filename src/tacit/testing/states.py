@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core.records import Array, arrays, columns, parts
-from tacit.testing.violation import require, require_same
+from tacit.testing.violation import require, require_alike, require_same
 
 
 def copy(state: Any) -> Any:
@@ -31,6 +31,12 @@ def require_same_states(one: Any, other: Any, sentence: str) -> None:
     """Raise unless two states remember the same bits; the sentence goes on with the first field that differs."""
     for (path, left), (_, right) in zip(numbers(one), numbers(other), strict=True):
         require_same(left, right, f"{sentence}; {path} differs")
+
+
+def require_alike_states(one: Any, other: Any, sentence: str, tolerance: float) -> None:
+    """Raise unless two states are `require_alike`; the sentence goes on with the first field that differs."""
+    for (path, left), (_, right) in zip(numbers(one), numbers(other), strict=True):
+        require_alike(left, right, f"{sentence}; {path} differs", tolerance)
 
 
 def scramble(state: Any, i: int, rng: np.random.Generator) -> None:
@@ -60,7 +66,8 @@ def own_records(state: Any, i: int, actions: int) -> dict[str, Array]:
     for path, array in parts(state):
         own = array[..., i : i + 1]
         for name, column in columns(own, path):
-            found[name] = column[(..., *(slice(actions),) * (column.ndim - own.ndim))]
+            cut: Any = (..., *(slice(actions),) * (column.ndim - own.ndim))
+            found[name] = column[cut]
     return found
 
 

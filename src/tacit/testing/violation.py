@@ -19,6 +19,13 @@ from tacit.core.types import FloatArray, IntArray
 #: fixed, so it is met once or never.
 FALSE_ALARM = 1e-9
 
+#: What differs by no more is called rounding, and what a kernel should do about it.
+ROUNDING = 1e-9
+LAST_DIGITS = (
+    "the last digits differ, as those of np.exp, np.log and np.power do from processor to processor; use exp, log and "
+    "pow of tacit.kernels (square roots are the same everywhere), or state a tolerance, such as 1e-9"
+)
+
 
 class Violation(TacitError, AssertionError):
     """Something does not do what its protocol asks; told in one sentence.
@@ -76,6 +83,17 @@ def require_same(one: Any, other: Any, sentence: str) -> None:
     """Raise unless two arrays have the same bits."""
     one, other = np.ascontiguousarray(one), np.ascontiguousarray(other)
     require(one.shape == other.shape and one.tobytes() == other.tobytes(), sentence)
+
+
+def require_alike(one: Any, other: Any, sentence: str, tolerance: float) -> None:
+    """Raise unless compiled and interpreted kernels gave the same bits, or differ by a stated tolerance at most."""
+    one, other = (np.ascontiguousarray(array).ravel() for array in (one, other))
+    differ = (one.view(np.uint8) != other.view(np.uint8)).reshape(len(one), -1).any(axis=1)
+    if not differ.any() or (tolerance > 0 and np.allclose(one, other, rtol=tolerance, atol=tolerance, equal_nan=True)):
+        return
+    k = int(np.argmax(differ))  # later ones may follow from the first
+    nearly = np.isclose(one[k], other[k], rtol=ROUNDING, atol=ROUNDING)
+    raise Violation(f"{sentence}: {LAST_DIGITS}" if nearly else sentence)
 
 
 def require_distribution(probs: FloatArray, what: str) -> None:

@@ -15,7 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from tacit.core import streams
 from tacit.core.errors import TacitError, sentence
+from tacit.environments.play import play
 from tacit.evaluation import Evaluation, behaviour, evaluate
 from tacit.evaluation.behaviour import Behaviour
 from tacit.evaluation.gains import deviation_table
@@ -25,7 +27,7 @@ from tacit.experiments.plan import NO_TABLES, game_of
 from tacit.games.exact import ExactGame
 from tacit.games.naming import action_names, state_name
 from tacit.policies import MarkovPolicy
-from tacit.view import episodes, pictures
+from tacit.view import pictures
 from tacit.view.documents import text
 from tacit.view.folder import StoredRun
 from tacit.view.one_shot import game_document
@@ -170,14 +172,15 @@ def _states(reach: Any, most: int) -> list[int]:
 def _episodes(game: ExactGame, policy: Any) -> list[dict[str, Any]]:
     if game.agents * game.horizon > 20_000:
         return []
-    played = episodes.play(game, policy, episodes=EPISODES)
+    played = play(game, policy, episodes=EPISODES)
+    after = streams.stream(0, streams.AFTER)
     found = []
     names = [action_names(game, i) for i in range(min(game.agents, AGENTS))]
     pictured: dict[int, str | None] = {}
     for e in range(EPISODES):
         steps = []
         for h in range(min(game.horizon, LENGTH)):
-            s = int(played.states[e, h])
+            s = int(played.states[e, h, 0])
             steps.append(
                 {
                     "state": text(state_name(game, s)),
@@ -186,10 +189,11 @@ def _episodes(game: ExactGame, policy: Any) -> list[dict[str, Any]]:
                     "picture": picture(game, s, pictured),
                 }
             )
-        end = int(played.states[e, len(steps)])
+        cut = game.horizon > LENGTH
+        end = int(played.states[e, LENGTH, 0]) if cut else game.step(h, s, played.actions[e, h], after.random())[0]
         final = {"state": text(state_name(game, end)), "picture": picture(game, end, pictured)}
         returns = played.rewards[e, : len(steps)].sum(axis=0)[:AGENTS].tolist()
-        found.append({"steps": steps, "end": final, "returns": returns, "cut": game.horizon > LENGTH})
+        found.append({"steps": steps, "end": final, "returns": returns, "cut": cut})
     return found
 
 

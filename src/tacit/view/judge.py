@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core import memory
+from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
 from tacit.evaluation import deviations, evaluate
@@ -24,7 +25,7 @@ from tacit.evaluation.crowd import crowd_gains
 from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame
 from tacit.games.tabular import TabularGame
-from tacit.policies import CertifiedPolicy, MarkovPolicy, SampledPolicy
+from tacit.policies import MarkovPolicy, RecordedPolicy
 
 #: Numbers that a table of Q† may have.
 _MOST = 20_000_000
@@ -105,10 +106,10 @@ def judge(game: ExactGame, policy: Any, agent: int, *, blind: bool = False) -> J
     if isinstance(policy, MarkovPolicy):
         found = deviations(game, policy, "cce")
         q = _q(game, policy, found.best, agent)
-        value, best = (float(table[agent, 0] @ game.initial) for table in (found.V, found.best))
+        value, best = (float(dot(table[agent, 0], game.initial)) for table in (found.V, found.best))
         signal = None if blind or policy.product else _signal(game, policy, found.best, agent)
         return Judge(value, best, True, q, signal)
-    if isinstance(policy, CertifiedPolicy | SampledPolicy):
+    if isinstance(policy, RecordedPolicy):
         bound = evaluate(game, policy, gap="cce")
         value = float(bound.values[agent])
         return Judge(value, value + float(bound.gaps[agent]), False)
@@ -124,7 +125,7 @@ def _signal(game: ExactGame, policy: MarkovPolicy, ignoring: FloatArray, agent: 
     found = deviations(game, policy, "ce")
     size = game.actions[agent]
     worth = [_told(tables, policy, best[agent], agent, size) for best in (ignoring, found.best)]
-    return Signal(float(found.best[agent, 0] @ game.initial), *worth)
+    return Signal(float(dot(found.best[agent, 0], game.initial)), *worth)
 
 
 def _told(game: TabularGame, policy: MarkovPolicy, best: FloatArray, agent: int, size: int) -> FloatArray:

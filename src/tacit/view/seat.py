@@ -84,12 +84,7 @@ class Seat:
             )
         self.game, self.policy = game, policy
         self.agent = check.integer("agent", agent, least=0, most=game.agents - 1)
-        if hasattr(policy, "check_fits"):
-            policy.check_fits(game)
-        else:  # a thinned one; that of agents which see different things is of no game with tables
-            sizes = tuple(getattr(policy, name, None) for name in ("states", "actions", "horizon"))
-            if sizes != (game.states, game.actions, game.horizon):
-                raise TacitError(f"the policy does not fit the game: {policy!r} for {game!r}")
+        policy.check_fits(game)
         self.judge = judge(game, policy, self.agent, blind=blind)
         self._own = None if self.judge.signal is None else policy.part(self.agent)
         self._parts = {i: policy.part(i) for i in range(game.agents) if i != self.agent}

@@ -17,7 +17,7 @@ from tacit.engine.record import Nothing, Record, certified_policies, growing_rec
 from tacit.engine.run import Candidate, Gaps
 from tacit.engine.validation import Arrays, check_names
 from tacit.evaluation import evaluate
-from tacit.evaluation.certificate import Certificate, bound, certificate, fixed_deviation, latest
+from tacit.evaluation.certificate import Certificate, bound, bound_source, certificate, fixed_deviation, latest
 from tacit.games.exact import ExactGame
 from tacit.games.protocol import Game
 from tacit.games.tabular import TabularGame
@@ -87,11 +87,12 @@ class CertifiedOutput(Output):
     def _known(self, tables: ExactGame, engine: Engine, done: int, *, last: MarkovPolicy | None) -> dict[str, Known]:
         """Return what is known of each candidate: a product policy's nash gaps are its cce and its ce gaps."""
         kind, most = self.learner.equilibrium, engine.world.largest_gap
+        source = bound_source(tables)
         found = {}
         for name, read in READINGS.items():
             values, gaps = read(tables, self._readable())
             replay = self._replay(tables, done, name)
-            found[name] = Known(Gaps(kind, np.maximum(gaps, 0.0), "certificate", replay, most=most), values)
+            found[name] = Known(Gaps(kind, np.maximum(gaps, 0.0), source, replay, most=most), values)
         if last is None:
             return found
         exact = evaluate(tables, last)

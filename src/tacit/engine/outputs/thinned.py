@@ -22,10 +22,7 @@ from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
 from tacit.learners import Learner
-from tacit.policies import MarkovPolicy, SampledPolicy
-
-#: Visits of each stage that can be kept, at most.
-MOST_THIN = 10**6
+from tacit.policies import MarkovPolicy, RecordedPolicy
 
 
 class ThinnedOutput(CertifiedOutput):
@@ -38,9 +35,9 @@ class ThinnedOutput(CertifiedOutput):
         self, *, game: Game, learner: Learner, episodes: int, seed: int, certify: bool | None, keep: bool, thin: int
     ) -> None:
         self.game, self.learner, self.episodes, self.seed = game, learner, episodes, seed
-        self.most = check.integer("thin", thin, least=1, most=MOST_THIN)
+        self.most = check.integer("visits_per_stage", thin, least=1)
         if learner.output != "certified":
-            raise TacitError("thin is for learners of certified policies; leave it out")
+            raise TacitError("visits_per_stage is for learners of certified policies; leave it out")
         self.tables: ExactGame | None = game if is_exact(game) and certify is not False else None
         self.certificate = (
             Nothing()
@@ -72,7 +69,7 @@ class ThinnedOutput(CertifiedOutput):
     def _replay(self, tables: ExactGame, done: int, name: str) -> ThinnedReplay:
         return ThinnedReplay(self, done, self.certificate, name)
 
-    def _certified(self, kept: object) -> dict[str, SampledPolicy]:
+    def _certified(self, kept: object) -> dict[str, RecordedPolicy]:
         return sampled_policies(self.game, kept) if isinstance(kept, SampledRecord) else {}
 
 

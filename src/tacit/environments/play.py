@@ -1,8 +1,9 @@
-"""Where policies are played to be measured: episodes over whole numbers for states, in batches.
+"""THE way to play episodes of a policy: `play`, in a game or an environment, with one result, `Played`.
 
-An arena has `agents`, `actions`, `horizon`, `shared` (whether all agents see the same), `reward_range` where it is
-known, and one method: `play`. Games with kernels are played by compiled code, a whole batch at every step; environments
-one episode after the other. Anything else with these attributes can be measured too.
+An arena is where: over whole numbers for states, it has `agents`, `actions`, `horizon`, `shared` (whether all agents
+see the same), `reward_range` where it is known, and one method, `play`. Games with kernels are played a whole batch at
+every step, by compiled code where that pays; environments one episode after the other. Anything else with these
+attributes can be played too. Who plays is in `players.py`.
 """
 
 from __future__ import annotations
@@ -13,16 +14,22 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from tacit.core import generics, streams
+from tacit.core import generics, limits, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
-from tacit.environments.adapters import Environment, floats, name_of
+from tacit.environments.adapters import Environment, floats
 from tacit.environments.numbering import Numbering
 from tacit.environments.observations import OVER, Observations
-from tacit.environments.players import Deviation, Draws, batch_players, single_players
+from tacit.environments.players import Deviation, Draws, EpisodePlayers, batch_players
 from tacit.games.exact import is_exact
-from tacit.games.protocol import Game, check_play, check_sizes
+from tacit.games.protocol import Game, check_play, check_sizes, is_game
+
+#: Episodes that are played at once: bounds memory, and how long Ctrl-C waits.
+BATCH = 2_000
+
+#: Actions of all agents and steps up to which interpreted code has played before compiled code is ready.
+FEW = 5_000
 
 
 class Played(NamedTuple):
@@ -88,9 +95,9 @@ def start_batch(game, u, s):
 
 
 class GameArena:
-    """A game with kernels, with tables or without: all agents see its state."""
+    """A game with kernels, with tables or without: all agents see its state, and none is out before the horizon."""
 
-    shared = True
+    shared = whole = True
 
     def __init__(self, game: Game) -> None:
         check_sizes(game)
@@ -99,7 +106,6 @@ class GameArena:
         self.game, self.agents, self.horizon, self.actions = game, game.agents, game.horizon, game.actions
         self.reward_range: tuple[float, float] | None = game.reward_range
         self._kernels = game.kernels()
-        self._start, self._step = compiled(start_batch, self._kernels), compiled(step_batch, self._kernels)
 
     def states(self, agent: int) -> int:
         """Return the number of states."""
@@ -112,18 +118,21 @@ class GameArena:
     def play(self, policy: Any, episodes: range, *, seed: int, deviation: Deviation | None = None) -> Played:
         """Play episodes, all of them step by step."""
         B, H, N = len(episodes), self.horizon, self.agents
+        few = B * H * N <= FEW
+        start = start_batch if few else compiled(start_batch, self._kernels)
+        step = step_batch if few else compiled(step_batch, self._kernels)
         draws = Draws.of(seed, episodes, H, N)
         players = batch_players(policy, self.actions, draws, deviation)
         played = Played(np.zeros((B, H, N), np.int64), np.zeros((B, H, N), np.int64), np.zeros((B, H, N)))
         s, s_next, chosen = np.zeros(B, np.int64), np.zeros(B, np.int64), np.zeros(N, np.int64)
         rewards = np.zeros((B, N))
-        self._start(self._kernels, np.ascontiguousarray(draws.world[:, 0]), s)
+        start(self._kernels, np.ascontiguousarray(draws.world[:, 0]), s)
         for h in range(H):
             last = h + 1 == H
             played.states[:, h] = s[:, None]
             actions = np.ascontiguousarray(players.act(h, played.states[:, h]))
             u = np.ascontiguousarray(draws.world[:, 0 if last else h + 1])
-            self._step(self._kernels, h, s, actions, u, last, chosen, s_next, rewards)
+            step(self._kernels, h, s, actions, u, last, chosen, s_next, rewards)
             played.actions[:, h], played.rewards[:, h] = actions, rewards
             s, s_next = s_next, s
         return played
@@ -156,7 +165,7 @@ class EnvironmentArena:
         B, H, N = len(episodes), self.horizon, self.agents
         played = Played(np.zeros((B, H, N), np.int64), np.zeros((B, H, N), np.int64), np.zeros((B, H, N)))
         seeds = streams.seeds(seed, streams.PLAY, episodes)
-        players = single_players(policy, self.actions, deviation)
+        players = EpisodePlayers(policy, self.actions, deviation)
         for b in range(B):
             players.begin(int(seeds[b]))
             self._episode(int(seeds[b]) if self.environment.seeded else None, players, played, b)
@@ -181,6 +190,66 @@ class EnvironmentArena:
             played.states[b, h:] = [own.number(OVER) for own in self.observations]
 
 
+def play(
+    game: Any,
+    policy: Any,
+    *,
+    episodes: int = 1,
+    seed: int = 0,
+    deviation: Deviation | None = None,
+    **given: Any,
+) -> Played:
+    """Play episodes of a policy.
+
+    Parameters
+    ----------
+    game : a game with kernels, an environment, or an arena
+    policy : a policy of it, with a part for each agent
+    episodes : int
+        Those of the same number and seed meet the same chance, whatever the policy.
+    seed : int
+    deviation : Deviation, optional
+        Of one agent.
+    **given
+        Of an environment: `horizon`, `encode` and `reward_range`, as in `tacit.learn`.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from tacit.environments.play import play
+    >>> game = tacit.make("good-state", horizon=3)
+    >>> played = play(game, tacit.solve(game, "optimum").policy, episodes=2)
+    >>> played.states.shape, played.returns.tolist()
+    ((2, 3, 2), [[6.0, 6.0], [6.0, 6.0]])
+    """
+    arena = arena_of(game, policy, **given)
+    edges = range(0, limits.integer("episodes", episodes, least=1, most=limits.EPISODES), BATCH)
+    batches = [arena.play(policy, range(k, min(k + BATCH, episodes)), seed=seed, deviation=deviation) for k in edges]
+    return Played(*(np.concatenate(parts) for parts in zip(*batches, strict=True)))
+
+
+def arena_of(game: Any, policy: Any, **given: Any) -> Arena:
+    """Return where a policy of a game, or of an environment, can be played."""
+    from tacit.environments.opening import opened  # it builds on this file
+
+    if is_arena(game):
+        found: Arena = game
+        return found
+    if is_game(game) and not hasattr(game, "observations"):
+        for name in (key for key, value in given.items() if value is not None):
+            raise TacitError(f"{name} is for environments without tables; {game!r} has its own")
+        sizes = tuple(getattr(policy, "actions", game.actions))
+        if sizes != game.actions:
+            raise TacitError(f"the policy does not fit the game: {policy!r} for {game!r}")
+        return GameArena(game)
+    return opened(game, policy, **given)
+
+
+def is_arena(value: object) -> bool:
+    """Return whether something is an arena already."""
+    return callable(getattr(value, "play", None)) and callable(getattr(value, "most_states", None))
+
+
 def checked_returns(name: str, played: Played) -> FloatArray:
     """Return the agents' returns, if they are numbers."""
     returns = played.returns
@@ -189,9 +258,7 @@ def checked_returns(name: str, played: Played) -> FloatArray:
     return returns
 
 
-def reward_ends(
-    arena: Arena, seen: Sequence[Played], before: tuple[float, float] = (math.inf, -math.inf)
-) -> tuple[float, float]:
+def reward_ends(arena: Arena, seen: Played, before: tuple[float, float] = (math.inf, -math.inf)) -> tuple[float, float]:
     """Return between which ends one step's rewards lie: as the arena states it, or as they were seen, now and before.
 
     Who is out of an environment before the horizon gets nothing, so 0 counts there.
@@ -199,11 +266,6 @@ def reward_ends(
     low, high = before
     if arena.reward_range is not None:
         low, high = min(low, arena.reward_range[0]), max(high, arena.reward_range[1])
-    if not isinstance(arena, GameArena):
+    if not getattr(arena, "whole", False):
         low, high = min(low, 0.0), max(high, 0.0)
-    for one in seen:
-        low, high = min(low, float(one.rewards.min())), max(high, float(one.rewards.max()))
-    return low, high
-
-
-__all__ = ["Arena", "EnvironmentArena", "GameArena", "Played", "checked_returns", "name_of", "reward_ends"]
+    return min(low, float(seen.rewards.min())), max(high, float(seen.rewards.max()))

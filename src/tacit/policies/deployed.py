@@ -1,4 +1,4 @@
-"""A certified policy made small for deployment: M runs of the hidden index, drawn in advance.
+"""A recorded policy made small for devices: M runs of the hidden index, drawn in advance.
 
 Each run m fixes the first index and the uniform number of every step. The index then depends on the states that are met
 and on nothing else, so a run is a graph: its nodes are the indices before each step, its edges the states. A stage is
@@ -9,13 +9,21 @@ kept once. Played, the policy draws m evenly.
 
 Its value and gap are those of the full policy in expectation over the M runs; they differ by sampling, of the order of
 H times the span of the rewards over √M.
+
+As JSON the graph is
+
+    runs    the node that each run starts from
+    nodes   for each node an object from a state to a row [next node, agent 0's probabilities, agent 1's, …]
+
+A row has all but the last probability of each agent, as the shortest decimals that give the same 32-bit floats again.
+Node 0 has no rows: from there on everybody plays evenly.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,11 +31,15 @@ import numpy.typing as npt
 from tacit.core import archive, check, memory, streams
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, frozen, refuse_masked
-from tacit.core.types import IntArray
-from tacit.policies import document, observed, thinned_document
-from tacit.policies.certified import MOST, CertifiedPolicy, check_stored, columns
+from tacit.core.types import FloatArray, IntArray
+from tacit.policies import document, observed
 from tacit.policies.part import Part, drawn
+from tacit.policies.recorded import RecordedPolicy
 from tacit.policies.showable import Showable
+from tacit.policies.visits import MOST, check_stored, columns, restore
+
+if TYPE_CHECKING:
+    from tacit.games.protocol import Game
 
 #: What a `.npz` holds; the first four are arrays, in the order of the parameters.
 KEYS = ("row", "following", "stored", "first", "actions", "states", "horizon")
@@ -36,8 +48,16 @@ KEYS = ("row", "following", "stored", "first", "actions", "states", "horizon")
 _FLOATS = 12
 
 
-class ThinnedPolicy(Showable):
-    """M fixed runs of a certified policy.
+PLAY = (
+    "In each episode all agents share one number u in [0, 1): node = runs[floor(u * runs.length)]. In state s take "
+    "row = nodes[node][s]; the next node is row[0], and row[1 + i] has the probabilities of agent i's actions but the "
+    "last, to be drawn from with a number of the agent's own. Without a row: node = 0, and all actions are equally "
+    "likely."
+)
+
+
+class DeployedPolicy(Showable):
+    """M fixed runs of a recorded policy.
 
     Parameters
     ----------
@@ -56,10 +76,10 @@ class ThinnedPolicy(Showable):
     Examples
     --------
     >>> import numpy as np
-    >>> from tacit.policies import CertifiedPolicy
-    >>> whole = CertifiedPolicy(np.zeros((4, 1), int), np.full((4, 1, 2), 0.5, np.float32), actions=[2, 2], states=1)
-    >>> whole.thinned(3)
-    ThinnedPolicy(2 agents, 3 runs, ...)
+    >>> from tacit.policies import RecordedPolicy
+    >>> whole = RecordedPolicy(np.zeros((4, 1), int), np.full((4, 1, 2), 0.5, np.float32), actions=[2, 2], states=1)
+    >>> whole.deploy(3)
+    DeployedPolicy(2 agents, 3 runs, ...)
     """
 
     def __init__(
@@ -88,7 +108,7 @@ class ThinnedPolicy(Showable):
             raise TacitError(f"stored is {brief(stored)}; it must be a rectangular array of probabilities") from None
         rows, width = len(self.row), sum(self.actions) - len(self.actions)
         if not self.actions or given.shape != (rows, width) or self.following.shape != self.row.shape:
-            raise TacitError(f"a thinned policy of {rows} rows must have [{rows}, {width}] probabilities")
+            raise TacitError(f"a deployed policy of {rows} rows must have [{rows}, {width}] probabilities")
         if given.dtype.kind not in "fiu":
             raise TacitError(f"stored holds {brief(str(given.dtype))} values; it must be an array of probabilities")
         with np.errstate(over="ignore"):  # what is beyond 32-bit floats is no probability, and told below
@@ -96,23 +116,32 @@ class ThinnedPolicy(Showable):
         check_stored(self.stored, self.actions)
         node = self.row // self.states
         if (np.diff(self.row) <= 0).any() or (node < 1).any() or (np.diff(node, prepend=0) > 1).any():
-            raise TacitError("the rows of a thinned policy must ascend, and its nodes count from 1 without a gap")
+            raise TacitError("the rows of a deployed policy must ascend, and its nodes count from 1 without a gap")
         self.nodes = 1 + int(node.max(initial=0))
         for name, nodes in (("first", self.first), ("following", self.following)):
             if len(nodes) and not (nodes.min() >= 0 and nodes.max() < self.nodes):
                 raise TacitError(f"{name} has a node outside 0 to {self.nodes - 1}")
         if self.first.ndim != 1 or not len(self.first):
-            raise TacitError(f"first has shape {self.first.shape}; a thinned policy must have at least one run")
+            raise TacitError(f"first has shape {self.first.shape}; a deployed policy must have at least one run")
 
     @property
     def agents(self) -> int:
         """Number of agents, N."""
         return len(self.actions)
 
-    def part(self, agent: int) -> ThinnedPart:
+    def part(self, agent: int) -> DeployedPart:
         """Return agent i's part, which acts alone from the common seed."""
         i = check.integer("agent", agent, least=0, most=self.agents - 1)
-        return self._told(ThinnedPart(self, i), i)
+        return self._told(DeployedPart(self, i), i)
+
+    def distributions(self, agent: int, rows: IntArray, h: int) -> FloatArray:
+        """Return agent i's distributions [len(rows), A_i] in some rows; the step follows from them."""
+        return restore(self.stored[rows][:, columns(self.actions)[agent]])
+
+    def check_fits(self, game: Game) -> None:
+        """Raise unless the policy has the game's states, actions and horizon."""
+        if (self.states, self.actions, self.horizon) != (game.states, game.actions, game.horizon):
+            raise TacitError(f"the policy does not fit the game: {self!r} for {game!r}")
 
     def find(self, node: int, s: int) -> int:
         """Return the place of the row of a node and a state, or −1 where play has left the record."""
@@ -125,9 +154,10 @@ class ThinnedPolicy(Showable):
         document.checked_ending(path, ".npz", ".json")
         agent = document.checked_part(path, agent, self.agents)
         if document.named(path):
-            document.write(path, "thinned", self._content(agent), play=thinned_document.PLAY)
+            document.write(path, "thinned", self._content(agent), play=PLAY)
             return
-        archive.write(path, {"kind": np.array("thinned"), **{key: getattr(self, key) for key in KEYS}})
+        arrays = {key: getattr(self, key) for key in KEYS}
+        archive.write(path, {"kind": np.array("thinned"), **arrays, **observed.arrays(self)})
 
     def _content(self, agent: int | None) -> dict[str, Any]:
         shown = range(self.agents) if agent is None else [agent]
@@ -139,17 +169,17 @@ class ThinnedPolicy(Showable):
             "horizon": self.horizon,
             **observed.of(self, shown),
             "runs": self.first.tolist(),
-            "nodes": thinned_document.dumped(self.row, self.following, self.stored, states=self.states, columns=own),
+            "nodes": dump_nodes(self.row, self.following, self.stored, states=self.states, columns=own),
         }
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> ThinnedPolicy:
+    def load(cls, path: str | os.PathLike[str]) -> DeployedPolicy:
         """Read a policy that `save` wrote."""
         json = document.named(path)
         found = document.read(path, cls.__name__) if json else archive.read(path)
         try:
             if json:
-                policy = cls(**thinned_document.loaded(found))
+                policy = cls(**read_nodes(found))
                 policy.observed = observed.read(found, policy.agents, policy.states)
                 return policy
             missing = [key for key in KEYS if key not in found]
@@ -157,12 +187,12 @@ class ThinnedPolicy(Showable):
                 raise TacitError(f"it has no {' and no '.join(missing)}")
             arrays = [found[key] for key in KEYS[:4]]
             sizes = {key: archive.single(key, found[key]) for key in ("states", "horizon")}
-            return cls(*arrays, actions=archive.integers("actions", found["actions"]), **sizes)
+            return cls(*arrays, actions=archive.integers("actions", found["actions"]), **sizes)._observing(found)
         except (TacitError, ValueError, TypeError, KeyError, RecursionError) as error:
-            raise TacitError(f"{path} is not a thinned policy: {one_line(error, 300)}") from None
+            raise TacitError(f"{path} is not a deployed policy: {one_line(error, 300)}") from None
 
     def __repr__(self) -> str:
-        return f"ThinnedPolicy({self.agents} agents, {len(self.first)} runs, {self.nodes} nodes)"
+        return f"DeployedPolicy({self.agents} agents, {len(self.first)} runs, {self.nodes} nodes)"
 
 
 def _places(name: str, given: npt.NDArray[Any]) -> IntArray:
@@ -179,12 +209,12 @@ def _places(name: str, given: npt.NDArray[Any]) -> IntArray:
     return frozen(name, Owned(array.astype(np.int64)))
 
 
-class ThinnedPart(Part):
-    """One agent's part of a thinned policy; `number` is its own where the policy holds nobody else's distributions.
+class DeployedPart(Part):
+    """One agent's part of a deployed policy; `number` is its own where the policy holds nobody else's distributions.
 
     Parameters
     ----------
-    policy : ThinnedPolicy
+    policy : DeployedPolicy
     agent : int
     number : int, optional
         The agent's own, where the policy holds nobody else's distributions.
@@ -192,15 +222,15 @@ class ThinnedPart(Part):
     Examples
     --------
     >>> import numpy as np
-    >>> from tacit.policies import CertifiedPolicy
-    >>> whole = CertifiedPolicy(np.zeros((4, 1), int), np.full((4, 1, 2), 0.5, np.float32), actions=[2, 2], states=1)
-    >>> mine = whole.thinned(3).part(1)
+    >>> from tacit.policies import RecordedPolicy
+    >>> whole = RecordedPolicy(np.zeros((4, 1), int), np.full((4, 1, 2), 0.5, np.float32), actions=[2, 2], states=1)
+    >>> mine = whole.deploy(3).part(1)
     >>> mine.begin(seed=3)
     >>> mine.act(0, 0) in (0, 1)
     True
     """
 
-    def __init__(self, policy: ThinnedPolicy, agent: int, *, number: int | None = None) -> None:
+    def __init__(self, policy: DeployedPolicy, agent: int, *, number: int | None = None) -> None:
         super().__init__(agent if number is None else number, policy.actions[agent], policy.horizon)
         self.policy = policy
         self.node = 0  # the same for all agents; 0 once play has left the record
@@ -228,16 +258,18 @@ class ThinnedPart(Part):
         return drawn(policy.stored[place, self._columns].tolist(), u)
 
 
-def thin(policy: CertifiedPolicy, starts: int, seed: int) -> ThinnedPolicy:
+def deploy(policy: RecordedPolicy, starts: int, seed: int) -> DeployedPolicy:
     """Draw M runs, follow each through every state it can meet, and number the nodes from the last step back."""
     met = _met(policy, starts, streams.stream(seed, streams.ENVIRONMENT))
     node, nodes = np.zeros(1 + int(met[-1][1].max(initial=-1)), dtype=np.int64), 0  # after the last step
     row: list[IntArray] = []
-    content = []
+    content, width = [], sum(policy.actions) - policy.agents
     for h in reversed(range(policy.horizon)):
         after, onward = met[h]
         following = np.append(node, -1)[onward][..., None]  # −1 where there is no row
-        table = np.concatenate([following, np.where(following < 0, 0.0, policy.stored[after, h])], axis=2)
+        rows = np.zeros((*after.shape, width))
+        rows[after >= 0] = policy.record.rows(after[after >= 0], h)
+        table = np.concatenate([following, np.where(following < 0, 0.0, rows)], axis=2)
         different, which = np.unique(table, axis=0, return_inverse=True)
         held = different[..., 0] >= 0
         known = held.any(axis=1)
@@ -247,7 +279,7 @@ def thin(policy: CertifiedPolicy, starts: int, seed: int) -> ThinnedPolicy:
         content.append(different[held])
         node, nodes = number[which.ravel()], nodes + int(known.sum())
     following, stored = np.split(np.concatenate(content), [1], axis=1)
-    made = ThinnedPolicy(
+    made = DeployedPolicy(
         np.concatenate(row),
         following[:, 0],
         stored,
@@ -260,7 +292,7 @@ def thin(policy: CertifiedPolicy, starts: int, seed: int) -> ThinnedPolicy:
     return made
 
 
-def _met(policy: CertifiedPolicy, starts: int, rng: np.random.Generator) -> list[tuple[IntArray, IntArray]]:
+def _met(policy: RecordedPolicy, starts: int, rng: np.random.Generator) -> list[tuple[IntArray, IntArray]]:
     """Follow M runs through all states: for each step, what comes after each of its nodes n in each state s.
 
     The two arrays [n, s] are the index after the step and its place among the nodes of the next step, −1 for none.
@@ -269,11 +301,11 @@ def _met(policy: CertifiedPolicy, starts: int, rng: np.random.Generator) -> list
     numbers = rng.random((starts, policy.horizon))
     run, met = np.arange(starts), []
     for h in range(policy.horizon):
-        held = memory.floats(len(run), policy.states, _FLOATS + policy.stored.shape[2])
-        memory.require(held, f"a thinned policy of {starts} runs (fewer starts make it smaller)")
+        held = memory.floats(len(run), policy.states, _FLOATS + sum(policy.actions))
+        memory.require(held, f"a deployed policy of {starts} runs (fewer starts make it smaller)")
         m, k = np.repeat(run, policy.states), np.repeat(index, policy.states)
         s = np.tile(np.arange(policy.states), len(run))
-        after = policy.earlier(h, k, s, numbers[m, h])
+        after = policy.record.earlier(h, k, s, numbers[m, h])
         kept = after >= 0
         pairs, place = np.unique(np.stack([m[kept], after[kept]]), axis=1, return_inverse=True)
         onward = np.full(after.shape, -1)
@@ -281,3 +313,71 @@ def _met(policy: CertifiedPolicy, starts: int, rng: np.random.Generator) -> list
         met.append((after.reshape(-1, policy.states), onward.reshape(-1, policy.states)))
         run, index = pairs
     return met
+
+
+def dump_nodes(
+    row: IntArray, following: IntArray, stored: npt.NDArray[np.float32], *, states: int, columns: Sequence[slice]
+) -> list[dict[str, Any]]:
+    """Return the nodes, with the probabilities of the agents whose columns are given."""
+    nodes: list[dict[str, Any]] = [{} for _ in range(1 + int(row.max(initial=0)) // states)]
+    shortest = stored.astype(str).astype(np.float64).tolist()
+    for key, after, probs in zip(row.tolist(), following.tolist(), shortest, strict=True):
+        node, s = divmod(key, states)
+        nodes[node][str(s)] = [after, *(probs[own] for own in columns)]
+    return nodes
+
+
+def read_nodes(content: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a `DeployedPolicy`."""
+    states, horizon = (check.integer(key, content.get(key), least=1, most=MOST) for key in ("states", "horizon"))
+    actions = [
+        check.integer(f"actions[{i}]", a, least=1, most=MOST)
+        for i, a in enumerate(document.entries(content, "actions"))
+    ]
+    nodes = document.entries(content, "nodes")
+    last = len(nodes) - 1
+    rows: list[tuple[int, int, list[float]]] = []
+    for n, node in enumerate(nodes):
+        if not isinstance(node, dict):
+            raise TacitError(f"nodes[{n}] is {brief(node)}; it must be an object from states to rows")
+        for state, row in node.items():
+            name = f"nodes[{n}][{brief(state)}]"
+            key = n * states + _state(name, state, states)
+            if not isinstance(row, list) or len(row) != 1 + len(actions):
+                raise TacitError(
+                    f"{name} is {brief(row)}; it must be a node and a list for each of {len(actions)} agents"
+                )
+            after = check.integer(f"{name}[0]", row[0], least=0, most=last)
+            rows.append((key, after, _probabilities(name, row[1:], actions)))
+    rows.sort(key=lambda one: one[0])
+    runs = [
+        check.integer(f"runs[{m}]", node, least=0, most=last)
+        for m, node in enumerate(document.entries(content, "runs"))
+    ]
+    return {
+        "row": np.array([key for key, _, _ in rows], dtype=np.int64),
+        "following": np.array([after for _, after, _ in rows], dtype=np.int64),
+        "stored": np.array([probs for _, _, probs in rows], dtype=np.float32).reshape(
+            len(rows), sum(actions) - len(actions)
+        ),
+        "first": np.array(runs, dtype=np.int64),
+        "actions": actions,
+        "states": states,
+        "horizon": horizon,
+    }
+
+
+def _state(name: str, text: str, states: int) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 10 and str(int(text)) == text and int(text) < states):
+        raise TacitError(f"{name} is of no state; states go from 0 to {states - 1}")
+    return int(text)
+
+
+def _probabilities(name: str, lists: Sequence[Any], actions: Sequence[int]) -> list[float]:
+    """Return the agents' probabilities, one after the other."""
+    found: list[float] = []
+    for i, (own, size) in enumerate(zip(lists, actions, strict=True)):
+        if not isinstance(own, list) or len(own) != size - 1:
+            raise TacitError(f"{name}[{1 + i}] is {brief(own)}; it must be a list of {size - 1} probabilities")
+        found += [check.real(f"{name}[{1 + i}][{a}]", p, least=0, most=1) for a, p in enumerate(own)]
+    return found

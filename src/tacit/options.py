@@ -1,0 +1,111 @@
+"""How long to learn, from which seed, and what to keep: one frozen object from `tacit.learn` to a stored run.
+
+An option is a field of `Options`, with its check and its words on the command line, and a keyword of `tacit.learn`.
+Experiments, stored runs, their TOML files and `tacit run` read the fields. A new one is None where it is not given:
+then it is left out of files, and the runs that are stored keep their hashes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import partial
+from typing import Any
+
+from tacit.core import check, limits
+from tacit.core.errors import TacitError
+
+_positive = partial(limits.integer, least=1)
+
+
+def _option(default: Any, checked: Callable[[str, Any], Any], metavar: str, help: str, *, old: str = "") -> Any:
+    """Return a field; `old` is what the option was called before, which is still taken."""
+    return field(default=default, metadata={"check": checked, "metavar": metavar, "help": help, "old": old})
+
+
+@dataclass(frozen=True)
+class Options:
+    """What `tacit.learn` is asked for beside the game and the learner, which says what each of these means."""
+
+    episodes: int | None = _option(
+        None,
+        partial(_positive, most=limits.EPISODES),
+        "K",
+        "episodes to learn for (10,000; with --gap or --seconds, until those end it)",
+    )
+    seed: int = _option(0, partial(limits.integer, least=0, most=limits.SEED + limits.SEEDS), "S", "the first seed (0)")
+    points: int = _option(100, partial(_positive, most=10**8), "N", "rows of each curve (100)")
+    keep: bool = _option(True, check.flag, "", "do not store the policies")
+    certify: bool | None = _option(None, check.flag, "", "keep the exact certificate (auto)")
+    gap: float | None = _option(
+        None, partial(check.real, least=0), "G", "stop when the gap is certified, or exactly known, to be at most G"
+    )
+    seconds: float | None = _option(
+        None,
+        check.positive,
+        "T",
+        "stop each run after T seconds, compilation left out; how far it comes then depends on the machine",
+    )
+    visits_per_stage: int | None = _option(
+        None,
+        partial(_positive, most=10**6),
+        "M",
+        "keep and certify M visits of each stage instead of all: for crowds and long runs (8 in counting games where "
+        "all would take longer than a minute)",
+        old="thin",
+    )
+
+    def __post_init__(self) -> None:
+        for name, value in self.__dict__.items():
+            object.__setattr__(self, name, check_option(name, value))
+        if self.episodes is None and not self.stops:
+            raise TacitError("episodes is missing; say how many, or when to stop: by gap, by seconds or by both")
+
+    @property
+    def stops(self) -> bool:
+        """Whether the run may stop before it has played all episodes."""
+        return self.gap is not None or self.seconds is not None
+
+    @property
+    def open(self) -> bool:
+        """Whether only the gap or the clock ends the run."""
+        return self.stops and self.most == limits.EPISODES
+
+    @property
+    def most(self) -> int:
+        """Episodes at most."""
+        return limits.EPISODES if self.episodes is None else self.episodes
+
+
+FIELDS = {one.name: one for one in fields(Options)}
+
+#: What options are called now, by what they were called before.
+OLD_NAMES = {one.metadata["old"]: one.name for one in fields(Options) if one.metadata["old"]}
+
+
+def check_option(name: str, value: Any, called: str | None = None) -> Any:
+    """Return the value of an option in its proper type, or say what is wrong with it; None where it may be left out."""
+    if value is None and FIELDS[name].default is None:
+        return None
+    return FIELDS[name].metadata["check"](called or name, value)
+
+
+def renamed(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return keywords under the names that they have now.
+
+    >>> renamed({"thin": 8, "gap": 0.1})
+    {'visits_per_stage': 8, 'gap': 0.1}
+    """
+    return {OLD_NAMES.get(key, key): value for key, value in given.items()}
+
+
+class HasOptions:
+    """Something with `options`, which has each of them by its own name too: `spec.seed` is `spec.options.seed`."""
+
+    options: Options
+
+    def __getattr__(self, name: str) -> Any:
+        known = OLD_NAMES.get(name, name)
+        if known in FIELDS:
+            return getattr(self.options, known)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

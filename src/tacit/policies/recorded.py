@@ -1,0 +1,394 @@
+"""The output policy of V-learning: non-Markov, correlated by a common seed. [Mao2022, Alg. 2 and Alg. 4]
+
+The policy is made of recorded visits (`visits.py`). Played, it draws an episode k, the hidden index, and at each step h
+in state s
+
+1. draws an earlier visit of (h, s) from those whose average was in force before episode k: evenly from the visits of
+   the last stage that had ended or, for V-learning with the rate α_t, visit j of t with probability α_t^j;
+2. sets k to the episode of that visit, and
+3. draws every agent's action from the distribution that the agent had at that visit.
+
+All draws of step 1 come from the common seed, so each agent can play its part alone. Instead of drawing the first k,
+play may begin with what the last episode left behind (`start = "latest"`): that leaves out the random play at first.
+
+The record may hold M visits of each stage instead of all: that is a policy of its own, whose gap the certificate bounds
+exactly. Where agents saw different things each has a record of its own. The indices are then drawn from the same common
+numbers, so that agents which see the same play as with one record; no theorem bounds the gap, `tacit.exploit` measures
+it.
+
+Deviations: [Mao2022, Alg. 2] acts before it draws j and lets j range over the running stage; the proof needs the order
+and the range above: V^{π̄_h^k}(s) = (1/ň)·Σ_j D_{μ^{l_j}}(r + P·V^{π̄_{h+1}^{l_j}}). Where no stage has ended before
+episode k the paper leaves the policy open; here all agents play evenly from there to the end of the episode.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.core import archive, check
+from tacit.core.errors import TacitError, one_line
+from tacit.core.ownership import Owned
+from tacit.core.types import FloatArray, IntArray
+from tacit.policies import document, observed
+from tacit.policies.fitting import times
+from tacit.policies.part import Part, drawn
+from tacit.policies.showable import Showable
+from tacit.policies.visits import Visits, columns
+
+if TYPE_CHECKING:
+    from tacit.games.protocol import Game
+    from tacit.policies.deployed import DeployedPolicy
+
+STARTS = ("average", "latest")
+
+#: What a `.npz` holds of every visit, of some of each stage, and of every agent's own visits.
+_FILES = {
+    "certified": ("visited", "stored", "actions", "states", "rule", "start"),
+    "sampled": ("cell", "stage", "episode", "until", "stored", "actions", "states", "horizon", "episodes", "start"),
+    "separate": ("visited", "stored", "actions", "states", "rule", "start"),
+}
+
+
+class RecordedPolicy(Showable):
+    """The output policy π̄ of V-learning.
+
+    Parameters
+    ----------
+    visited : int array [K, H]
+        State visited in each episode of learning, at each step.
+    stored : float32 array [K, H, Σ_i (A_i − 1)]
+        The distributions the agents had there: all but the last probability of each agent, agent after agent.
+    actions : sequence of N ints
+    states : int
+    rule : {"stage", "rate"}
+        How an earlier visit is drawn.
+    start : {"average", "latest"}
+        With which episode an episode of play begins: one drawn evenly from all, as in the paper, or what the last one
+        left behind.
+
+    Attributes
+    ----------
+    records : tuple of Visits
+        One that all agents share, or one for each agent.
+
+    Notes
+    -----
+    Memory is K·H·(4·Σ_i(A_i − 1) + 4) bytes for the arrays, and 8·K·H more once it is played. On disk states take one
+    byte where there are at most 256 of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> tacit.RecordedPolicy(np.zeros((4, 1), int), np.full((4, 1, 2), 0.5, np.float32), actions=[2, 2], states=1)
+    RecordedPolicy(2 agents, 1 state, 2×2 actions, horizon 1, from 4 episodes)
+    """
+
+    records: tuple[Visits, ...]
+
+    def __init__(
+        self,
+        visited: npt.NDArray[Any] | Owned[Any],
+        stored: npt.NDArray[Any] | Owned[Any],
+        *,
+        actions: Sequence[int],
+        states: int,
+        rule: str = "stage",
+        start: str = "average",
+    ) -> None:
+        self._hold([Visits.everything(visited, stored, actions=actions, states=states, rule=rule)], start)
+
+    @classmethod
+    def of_records(cls, records: Sequence[Visits], *, start: str = "average") -> RecordedPolicy:
+        """Make a policy of one record that all agents share, or of one for each agent.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import tacit
+        >>> from tacit.policies.visits import Visits
+        >>> played = np.full((4, 1, 1), 0.5, np.float32)
+        >>> own = Visits.everything(np.zeros((4, 1), int), played, actions=[2], states=1, rule="stage")
+        >>> tacit.RecordedPolicy.of_records([own, own]).agents
+        2
+        """
+        made = cls.__new__(cls)
+        made._hold(records, start)
+        return made
+
+    @classmethod
+    def of_stages(
+        cls, cell: Any, stage: Any, episode: Any, until: Any, stored: Any, *, start: str = "average", **sizes: Any
+    ) -> RecordedPolicy:
+        """Make a policy of M visits of each stage.
+
+        Parameters
+        ----------
+        cell : int array [V]
+            h·S + s of each visit, ascending; visits of one cell are ordered by episode.
+        stage, episode, until : int arrays [V]
+            The visit's stage, its episode, and the episode in which its stage ended.
+        stored : float32 array [V, Σ_i (A_i − 1)]
+            All but the last probability of each agent, agent after agent.
+        start : {"average", "latest"}
+        **sizes
+            `actions`, `states`, `horizon` and `episodes` of the run.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import tacit
+        >>> one, played = np.zeros(1, np.int64), np.full((1, 2), 0.5, np.float32)
+        >>> sizes = {"actions": [2, 2], "states": 1, "horizon": 1, "episodes": 2}
+        >>> tacit.RecordedPolicy.of_stages(one, one, one, one + 1, played, **sizes)
+        RecordedPolicy(2 agents, 1 state, 2×2 actions, horizon 1, 1 visit from 2 episodes)
+        """
+        return cls.of_records([Visits.chosen(cell, stage, episode, until, stored, **sizes)], start=start)
+
+    def _hold(self, records: Sequence[Visits], start: str) -> None:
+        self.records = tuple(records)
+        self.start = check.choice("start", start, STARTS)
+        if not self.records or any(not isinstance(own, Visits) for own in self.records):
+            raise TacitError("a recorded policy must have a record for all agents, or one for each")
+        if len(self.records) > 1 and any(len(own.actions) != 1 for own in self.records):
+            raise TacitError("of several records each must be of one agent")
+        sizes = {(own.episodes, own.horizon, own.rule) for own in self.records}
+        if len(sizes) > 1:
+            raise TacitError("the records of a policy must have the same episodes, horizon and rule")
+        self.episodes, self.horizon, self.rule = sizes.pop()
+        self.actions = tuple(a for own in self.records for a in own.actions)
+        self.states = max(own.states for own in self.records)
+
+    @property
+    def agents(self) -> int:
+        """Number of agents, N."""
+        return len(self.actions)
+
+    @property
+    def record(self) -> Visits:
+        """The record that all agents share."""
+        if len(self.records) > 1:
+            raise TacitError(
+                f"{self!r} has a record for each agent, which saw different things: what is played has no "
+                f"distribution by state, and no exact gap; tacit.exploit measures it by play"
+            )
+        return self.records[0]
+
+    @property
+    def visited(self) -> npt.NDArray[Any] | None:
+        """The states visited [K, H]; None where some visits of each stage were kept."""
+        return self.record.visited
+
+    @property
+    def stored(self) -> npt.NDArray[Any]:
+        """All but the last probability of each agent at each visit."""
+        return self.record.stored
+
+    def distributions(self, agent: int, k: npt.ArrayLike, h: int) -> FloatArray:
+        """Return agent i's distributions [len(k), A_i] at step h of the episodes k of learning."""
+        return self.record.distributions(agent, k, h)
+
+    def known_states(self, agent: int) -> int:
+        """Return how many states agent i's record has."""
+        return self.records[agent if len(self.records) > 1 else 0].states
+
+    def with_start(self, start: str) -> RecordedPolicy:
+        """Return the same policy, beginning with "average" or "latest"; nothing is checked or copied again."""
+        other = copy.copy(self)
+        other.start = check.choice("start", start, STARTS)
+        return other
+
+    def first(self, u: FloatArray) -> IntArray:
+        """Return the episodes with which episodes of play begin, drawn with the uniform numbers u."""
+        if self.start == "latest":
+            return np.full(u.shape, self.episodes)
+        return (u * self.episodes).astype(np.int64)
+
+    def part(self, agent: int) -> RecordedPart:
+        """Return agent i's part, which acts alone from the common seed."""
+        i = check.integer("agent", agent, least=0, most=self.agents - 1)
+        return self._told(RecordedPart(self, i), i)
+
+    def check_fits(self, game: Game) -> None:
+        """Raise unless all agents share a record, of the game's states, actions and horizon."""
+        own = self.record
+        if (own.states, own.actions, own.horizon) != (game.states, game.actions, game.horizon):
+            raise TacitError(f"the policy does not fit the game: {self!r} for {game!r}")
+
+    def deploy(self, starts: int, *, seed: int = 0) -> DeployedPolicy:
+        """Return a small form for devices: `starts` sampled runs of the hidden index, fixed in advance."""
+        from tacit.policies.deployed import deploy  # it builds on this file
+
+        return deploy(self, check.integer("starts", starts, least=1), check.integer("seed", seed, least=0))
+
+    def thinned(self, starts: int, *, seed: int = 0) -> DeployedPolicy:
+        """The old name of `deploy`."""
+        return self.deploy(starts, seed=seed)
+
+    def save(self, path: str | os.PathLike[str], *, agent: int | None = None) -> None:
+        """Write the policy as `.npz`; parts are loaded from it (`Part.load`), and `agent` is refused."""
+        document.whole_only(path, agent, "policy.deploy(200).save")
+        if document.named(path):
+            raise TacitError(
+                f"{path} would be as large as the whole record; use policy.deploy(200).save({str(path)!r})"
+            )
+        document.checked_ending(path, ".npz")
+        kind, arrays = self._arrays()
+        arrays |= {"kind": np.array(kind), "start": np.array(self.start)}
+        archive.write(path, {**arrays, **observed.arrays(self)})
+
+    def _arrays(self) -> tuple[str, dict[str, Any]]:
+        """Return the kind of file and what it holds."""
+        own = self.records[0]
+        if own.visited is None:
+            keys = {"cell": own.keys // own.episodes, "stage": own.stage, "episode": own.keys % own.episodes}
+            sizes = {"states": own.states, "horizon": own.horizon, "episodes": own.episodes}
+            sized = {name: np.asarray(size) for name, size in sizes.items()}
+            return "sampled", {
+                **keys, "until": own.until, "stored": own.stored, "actions": np.array(own.actions), **sized
+            }  # fmt: skip
+        shared = {"actions": np.array(self.actions), "rule": np.array(self.rule)}
+        if len(self.records) == 1:
+            small = np.min_scalar_type(self.states - 1)
+            stored = own.stored.astype(np.float32)
+            return "certified", {
+                "visited": own.visited.astype(small), "stored": stored, "states": np.int64(self.states), **shared
+            }  # fmt: skip
+        visited = np.stack([each.visited for each in self.records], axis=2)  # type: ignore[misc]
+        stored = np.concatenate([each.stored for each in self.records], axis=2).astype(np.float32)
+        return "separate", {
+            "visited": visited, "stored": stored, "states": np.array([each.states for each in self.records]), **shared
+        }  # fmt: skip
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> RecordedPolicy:
+        """Read a policy that `save` wrote."""
+        arrays = archive.read(path)
+        try:
+            kind = archive.single("kind", arrays["kind"]) if "kind" in arrays else "certified"
+            if kind not in _FILES:
+                raise TacitError(f"it holds a policy of the kind {kind!r}")
+            missing = [key for key in _FILES[kind] if key not in arrays]
+            if missing:
+                raise TacitError(f"it has no {' and no '.join(missing)}")
+            start = archive.single("start", arrays["start"])
+            return cls.of_records(_READERS[kind](arrays), start=start)._observing(arrays)
+        except (TacitError, ValueError, TypeError) as error:
+            raise TacitError(f"{path} is not a recorded policy: {one_line(error, 300)}") from None
+
+    def __repr__(self) -> str:
+        states = "1 state" if self.states == 1 else f"{self.states} states"
+        shown = f"{self.agents} agents, {states}, {times(self.actions)} actions, horizon {self.horizon}"
+        own = self.records[0]
+        number = "" if own.visited is not None else f"{len(own.keys)} visit{'' if len(own.keys) == 1 else 's'} "
+        apart = ", a record for each agent" if len(self.records) > 1 else ""
+        return f"RecordedPolicy({shown}, {number}from {self.episodes} episodes{apart})"
+
+
+def _read_everything(arrays: Mapping[str, npt.NDArray[Any]]) -> list[Visits]:
+    return [
+        Visits.everything(
+            Owned(arrays["visited"]),
+            Owned(arrays["stored"]),
+            actions=archive.integers("actions", arrays["actions"]),
+            states=archive.single("states", arrays["states"]),
+            rule=archive.single("rule", arrays["rule"]),
+        )
+    ]
+
+
+def _read_chosen(arrays: Mapping[str, npt.NDArray[Any]]) -> list[Visits]:
+    sizes = {key: archive.single(key, arrays[key]) for key in ("states", "horizon", "episodes")}
+    kept = [arrays[key] for key in _FILES["sampled"][:5]]
+    return [Visits.chosen(*kept, actions=archive.integers("actions", arrays["actions"]), **sizes)]
+
+
+def _read_separate(arrays: Mapping[str, npt.NDArray[Any]]) -> list[Visits]:
+    actions, states = (archive.integers(key, arrays[key]) for key in ("actions", "states"))
+    visited, stored = arrays["visited"], arrays["stored"]
+    if visited.ndim != 3 or visited.shape[2] != len(actions) or len(states) != len(actions):
+        raise TacitError(f"visited has shape {visited.shape}; it must be [K, H, {len(actions)}]")
+    width = sum(actions) - len(actions)
+    if stored.shape != (*visited.shape[:2], width):
+        raise TacitError(f"stored has shape {stored.shape}; it must be {(*visited.shape[:2], width)}")
+    return each_agents_own(visited, stored, actions=actions, states=states, rule=archive.single("rule", arrays["rule"]))
+
+
+_READERS = {"certified": _read_everything, "sampled": _read_chosen, "separate": _read_separate}
+
+
+def each_agents_own(
+    visited: npt.NDArray[Any],
+    stored: npt.NDArray[Any],
+    *,
+    actions: Sequence[int],
+    states: Sequence[int],
+    rule: str,
+) -> list[Visits]:
+    """Return a record for each agent, from its own states [K, H, N] and the distributions of all [K, H, Σ(A_i − 1)]."""
+    return [
+        Visits.everything(
+            Owned(np.ascontiguousarray(visited[:, :, i])),
+            Owned(np.ascontiguousarray(stored[:, :, own])),
+            actions=[actions[i]],
+            states=states[i],
+            rule=rule,
+        )
+        for i, own in enumerate(columns(actions))
+    ]
+
+
+class RecordedPart(Part):
+    """One agent's part of a recorded policy: it needs the common seed and the states, and no message.
+
+    Parameters
+    ----------
+    policy : RecordedPolicy
+    agent : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> played = np.full((4, 1, 2), 0.5, np.float32)
+    >>> policy = tacit.RecordedPolicy(np.zeros((4, 1), int), played, actions=[2, 2], states=1)
+    >>> mine = policy.part(1)
+    >>> mine.begin(seed=3)  # of the episode; the same for all agents
+    >>> mine.act(0, 0) in (0, 1)
+    True
+    """
+
+    def __init__(self, policy: RecordedPolicy, agent: int) -> None:
+        super().__init__(agent, policy.actions[agent], policy.horizon)
+        self.policy = policy
+        self.index = -1  # the hidden index, the same for all agents; −1 once it has been lost in a first stage
+        apart = len(policy.records) > 1
+        self._record = policy.records[agent if apart else 0]
+        self._columns = columns(self._record.actions)[0 if apart else agent]
+
+    def _begin(self) -> None:
+        assert self._common is not None
+        policy = self.policy
+        self.index = policy.episodes if policy.start == "latest" else int(self._common[-1] * policy.episodes)
+
+    def _lose(self) -> None:
+        self.index = -1
+
+    def act(self, h: int, s: int | None) -> int:
+        """Return the action at step h in state s, evenly drawn with None; steps come in order."""
+        if s is None:
+            return self.stray(h)
+        if type(s) is not int or not 0 <= s < self._record.states:
+            s = check.integer("s", s, least=0, most=self._record.states - 1)
+        u = self._step(h)
+        assert self._common is not None
+        self.index = self._record.earlier_one(h, self.index, s, self._common[h])
+        if self.index < 0:
+            return int(u * self._size)
+        return drawn(self._record.rows(self.index, h)[self._columns].tolist(), u)

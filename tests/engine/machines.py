@@ -1,0 +1,56 @@
+"""Digests of all registered learners, to be compared between this machine and one that can do less.
+
+Run as a script it prints them, in whatever environment it is started.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+import conformance as table
+import numpy as np
+
+import tacit
+from tacit.engine.exact import ExactEngine
+from tacit.learners import REGISTRY
+
+EPISODES = 40
+
+#: Those that play as they come (pg-storm with the theorem's schedule, which takes cube roots), and what they have not.
+PLAYING: dict[str, tuple[str, dict[str, Any]]] = {
+    **{name: (name, {}) for name in REGISTRY if not REGISTRY.make(name).exact},
+    **{name: table.LEARNERS[name] for name in ("stage-v-cce tsallis-inf", "pg-storm own ratio", "npg random start")},
+}
+
+EXACT = [name for name in REGISTRY if REGISTRY.make(name).exact]
+
+#: Tables small enough for NumPy, and large enough for compiled code.
+SIZES = {"small": {"states": 4, "actions": 3}, "large": {"states": 60, "actions": 6}}
+
+
+def playing(name: str) -> str:
+    """Learn without anything that watches, which would take the compiler longer than the learner does."""
+    kind, params = PLAYING[name]
+    spec = REGISTRY.make(kind, **params)
+    engine = table.session(table.make_game("chicken"), spec, EPISODES, watched=False, kept=False)
+    return table.digest(engine, engine.advance(EPISODES))
+
+
+def exact(name: str, size: str) -> str:
+    game = tacit.make("random-general-sum", **SIZES[size], horizon=3, seed=1)
+    engine = ExactEngine(game, REGISTRY.make(name), episodes=3, seed=0)
+    values = engine.advance(3)
+    return hashlib.sha256(
+        b"".join(x.tobytes() for x in (values, np.array(engine.gap), *engine.iterate.probs))
+    ).hexdigest()
+
+
+def digests() -> dict[str, str]:
+    gradients = {f"{name} {size}": exact(name, size) for name in EXACT for size in SIZES}
+    return {**gradients, **{name: playing(name) for name in PLAYING}}
+
+
+if __name__ == "__main__":
+    print(json.dumps(digests()))

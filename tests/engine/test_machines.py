@@ -1,0 +1,34 @@
+"""Learners give the same bits on a processor that can do less, compiled for any, and with other threads of BLAS."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import machines
+import numpy as np
+
+
+def lesser_machine() -> dict[str, str]:
+    """Return the environment of a process in which NumPy, numba and OpenBLAS do not know what this processor can do."""
+    core = np._core if hasattr(np, "_core") else np.core  # before NumPy 2
+    known = core._multiarray_umath
+    features = [name for name in known.__cpu_dispatch__ if known.__cpu_features__.get(name)]
+    return {
+        **os.environ,
+        "NPY_DISABLE_CPU_FEATURES": " ".join(features),
+        "NUMBA_CPU_NAME": "generic",
+        "OPENBLAS_CORETYPE": "Prescott",
+        "OMP_NUM_THREADS": "1",
+    }
+
+
+def test_the_same_bits_on_a_lesser_machine(interpreted: None):
+    """Compiled there, interpreted here."""
+    script = [sys.executable, "-W", "error", machines.__file__]
+    done = subprocess.run(script, env=lesser_machine(), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    there, here = json.loads(done.stdout), machines.digests()
+    assert [name for name in here if here[name] != there[name]] == []
