@@ -52,8 +52,7 @@ def feed(bandit, cell, a, loss, prob):
 
 @kernels.restart.implement(Params)
 def restart(bandit, cell, rounds):
-    for a in range(cell.actions):
-        cell.weight[a] = 1 / cell.actions
+    cell.weight[:] = 1 / cell.actions
 
 
 if __name__ == "__main__":

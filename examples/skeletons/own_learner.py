@@ -1,7 +1,6 @@
 """A learner of your own: independent Q-learning with Boltzmann exploration."""
 
 from dataclasses import dataclass
-from math import exp
 from typing import NamedTuple
 
 import numpy as np
@@ -35,7 +34,7 @@ class State(NamedTuple):
 def weigh(learner, i, h, s, out):  # a kernel touches records of agent i only, and allocates nothing
     Q, total = learner.cells[h, s, i].Q, 0.0
     for a in range(learner.actions[i]):
-        out[a] = exp((Q[a] - max(Q[: learner.actions[i]])) / learner.heat)
+        out[a] = kernels.exp((Q[a] - max(Q[: learner.actions[i]])) / learner.heat)
         total += out[a]
     for a in range(learner.actions[i]):
         out[a] /= total
