@@ -141,7 +141,12 @@ def learn(
     options = Options(episodes, seed, points, keep, certify, gap, seconds, visits_per_stage)
     if isinstance(params.get("start"), Run):
         params["start"] = params["start"].last
-    given = {"horizon": horizon, "reward_range": reward_range, "encode": encode, "pickle_env": pickle_env or None}
+    given = {
+        "horizon": horizon,
+        "reward_range": reward_range,
+        "encode": encode,
+        "pickle_env": check.flag("pickle_env", pickle_env) or None,
+    }
     watch = shown if progress is None else and_shown(progress)
     run = run_learner(game, learner, params, options, watch=watch, checkpoint=checkpoint, **given)
     for note in run.warnings:
@@ -257,9 +262,12 @@ def _output(game: Game, learner: Learner, options: Options) -> Output:
         "keep": options.keep,
     }
     thin = thinning(game, learner, options)
+    output: Output
     if thin is not None:
-        return ThinnedOutput(game=game, learner=learner, **made, thin=thin)
-    output = outputs.REGISTRY.make(learner.output, game=game, learner=learner, **made)
+        output = ThinnedOutput(game=game, learner=learner, **made, thin=thin)
+    else:
+        output = outputs.REGISTRY.make(learner.output, game=game, learner=learner, **made)
+    output.target = options.gap
     if isinstance(output.record, Record) and not options.stops:
         output.record = record.record(game, options.most)  # pages are taken as they are written
     return output

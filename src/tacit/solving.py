@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,6 +22,9 @@ from tacit.policies.markov import MarkovPolicy
 LP_NUMBERS, JOINT = 3_000_000, 200_000
 
 METHODS = ("auto", "exact", "learn")
+
+#: Seconds between two lines of progress.
+_EVERY_SECONDS = 5.0
 
 
 def solve(
@@ -78,10 +82,12 @@ def solve(
     check_exact(game)
     check.choice("concept", concept, CONCEPTS)
     check.choice("method", method, METHODS)
+    check.function("progress", progress)
     rounds = check.integer("rounds", rounds, least=2, most=1_000_000)
     objective = checked("objective", objective, OBJECTIVES, game.agents)
     select = checked("select", select, RULES, game.agents)
     options: dict[str, Any] = {"weights": weights, "objective": objective, "select": select}
+    options["told"] = _told(progress, "stage games are solved")
     if method == "learn" and concept == "optimum":
         raise TacitError("the optimum is not learned; leave method='learn' out, or solve for 'cce', 'ce' or 'nash'")
     if method == "exact" or concept == "optimum":
@@ -111,7 +117,7 @@ def _fits(game: ExactGame, concept: str) -> bool:
 def _correlated(game: ExactGame, concept: str, rounds: int, progress: Callable[[str], None] | None) -> Solution:
     from tacit.evaluation.optimistic import learned
 
-    found = learned(game, concept, rounds=rounds, told=_told(progress, rounds))
+    found = learned(game, concept, rounds=rounds, told=_told(progress, f"steps are learned, by {rounds} rounds each"))
     gap = evaluate(game, found.policy, gap=concept)
     rounds_told = f"{rounds} rounds of each stage, backwards from the last step"
     way = f"optimistic Hedge with full information, {rounds_told}; approximate"
@@ -124,7 +130,7 @@ def _nash(game: ExactGame, rounds: int, progress: Callable[[str], None] | None) 
     from tacit.evaluation.values import policy_values
     from tacit.learning import learn
 
-    stages = learned(game, "cce", rounds=rounds, told=_told(progress, rounds))
+    stages = learned(game, "cce", rounds=rounds, told=_told(progress, f"steps are learned, by {rounds} rounds each"))
     known: dict[str, MarkovPolicy] = {
         f"the last of {rounds} rounds of optimistic Hedge": stages.last,
         f"the average of {rounds} rounds of optimistic Hedge": stages.marginals,
@@ -143,7 +149,16 @@ def _nash(game: ExactGame, rounds: int, progress: Callable[[str], None] | None) 
     return Solution("nash", policy, judged[name].values, np.asarray(V), way, game, judged[name])
 
 
-def _told(progress: Callable[[str], None] | None, rounds: int) -> Callable[[int, int], None] | None:
+def _told(progress: Callable[[str], None] | None, what: str) -> Callable[[int, int], None] | None:
+    """Return what passes on how much is done, every few seconds."""
     if progress is None:
         return None
-    return lambda done, steps: progress(f"{rounds} rounds at {done} of {steps} steps")
+    last = time.monotonic()
+
+    def told(done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= _EVERY_SECONDS:
+            last = time.monotonic()
+            progress(f"{done:,} of {total:,} {what}")
+
+    return told

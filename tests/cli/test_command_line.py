@@ -250,6 +250,13 @@ def tacit_process(*arguments: str, **more: object) -> subprocess.Popen[bytes]:
     )
 
 
+def test_as_a_module_an_interrupt_inside_exec_exits_130(tmp_path: Path):
+    """As of numba, or where a dataclass is made: CPython would end the process by a signal."""
+    (tmp_path / "own.py").write_text("exec('raise KeyboardInterrupt')")
+    command = [sys.executable, "-m", "tacit", "run", "chicken", "--import", str(tmp_path / "own.py")]
+    assert subprocess.run(command, capture_output=True).returncode == 130
+
+
 def test_as_a_process_a_wrong_command_line_exits_2():
     process = tacit_process("solve", "goodstate")
     out, err = process.communicate(timeout=60)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -146,6 +147,20 @@ def test_an_unknown_parameter_is_named(name: str, key: str):
         tacit.make(name, **{key: 1})
 
 
+def test_a_name_of_thousands_of_characters_is_cut():
+    long, words = "x" * 3000, "x y " * 1000
+    for name in (long, words):
+        for call in (
+            partial(tacit.make, "chicken", **{name: 1}),
+            partial(tacit.learn, tacit.make("chicken"), "v-learning", episodes=1, **{name: 1}),
+            partial(tacit.load, f"{name}.npz"),
+        ):
+            with pytest.raises(tacit.TacitError) as found:
+                call()
+            assert len(str(found.value)) <= 2000
+            assert long[:301] not in str(found.value)
+
+
 def test_a_misspelt_name_is_corrected():
     with pytest.raises(tacit.TacitError, match="did you mean 'good-state'"):
         tacit.make("goodstate")
@@ -180,3 +195,52 @@ def test_every_public_name_exists_and_is_described():
     for name in tacit.__all__:
         assert hasattr(tacit, name)
         assert name == "__version__" or getattr(tacit, name).__doc__
+
+
+CHICKEN = tacit.make("chicken")
+LARGE = np.broadcast_to(np.float64(0.5), (10**6, 10**6, 2))
+WRONG_KINDS = {
+    "count_vectors": lambda: tacit.count_vectors("x", 2),  # type: ignore[arg-type]
+    "count_vectors of too many": lambda: tacit.count_vectors(10**5, 10**5),
+    "compare": lambda: tacit.compare(CHICKEN, ["npg"], episodes=5, progress="x"),
+    "learn progress": lambda: tacit.learn(CHICKEN, "npg", episodes=5, progress="x"),
+    "learn pickle_env": lambda: tacit.learn(CHICKEN, "npg", episodes=5, pickle_env=np.ones(2)),
+    "solve select": lambda: tacit.solve(CHICKEN, "nash", select=np.ones(2)),
+    "solve progress": lambda: tacit.solve(CHICKEN, "nash", progress=3),
+    "Experiment": lambda: tacit.Experiment("x", 5, ("chicken",), ("npg",), scripts=3),
+    "SeparatePolicy": lambda: tacit.SeparatePolicy(2),
+    "TabularGame": lambda: tacit.TabularGame(np.ones((1, 1, 2, 1)), [[[[1, 0]]]], 0, 1, observation_names=range(3)),
+    "a broadcast policy": lambda: tacit.MarkovPolicy(LARGE),
+    "broadcast payoffs": lambda: tacit.matrix_game(LARGE.T),
+    "deterministic choices": lambda: tacit.MarkovPolicy.deterministic(np.array(1.0), [2, 2]),
+    "deterministic actions": lambda: tacit.MarkovPolicy.deterministic([[[0]]], np.array(1.0)),
+    "check_game": lambda: tacit.testing.check_game(CHICKEN, seed="x"),
+    "check_bandit": lambda: tacit.testing.check_bandit(tacit.TsallisINF(), seed="x"),
+    "check_policy": lambda: tacit.testing.check_policy(POLICY, seed="x"),
+    "check_learner": lambda: tacit.testing.check_learner("npg", episodes="x"),
+    "potential": lambda: tacit.potential(CHICKEN, trials=10**9),
+    "jitable": lambda: tacit.kernels.jitable(np.zeros(2)),
+    "theory epsilon": lambda: tacit.theory(CHICKEN, epsilon=1e-200),
+    "theory large epsilon": lambda: tacit.theory(CHICKEN, epsilon=1e308),
+    "theory exploration": lambda: tacit.theory(CHICKEN, exploration=1e-200),
+}
+
+
+@pytest.mark.parametrize("entry", WRONG_KINDS)
+def test_arguments_of_the_wrong_kind(entry: str):
+    assert complaint(WRONG_KINDS[entry]) is None
+
+
+def test_arguments_of_a_run():
+    run = tacit.learn(CHICKEN, "npg", episodes=5)
+    assert complaint(lambda: run.plot(columns=3)) is None
+    assert complaint(lambda: run.plot(agents=1.5)) is None
+    assert complaint(lambda: run.exploit(candidate={})) is None
+
+
+def test_theory_of_a_state_that_is_hardly_reached():
+    moves = np.zeros((1, 2, 2, 2))
+    moves[0, :] = 0.5
+    moves[0, 0, 0] = 1 - 1e-150, 1e-150
+    game = tacit.TabularGame(moves, np.arange(4.0).reshape(1, 1, 2, 2), 0, 3)
+    assert tacit.theory(game).storm["iterations"] == np.inf

@@ -57,6 +57,16 @@ def test_a_learner_object_is_given_again(tmp_path: Path):
     assert practise(same, 1, 5) == practise(agent, 1, 5)
 
 
+@pytest.mark.parametrize("array", ["square", "prob"])
+def test_an_agent_with_a_negative_square_or_probability_is_refused(array: str, tmp_path: Path):
+    agent = tacit.agent("pg-adaptive", states=4, actions=3, horizon=3, reward_range=(0, 1))
+    agent.save(tmp_path / "a.npz")
+    arrays = dict(np.load(tmp_path / "a.npz"))
+    np.savez(tmp_path / "a.npz", **{**arrays, f"state.{array}": arrays[f"state.{array}"] - 2.0})
+    with pytest.raises(tacit.TacitError, match=f"its array '.{array}' has entries below 0"):
+        tacit.Agent.load(tmp_path / "a.npz")
+
+
 @pytest.mark.parametrize("what", ["cut", "wild", "other"])
 def test_files_that_are_no_agents(what: str, tmp_path: Path):
     agent = tacit.agent("adaptive-v-cce", states=4, actions=3, horizon=3, reward_range=(0, 1))

@@ -1,4 +1,4 @@
-"""A run answers with the candidate of the smallest gap, and every candidate's gap is what the oracle says."""
+"""A run answers with the candidate of the smallest gap, or one close to it that all prefer; the oracle says both."""
 
 from __future__ import annotations
 
@@ -6,19 +6,24 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.engine.choice import choose
+from tacit.engine.outputs.certified import Known
+from tacit.engine.run import Gaps
 
 
 @pytest.mark.parametrize("learner", ["adaptive-v-cce", "adaptive-v-ce", "stage-v-cce"])
 @pytest.mark.parametrize("name", ["good-state", "chicken", "matching-pennies"])
-def test_the_answer_has_the_smallest_gap(name, learner):
+def test_the_answer_has_the_smallest_gap_or_is_preferred(name, learner):
     game = tacit.make(name)
     run = tacit.learn(game, learner, episodes=400, seed=3)
-    gaps = {key: one.gap for key, one in run.candidates.items()}
-    assert run.gap == min(gaps.values()) == gaps[run.chosen]
+    least = min(run.candidates.values(), key=lambda one: one.gap)
+    assert run.gap == least.gap or (run.values >= least.values).all()
+    assert run.gap <= least.gap + max(0.02 * run.uniform_gap, 0.1 * least.gap)
     assert run.policy is run.candidates[run.chosen].policy
     kind = run.gaps.kind
     assert {one.gaps.kind for one in run.candidates.values()} == {kind}
     for key, one in run.candidates.items():
+        assert f"{key}: gap {one.gaps.size}, values " in repr(run)
         found = tacit.evaluate(game, one.policy, gap=kind)
         np.testing.assert_allclose(found.gaps, one.gaps.upper, atol=1e-9, err_msg=key)
         np.testing.assert_allclose(found.values, one.values, atol=1e-9, err_msg=key)
@@ -39,10 +44,48 @@ def test_of_equals_the_simplest_is_chosen():
     assert run.chosen == "last"
 
 
-def test_the_curve_has_every_candidate_and_the_best():
+def _judged(**candidates: tuple[float, list[float] | None]) -> dict[str, Known]:
+    return {
+        name: Known(Gaps("cce", np.array([gap, 0.0]), "certificate"), None if values is None else np.array(values))
+        for name, (gap, values) in candidates.items()
+    }
+
+
+def test_what_all_prefer_is_chosen_where_its_gap_is_close():
+    """Close is 2 % of uniform play's gap, here 0.2, or a tenth of the smallest."""
+    known = _judged(average=(0.0, [5, 5]), latest=(0.1, [6, 4]), last=(0.19, [5, 6]))
+    assert choose(known, lambda: 10.0) == "latest"  # nobody's gap is smaller but the average's, which "last" dominates
+    known["latest"] = _judged(latest=(0.1, [4, 4]))["latest"]
+    assert choose(known, lambda: 10.0) == "last"
+    assert choose(known, lambda: 9.0) == "average"  # 0.19 is not close
+    assert choose(known, lambda: 10.0, target=0.05) == "average"
+    assert choose(_judged(average=(2.0, [5, 5]), last=(2.2, [6, 6])), lambda: 0.0) == "last"
+    assert choose(_judged(average=(2.0, [5, 5]), last=(2.1, [6, 4])), lambda: 99.0) == "average"
+    assert choose(_judged(average=(2.0, None), last=(2.1, [6, 4])), lambda: 99.0) == "average"
+
+
+def test_uniform_play_is_evaluated_only_where_it_decides():
+    def fail() -> float:
+        raise AssertionError
+
+    assert choose(_judged(average=(0.0, [5, 5]), last=(0.1, [5, 5])), fail) == "average"
+
+
+@pytest.mark.slow
+def test_the_answer_is_not_dominated_on_box_pushing():
+    """The average over all episodes has no gap but holds the random play of the beginning; the last iterate has 1 %."""
+    run = tacit.learn(tacit.make("box-pushing", horizon=5), episodes=100_000)
+    assert (run.candidates["average"].gap, run.chosen) == (0.0, "last")
+    assert run.values.min() > run.candidates["average"].values.max() + 20
+    stopped = tacit.learn(tacit.make("box-pushing", horizon=5), episodes=100_000, gap=0.0)
+    assert (stopped.ended, stopped.gap) == ("gap", 0.0)
+
+
+def test_the_curve_has_every_candidate_and_the_answer():
     run = tacit.learn(tacit.make("good-state"), episodes=600, points=12)
     each = np.stack([run.curve[f"gap_{name}"] for name in run.candidates])
-    np.testing.assert_array_equal(run.curve["gap"], each.min(axis=0))
+    assert (run.curve["gap"] == each).any(axis=0).all()
+    assert (run.curve["gap"] <= np.maximum(1.1 * each.min(axis=0), each.min(axis=0) + 0.02 * run.uniform_gap)).all()
     assert run.curve["gap"][-1] == run.gap
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import tacit
 from tacit.core import limits, memory
-from tacit.engine import Advanced, Event, Noted, record
+from tacit.engine import Advanced, Event, Noted, drive, record
 from tacit.engine.checkpoint import Checkpoint
 from tacit.engine.curve import Curve
 from tacit.engine.outputs import MarkovOutput
@@ -182,3 +182,35 @@ def test_the_sampled_iterate_is_drawn_evenly_wherever_a_run_ends():
 def test_bad_limits(wrong: dict[str, Any], told: str):
     with pytest.raises(tacit.TacitError, match=told):
         learned(**wrong)
+
+
+class SlowEngine:
+    """Takes a tenth of a second for an episode, by a clock that the test turns."""
+
+    chunk, seconds = 1000, 0.0
+
+    def __init__(self) -> None:
+        self.now, self.chunks = 0.0, list[int]()
+
+    def advance(self, episodes: int) -> np.ndarray:
+        self.now += 0.1 * episodes
+        self.chunks.append(episodes)
+        return np.zeros((episodes, 1))
+
+
+def test_chunks_are_sized_by_time(monkeypatch: pytest.MonkeyPatch):
+    engine = SlowEngine()
+    monkeypatch.setattr(drive, "time", SimpleNamespace(perf_counter=lambda: engine.now))
+    clock = drive.Clock(engine, Curve(100, 1, 1), None)
+    for _ in range(20):
+        clock.played(clock.chunk())
+    assert engine.chunks[0] == 1
+    assert set(engine.chunks[1:]) == {2}
+
+
+def test_a_run_does_not_depend_on_its_chunks(monkeypatch: pytest.MonkeyPatch):
+    whole = learned(episodes=60)
+    monkeypatch.setattr(drive, "CHUNK_SECONDS", 0.0)
+    cut = learned(episodes=60)
+    assert cut.curve.tobytes() == whole.curve.tobytes()
+    assert average(cut).stored.tobytes() == average(whole).stored.tobytes()

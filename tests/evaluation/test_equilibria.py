@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 
 import numpy as np
 import pytest
 from rational import rational_equilibria
-from scipy.optimize import minimize
+from scipy.optimize import minimize, nnls
 
 import tacit
 from tacit.cli.main import main
@@ -215,18 +216,36 @@ def test_objectives(seed: int, concept: str):
     assert max(v[1] for v in values.values()) == pytest.approx(values["agent:1"][1], abs=1e-7)
 
 
+def _swaps(payoffs: np.ndarray) -> np.ndarray:
+    """The gain of each swap of a told action for another, as a linear function of the joint distribution."""
+    rows = []
+    for i, actions in enumerate(payoffs.shape[1:]):
+        for told, played in itertools.permutations(range(actions), 2):
+            gain = np.zeros(payoffs.shape[1:])
+            for joint in np.ndindex(*payoffs.shape[1:]):
+                if joint[i] == told:
+                    gain[joint] = payoffs[(i, *joint[:i], played, *joint[i + 1 :])] - payoffs[(i, *joint)]
+            rows.append(gain.ravel())
+    return np.array(rows)
+
+
+@pytest.mark.parametrize("seed", [2, 17])
+def test_entropy_is_largest(seed: int):
+    """Where the entropy is largest, −log x is a constant and multiples ≥ 0 of the gains that are 0."""
+    game = tacit.make("random-general-sum", seed=seed, horizon=1, states=1, actions=[4, 4])
+    x = tacit.solve(game, "ce", objective="entropy").policy.probs[0].ravel()
+    gains = _swaps(game.rewards[:, 0, 0])
+    assert x.min() > 1e-6
+    assert (gains @ x).max() < 1e-12
+    binding = gains[gains @ x > -1e-9]
+    assert len(binding) > 0
+    constant = np.ones((2, 16)) * [[1], [-1]]
+    assert nnls(np.concatenate([binding, constant]).T, -np.log(x))[1] < 1e-10
+
+
 def test_entropy_against_a_general_solver():
     game = tacit.make("chicken")
-    payoffs = game.rewards[:, 0, 0]
-    rows = []
-    for i in range(2):
-        for told, played in ((0, 1), (1, 0)):
-            gain = np.zeros((2, 2))
-            for joint in np.ndindex(2, 2):
-                if joint[i] == told:
-                    swapped = (played, joint[1]) if i == 0 else (joint[0], played)
-                    gain[joint] = payoffs[(i, *swapped)] - payoffs[(i, *joint)]
-            rows.append(gain.ravel())
+    rows = _swaps(game.rewards[:, 0, 0])
     limits = [{"type": "ineq", "fun": lambda x, row=row: -row @ x} for row in rows]
     limits.append({"type": "eq", "fun": lambda x: x.sum() - 1})
     best = minimize(lambda x: float((x * np.log(np.maximum(x, 1e-12))).sum()), np.full(4, 0.25), method="SLSQP",

@@ -36,7 +36,7 @@ def test_control_c_ends_all_of_it_without_a_traceback(tmp_path: Path, begun: boo
     )
     try:
         if begun:
-            while not list((tmp_path / "out").glob("*/curve.jsonl")):
+            while not any(path.stat().st_size for path in (tmp_path / "out").glob("*/curve.jsonl")):
                 assert process.poll() is None
                 time.sleep(0.1)
         else:

@@ -26,6 +26,7 @@ from tacit.engine import Advanced, Event, Measured, Noted, Started
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, Progress, progress, run_experiment, scripts, store
 from tacit.experiments.carried import Carried
 from tacit.experiments.executors import Failure, run_all
+from tacit.experiments.places import worker
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
@@ -136,8 +137,10 @@ def lives(pid: int) -> bool:
         return False
 
 
-def interrupted(on: str, place: Path, heard: Heard, fault: Callable[[int], object]) -> None:
+def interrupted(on: str, place: Path, heard: Heard, fault: Callable[[int], object]) -> list[str]:
     """Run the experiment; when both runs are in the middle, let something end one of them, given one's process.
+
+    Return what was noted of deaths.
 
     It waits until it was heard that they began, too: what a worker was about to tell dies with it.
 
@@ -164,9 +167,11 @@ def interrupted(on: str, place: Path, heard: Heard, fault: Callable[[int], objec
 
     with ThreadPoolExecutor(1) as aside:
         happened = aside.submit(happen)
-        results = run_experiment(SWEEP, out=place / "out", on=on, every=0)
+        notes: list[str] = []
+        results = run_experiment(SWEEP, out=place / "out", on=on, every=0, note=notes.append)
         happened.result()
     assert not results.failures
+    return [note for note in notes if "died" in note]
 
 
 def test_a_worker_killed_in_the_middle_of_a_run(
@@ -174,7 +179,10 @@ def test_a_worker_killed_in_the_middle_of_a_run(
 ):
     """Its run goes on elsewhere where its checkpoint was, and Dask's nanny restarts the worker."""
     heard = Heard(monkeypatch)
-    interrupted(engine, tmp_path, heard, lambda pid: os.kill(pid, signal.SIGKILL))
+    killed: list[int] = []
+    noted = interrupted(engine, tmp_path, heard, lambda pid: os.kill(killed.append(pid) or pid, signal.SIGKILL))
+    which = f"{worker.host()}:{killed[0]} died; another takes over its run (good-state with stage-v-cce, seed 1)"
+    assert noted == [f"the worker {which}"]
     assert sorted(done > 0 for done in heard.done) == [False, False, True]
     assert content(tmp_path / "out") == reference
 

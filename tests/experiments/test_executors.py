@@ -21,7 +21,9 @@ import worker_jobs as jobs
 
 import tacit
 from tacit.engine import Advanced, Event, Measured, Noted
+from tacit.experiments.dispatch import Desk, Start, dispatch
 from tacit.experiments.executors import Failure, run_all
+from tacit.experiments.places import Key, Message, Place
 
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -45,6 +47,39 @@ class AtOnce(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         self.down = True
+
+
+class Vanishing(Place):
+    """A cluster that is gone when it is listened to."""
+
+    closed = False
+
+    def capacity(self) -> int:
+        return 1
+
+    def start(self, key: Key, job: object, item: object) -> None: ...
+
+    def receive(self, timeout: float) -> list[tuple[Key, Message]]:
+        raise tacit.TacitError("the cluster is lost")
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def test_a_lost_place_is_one_sentence_and_jobs_are_let_go_of():
+    ended: list[tuple[int, object]] = []
+
+    class Told(Desk):
+        def begin(self, k: int) -> Start:
+            return Start(k)
+
+        def ended(self, k: int, result: object) -> None:
+            ended.append((k, result))
+
+    place = Vanishing()
+    with pytest.raises(tacit.TacitError, match="the cluster is lost"):
+        dispatch(lambda: place, jobs.double, 2, Told())
+    assert (ended, place.closed) == ([(0, None)], True)
 
 
 @pytest.fixture(params=["threads", "processes", "another"])
@@ -213,6 +248,23 @@ def test_control_c_lets_running_jobs_end_early_and_the_rest_never_begin(where: s
     assert batch.interrupted
     assert batch.results == [("ended early", 0), ("ended early", 1), None, None]
     assert {path.name for path in tmp_path.iterdir()} == {"begun0", "begun1"}
+
+
+@posix
+@pytest.mark.usefixtures("interruptible")
+@pytest.mark.parametrize("where", ["threads", "processes"])
+def test_control_c_does_not_wait_for_a_job_that_has_not_begun_to_play(where: str, tmp_path: Path):
+    """As one that compiles: it has nothing to lose."""
+
+    def interrupt() -> None:
+        while not (tmp_path / "begun").exists():
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
+    batch = run_all(jobs.silent, [tmp_path / "begun"], on=where)
+    assert batch.interrupted
+    assert batch.results == [None]
 
 
 @posix

@@ -21,7 +21,7 @@ from stored import content
 
 import tacit
 from tacit.cli.main import main
-from tacit.experiments import Experiment, GameSpec, LearnerSpec, files, run_experiment, store
+from tacit.experiments import Experiment, GameSpec, LearnerSpec, Progress, files, run_experiment, store
 
 SMALL = Experiment(
     "small",
@@ -105,6 +105,24 @@ def test_finished_runs_are_not_run_again(out: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("tacit.experiments.job.run_learner", never)
     run_experiment(SMALL, out=out)
     assert content(out) == before
+
+
+def test_what_killed_workers_left_unwritten_is_removed(out: Path):
+    run, finished = run_of(out), run_of(out, "pg-storm")
+    (run / store.SUMMARY).unlink()
+
+    left: list[Path] = []
+
+    def leave(at: Progress) -> None:
+        if at.running and not left:  # so this process holds the directory
+            left.append(run / ".checkpoint.npz.0123.part")
+            left[0].touch()
+
+    (finished / ".checkpoint.npz.4567.part").touch()
+    run_experiment(SMALL, out=out, progress=leave)
+    assert left
+    assert store.finished(run)
+    assert list(out.rglob(".*")) == []
 
 
 def test_more_seeds_run_only_what_is_missing(out: Path):
@@ -270,7 +288,7 @@ def begun(out: Path, on: str) -> subprocess.Popen[bytes]:
 def test_control_c_keeps_what_was_done_and_the_same_command_goes_on(on: str, tmp_path: Path):
     out = tmp_path / "out"
     process = begun(out, on)
-    while not list(out.glob("*/curve.jsonl")):  # it has begun to play, for seconds
+    while not any(path.stat().st_size for path in out.glob("*/curve.jsonl")):  # it has begun to play, for seconds
         assert process.poll() is None
         time.sleep(0.02)
     os.killpg(process.pid, signal.SIGINT)

@@ -62,6 +62,12 @@ def dies(item: tuple[int, Path, int], watch: Watch) -> int:
     return n
 
 
+def silent(place: Path, watch: Watch) -> None:
+    """Say that it has begun, and come to no event: as one that compiles."""
+    place.touch()
+    time.sleep(1000)
+
+
 def endless(item: tuple[int, Path], watch: Watch) -> tuple[str, int]:
     """Say that it has begun, and play until it is told to end."""
     n, place = item

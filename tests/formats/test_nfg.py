@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from fractions import Fraction
 from pathlib import Path
 
@@ -185,3 +186,15 @@ def test_what_cannot_be_written(tmp_path: Path):
     with pytest.raises(tacit.TacitError, match="changes with the step"):
         nfg.save(TabularGame(np.ones((1, 1, 2, 1)), steps, [1], 2), tmp_path / "game.nfg")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_long_title_takes_little_memory(tmp_path: Path):
+    place = tmp_path / "long.nfg"
+    place.write_text(f'NFG 1 R "{"x" * 10**6}" {{ "a" "b" }} {{ 1 1 }} 1 2')
+    tracemalloc.start()
+    try:
+        tacit.load(place)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 30 * 10**6

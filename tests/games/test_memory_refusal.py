@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -18,7 +20,7 @@ TOO_LARGE = [
     ("random-general-sum", {"agents": 30, "actions": 4}),
     ("random-team", {"states": 10**7}),
     ("random-potential", {"states": 10**6, "horizon": 10**4}),
-    ("random-general-sum", {"agents": 1000, "states": 1000, "actions": 1000}),
+    ("random-general-sum", {"agents": 50, "states": 1000, "actions": 1000}),
 ]
 
 
@@ -64,3 +66,31 @@ def test_nothing_is_allocated_when_memory_is_said_to_be_full(monkeypatch: pytest
     monkeypatch.setattr(memory, "available", lambda: 1000)
     with pytest.raises(tacit.TacitError, match=r"and 1 kB are free"):
         tacit.make("random-general-sum", states=10)
+
+
+SWEEP = """
+import resource
+import sys
+import tacit
+from tacit.core import memory
+from tacit.games import REGISTRY
+
+memory.available = lambda: 10**9
+resource.setrlimit(resource.RLIMIT_AS, (4_000_000_000, 4_000_000_000))
+for name in REGISTRY:
+    for key, usual in REGISTRY.parameters(name).items():
+        for size in (10**7, 10**8, 10**18, 10**40):
+            if type(usual) is int:
+                try:
+                    tacit.make(name, **{key: size})
+                except tacit.TacitError:
+                    continue
+                except BaseException as error:
+                    sys.exit(f"{name} {key}={size}: {type(error).__name__} {error}")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a limit on memory")
+def test_no_size_is_used_before_it_is_checked():
+    found = subprocess.run([sys.executable, "-c", SWEEP], capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stderr) == (0, "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from pathlib import Path
 
 import numpy as np
@@ -106,6 +107,21 @@ def test_a_run_that_goes_on_is_shown_and_becomes_finished(results: Path, tmp_pat
     shutil.rmtree(run)
     assert folder.look()
     assert not folder.runs
+
+
+def test_runs_are_read_where_listing_the_directory_takes_longer_than_reading_may(
+    results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = list(Folder(results)._directories())
+
+    def slow(folder: Folder) -> list[tuple[str, Path]]:
+        time.sleep(0.05)
+        return found
+
+    monkeypatch.setattr(Folder, "_directories", slow)
+    folder = Folder(results)
+    while len(folder.runs) < len(found):
+        assert folder.look(seconds=0.0)
 
 
 def test_damaged_runs_are_told_and_links_are_not_followed(results: Path, tmp_path: Path) -> None:

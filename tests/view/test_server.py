@@ -72,6 +72,19 @@ def test_who_sends_a_byte_now_and_then_keeps_no_place(served: Server, monkeypatc
     assert ask(served, f"/{served.token}/")[0] == 200
 
 
+def test_connections_without_the_token_shut_nobody_out(served: Server) -> None:
+    with contextlib.ExitStack() as opened:
+        page = http.client.HTTPConnection("127.0.0.1", served.port, timeout=60)
+        opened.callback(page.close)
+        page.request("GET", f"/{served.token}/")
+        assert page.getresponse().read()
+        for _ in range(2 * server_module._CONNECTIONS):
+            opened.enter_context(socket.create_connection(("127.0.0.1", served.port), timeout=60))
+        assert ask(served, f"/{served.token}/")[0] == 200
+        page.request("GET", f"/{served.token}/overview")  # who has shown the token stays
+        assert page.getresponse().status == 200
+
+
 def test_nothing_but_the_page_is_found(served: Server, results: Path) -> None:
     run = next(results.iterdir()).name
     for path in (

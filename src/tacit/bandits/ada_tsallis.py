@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 from tacit.bandits.rows import pick, share
 from tacit.bandits.spec import Bandit, Setting
 from tacit.core import check, generics
-from tacit.core.records import Fields
+from tacit.core.records import NONNEGATIVE, Fields
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class AdaTsallis(Bandit):
     def fields(self, actions: int) -> Fields:
         """Return what a cell remembers."""
         return [
-            ("prob", "f8", actions),  # μ
+            ("prob", NONNEGATIVE, actions),  # μ
             ("loss", "f8", actions),  # L
             ("temperature", "f8"),  # λ
             ("minimum", "f8"),  # Φ(L; λ)

@@ -21,7 +21,7 @@ from tacit.bandits.rows import pick, share
 from tacit.bandits.spec import Bandit, Setting, rate
 from tacit.core import check, generics
 from tacit.core.elementary import exp
-from tacit.core.records import Fields
+from tacit.core.records import NONNEGATIVE, Fields
 from tacit.core.types import FloatArray
 
 
@@ -65,11 +65,11 @@ class Exp3IXParams(NamedTuple):
 def fields(actions: int) -> Fields:
     """Return what a cell remembers."""
     return [
-        ("weight", "f8", actions),  # exp(reference − loss)
+        ("weight", NONNEGATIVE, actions),  # exp(reference − loss)
         ("loss", "f8", actions),  # η·L
         ("total", "f8"),  # sum of the weights
         ("reference", "f8"),
-        ("eta", "f8"),  # step size of the running stage
+        ("eta", NONNEGATIVE),  # step size of the running stage
         ("actions", "i8"),
         ("rate", "f8"),  # η·√rounds
     ]

@@ -21,7 +21,7 @@ from tacit.bandits.rows import pick, share
 from tacit.bandits.spec import Bandit, Setting, is_bandit
 from tacit.core import generics
 from tacit.core.errors import TacitError
-from tacit.core.records import Fields, record
+from tacit.core.records import NONNEGATIVE, Fields, record
 from tacit.core.types import FloatArray
 
 
@@ -52,7 +52,7 @@ class Swap(Bandit):
     def fields(self, actions: int) -> Fields:
         """Return what a cell remembers."""
         return [
-            ("prob", "f8", actions),  # p
+            ("prob", NONNEGATIVE, actions),  # p
             ("actions", "i8"),
             ("copies", record(self.base.fields(actions)), actions),  # copy b of the base bandit for action b
         ]

@@ -20,7 +20,7 @@ from tacit.bandits.rows import pick, share
 from tacit.bandits.spec import Bandit, Setting, rate
 from tacit.core import generics
 from tacit.core.elementary import exp, log, log_each
-from tacit.core.records import Fields
+from tacit.core.records import NONNEGATIVE, Fields
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class WeightedFTRL(Bandit):
     def fields(self, actions: int) -> Fields:
         """Return what a cell remembers."""
         return [
-            ("weight", "f8", actions),  # exp(−η_t·(loss − its minimum))
+            ("weight", NONNEGATIVE, actions),  # exp(−η_t·(loss − its minimum))
             ("loss", "f8", actions),  # Σ_j (w_j/w_t)·loss_j/(prob_j + γ_j)
             ("total", "f8"),
             ("rounds", "i8"),  # t

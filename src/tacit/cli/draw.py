@@ -72,7 +72,9 @@ def run(args: argparse.Namespace) -> int:
     if not moving and place.suffix not in ENDINGS:
         raise TacitError(f"{place} has no ending of a picture; give one of {', '.join((*ENDINGS, '.gif', '.html'))}")
     size = size_of(args.size)
-    game = with_tables(options.game_of(args))
+    game = options.game_of(args)
+    if kind not in ("policy", "play"):
+        game = with_tables(game)
     if kind in ("field", "polytope"):
         check_small(game)
     if moving and kind in ("simplex", "field", "learning") and args.policy and not args.learners:
@@ -138,4 +140,5 @@ def _policy(args: argparse.Namespace, game: Any) -> Any:
         return learn(game, args.learners[0], episodes=args.episodes, seed=args.seed).policy
     from tacit.solving import solve
 
-    return solve(game, args.concept or "optimum").policy
+    concept = args.concept or "optimum"
+    return solve(with_tables(game) if concept == "optimum" else game, concept, progress=options.tell).policy

@@ -1,26 +1,130 @@
-"""The console script: imports are slow, so Ctrl-C is taken care of before they begin."""
+"""The console script: Ctrl-C is obeyed from the first import to the end, whatever the program is doing.
+
+Python hears of Ctrl-C between two of its own instructions. A linear program, a compiled loop or a compilation may take
+minutes, so a thread beside reads which signals have come and ends the process where the program does not.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import signal
+import socket
 import sys
+import threading
 from types import FrameType
+from typing import Any
+
+#: Seconds that the program has after Ctrl-C to end by itself.
+GRACE = 1.2
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
     """End at once: while modules are being imported there is nothing to keep."""
-    os.write(2, b"tacit: interrupted\n")
+    leave()
+
+
+def leave() -> None:
+    """End the process as interrupted."""
+    _say(b"tacit: interrupted\n")
     os._exit(130)
+
+
+def _say(line: bytes) -> None:
+    with contextlib.suppress(OSError):  # nobody listens
+        os.write(2, line)
+
+
+class Interrupter:
+    """Ends the process some time after Ctrl-C, if the program is still there.
+
+    A command that keeps what was done needs its time: then the first Ctrl-C only says so, and the second counts.
+    """
+
+    def __init__(self) -> None:
+        self.keeps = False
+
+    def watch(self) -> None:
+        """Begin to watch; the main thread only can."""
+        self._signals, self._wakeup = socket.socketpair()
+        self._wakeup.setblocking(False)
+        signal.set_wakeup_fd(self._wakeup.fileno(), warn_on_full_buffer=False)
+        threading.Thread(target=self._listen, daemon=True, name="ctrl-c").start()
+
+    def _listen(self) -> None:
+        while True:
+            if self._signals.recv(1)[0] == signal.SIGINT:
+                timer = threading.Timer(GRACE, self._wait if self.keeps else leave)
+                timer.daemon = True
+                timer.start()
+                self.keeps = False
+
+    @staticmethod
+    def _wait() -> None:
+        _say(b"tacit: interrupted; what was done is measured and kept first (Ctrl-C again leaves it)\n")
+
+
+interrupter = Interrupter()
+
+
+class Heedless(io.FileIO):
+    """A stream whose errors do not matter: who closes stderr, or sends it to a full disk, does without it."""
+
+    def write(self, content: Any) -> int:
+        """Write what can be written."""
+        try:
+            return super().write(content)
+        except OSError:
+            return len(content)
+
+
+def open_streams() -> None:
+    """Open what was closed before we began: otherwise the next file that is opened would be taken for it.
+
+    What cannot be written to stdout is an error, of which the main program tells; what goes to stderr may be lost.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDONLY)  # takes the lowest number that is free
+    if sys.stdin is None:
+        sys.stdin = open(0, closefd=False)  # noqa: SIM115
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+    sys.stderr = io.TextIOWrapper(
+        io.BufferedWriter(Heedless(2, "w", closefd=False)),
+        encoding=getattr(sys.stderr, "encoding", "utf-8"),
+        errors="backslashreplace",
+        line_buffering=True,
+    )
 
 
 def main() -> int:
     """Import the program and run it."""
     before = signal.signal(signal.SIGINT, _leave)
+    open_streams()
     from tacit.cli.main import main as program
 
     signal.signal(signal.SIGINT, before)
-    return program()
+    interrupter.watch()
+    code = program()
+    if _left_behind():
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+    return code
+
+
+def _left_behind() -> bool:
+    """Say whether threads still run that were given up: the interpreter's usual end would wait for them, or crash.
+
+    That is a job that compiles after Ctrl-C, or Ray's where the head of its cluster is lost: otherwise it is closed.
+    """
+    ray = sys.modules.get("ray")
+    jobs = any(thread.name == "tacit-job" for thread in threading.enumerate())
+    return jobs or (ray is not None and bool(ray.is_initialized()))
 
 
 if __name__ == "__main__":

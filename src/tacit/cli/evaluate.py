@@ -42,6 +42,7 @@ def add(commands: Any) -> None:
         action="store_true",
         help="what each policy plays where, and who gains by playing what instead of what (of a single run, always)",
     )
+    options.add_seconds(parser)
     parser.add_argument("--workers", metavar="N", type=int, help="processes, where much is to be read (all cores)")
     parser.add_argument(
         "--candidate",
@@ -61,6 +62,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.workers is not None:
         check.integer("--workers", args.workers, least=1)
+    seconds = check.positive("--seconds", args.seconds)
     exact: list[Path] = []
     left_out, played = set(), []
     for place in store.directories(archive.path(args.runs)):
@@ -96,7 +98,14 @@ def run(args: argparse.Namespace) -> int:
             count(len(rows) + len(failures))
 
         batch = evaluate_all(
-            exact, named=args.game, show=show, candidate=args.candidate, workers=args.workers, done=done
+            exact,
+            named=args.game,
+            show=show,
+            candidate=args.candidate,
+            seconds=seconds,
+            workers=args.workers,
+            done=done,
+            note=options.tell,
         )
     if failures and len(failures) == len(exact):
         raise TacitError(failures[0])

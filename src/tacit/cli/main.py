@@ -8,7 +8,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tacit._version import __version__
 from tacit.cli import (
@@ -30,6 +30,7 @@ from tacit.cli import (
     tune,
     view,
 )
+from tacit.cli.entry import interrupter
 from tacit.core import check
 from tacit.core.errors import TacitError
 
@@ -51,6 +52,9 @@ COMMANDS = (
     games,
     learners,
 )
+
+#: Commands that end by themselves after Ctrl-C, with what was done.
+KEEPING = ("run", "compare", "tune", "reproduce", "view", "play")
 
 EPILOG = """examples:
   tacit games                                      the games that can be named
@@ -76,6 +80,10 @@ exit codes: 0 done, 1 some runs of several failed, 2 wrong usage or bad input, 1
 
 class Parser(argparse.ArgumentParser):
     """A parser whose errors are one sentence."""
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print help; argparse would ignore that nobody can read it."""
+        (file or sys.stdout).write(message)
 
     def error(self, message: str) -> NoReturn:
         """Raise what argparse would print with its usage."""
@@ -107,10 +115,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if arguments and not arguments[0].startswith("-"):
             check.choice("command", arguments[0], [module.__name__.rpartition(".")[2] for module in COMMANDS])
-        args = top.parse_args(arguments)
+        try:
+            args = top.parse_args(arguments)
+        except SystemExit:  # after --help or --version
+            sys.stdout.flush()
+            raise
         if args.command is None:
             top.print_help()
             return 0
+        interrupter.keeps = args.command in KEEPING
         code: int = args.run(args)
         sys.stdout.flush()
         return code
@@ -123,8 +136,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has left, as in `tacit games | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except OSError as error:  # e.g. the disk is full
-        options.tell(error.strerror or error)
+    except OSError as error:  # e.g. the disk is full; of files, `core/atomic.py` says which
+        told = str(error.strerror or error).lower()
+        options.tell(f"cannot write to {error.filename or 'standard output'}: {told}")
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 2

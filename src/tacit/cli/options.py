@@ -63,6 +63,17 @@ def add_named(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_seconds(parser: argparse.ArgumentParser) -> None:
+    """Add `--seconds`, of what is computed from a policy."""
+    parser.add_argument(
+        "--seconds",
+        metavar="T",
+        type=float,
+        default=60.0,
+        help="leave out, of each policy, what would take longer than this by an estimate (60)",
+    )
+
+
 def game_of(args: argparse.Namespace, *, tell_notes: bool = True) -> Any:
     """Make the game that the command line names."""
     game = from_name_or_file(args.game, **settings("--game-set", args.game_set))

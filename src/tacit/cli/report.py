@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from tacit.cli import options
-from tacit.core import archive
+from tacit.core import archive, check
 
 
 def add(commands: Any) -> None:
@@ -23,6 +23,7 @@ def add(commands: Any) -> None:
     parser.add_argument("runs", metavar="DIR", help="a directory of runs (the --out of a run), of such, or a run's own")
     parser.add_argument("-o", "--out", metavar="FILE", help="an .html (report.html in DIR)")
     options.add_named(parser)
+    options.add_seconds(parser)
     parser.set_defaults(run=run)
 
 
@@ -31,9 +32,9 @@ def run(args: argparse.Namespace) -> int:
     from tacit.cli.progress import steps_on_stderr
     from tacit.view import write_report  # imports the compiler
 
-    place = archive.path(args.runs)
+    place, seconds = archive.path(args.runs), check.positive("--seconds", args.seconds)
     out = place / "report.html" if args.out is None else archive.path(args.out)
     with steps_on_stderr("report") as progress:
-        write_report(place, out, named=args.game, progress=progress)
+        write_report(place, out, named=args.game, seconds=seconds, progress=progress)
     options.console().print(f"report: {out}", soft_wrap=True)
     return 0

@@ -13,6 +13,7 @@ from tacit.cli import options
 from tacit.cli.progress import progress_on_stderr
 from tacit.core import check
 from tacit.core.errors import TacitError
+from tacit.core.table import few_numbers
 from tacit.options import Options
 
 if TYPE_CHECKING:
@@ -49,11 +50,11 @@ happens), summary.json, policy.npz. Kill or interrupt it and run the same comman
 Finished runs are not run again, failed ones are; several processes may share a DIR.
 
 --on WHERE: threads[:N] · processes[:N] · ray[:ADDRESS] · dask[:SCHEDULER]. Results are the same everywhere, and no
-shared disk is needed: this process alone writes to DIR. Without an address, `ray` and `dask` use the cluster that runs
-here or that RAY_ADDRESS or DASK_SCHEDULER_ADDRESS names, and start one on this machine if there is none. A worker that
-dies costs its own job some time; a job whose workers die three times, that raises, or that takes longer than --timeout
-counts as failed, and the others go on. --shard 3/50 runs the third of fifty parts, for job arrays (see the
-page "From a laptop to a cluster" of the documentation).
+shared disk is needed: this process alone writes to DIR. Without an address, `ray` and `dask` start a cluster on
+this machine that is private to this command; `ray:auto` joins the one that Ray finds (RAY_ADDRESS), and `dask` the one
+that DASK_SCHEDULER_ADDRESS names. A worker that dies costs its own job some time; a job whose workers die three times,
+that raises, or that takes longer than --timeout counts as failed, and the others go on. --shard 3/50 runs the third of
+fifty parts, for job arrays (see the page "From a laptop to a cluster" of the documentation).
 
 --import FILE.py runs a script of yours first, which makes your own games, learners and bandits known, e.g. by
 tacit.learners.REGISTRY.add("mine", Mine). An experiment may list the scripts it needs (scripts = ["mine.py"]); they are
@@ -315,8 +316,8 @@ def _print_one(out: Any, summary: dict[str, Any], outcomes: list[Outcome]) -> No
             told = f"{gap['kind']} gap of {whose}: {how} {size} ({kind}, the largest of all agents{_shares(gap)})"
             told += "" if known == len(outcomes) else f"; no information yet in {len(outcomes) - known} seeds"
         out.print(told, soft_wrap=True)
-        others = ", ".join(f"{name} {one['mean']:.4g}" for name, one in summary["candidates"].items())
         if len(summary["candidates"]) > 1:
+            others = "; ".join(f"{name} {_candidate(one)}" for name, one in summary["candidates"].items())
             out.print(f"candidates: {others}", soft_wrap=True)
     out.print(f"{summary['steps_per_second']:.3g} steps a second, {summary['wall_seconds']:.2f} s")
 
@@ -325,6 +326,13 @@ def _chosen(outcomes: list[Outcome]) -> str:
     """Say which candidate the policy is, where there is more than one."""
     names = list(dict.fromkeys(one.chosen for one in outcomes))
     return f" ({' or '.join(names)})" if any(len(one.candidates) > 1 for one in outcomes) else ""
+
+
+def _candidate(one: dict[str, Any]) -> str:
+    """Write the gap and the values of a candidate, the means over seeds."""
+    sign = {"exact": "=", "estimate": "≈"}.get(one["source"], "≤")
+    values = "" if one["value"] is None else f", values {few_numbers(one['value'])}"
+    return f"gap {sign} {one['mean']:.4g}{values}"
 
 
 def _shares(gap: dict[str, Any]) -> str:

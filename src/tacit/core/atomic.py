@@ -65,6 +65,15 @@ def written(place: Path, *, mode: int = 0o666, sync: bool = True) -> Iterator[Bi
         raise
 
 
+@contextmanager
+def naming(place: Path) -> Iterator[None]:
+    """Within the block, an error of the disk names the file that is written."""
+    try:
+        yield
+    except OSError as error:
+        raise _cannot(place, error) from None
+
+
 def _replace(temporary: Path, place: Path) -> None:
     """Put a file in its place."""
     for wait in _WAITS:

@@ -123,6 +123,33 @@ def suggestion(value: object, known: Iterable[str]) -> str:
     return f"; did you mean {near[0]!r}?" if near else ";"
 
 
+def listed(name: str, value: object, of: str, *, count: int | None = None) -> list[Any]:
+    """Return the entries of a list, a tuple or an array, of which there are `count`; `of` says what they are.
+
+    >>> listed("columns", 3, "names of columns")
+    Traceback (most recent call last):
+    tacit.core.errors.TacitError: columns is 3; it must be a list of names of columns
+    """
+    bare = isinstance(value, str | bytes) or (isinstance(value, np.ndarray) and value.ndim == 0)
+    if bare or not isinstance(value, Sequence | np.ndarray):
+        raise TacitError(f"{name} is {brief(value)}; it must be a list of {of}")
+    if count is not None and len(value) != count:
+        raise TacitError(f"{name} has {len(value)} entries; it must be a list of {count} {of}")
+    return list(value)
+
+
+def function(name: str, value: object, *, needed: bool = False) -> Any:
+    """Return `value` if it can be called; None stands for no function, unless one is needed.
+
+    >>> function("progress", "x")
+    Traceback (most recent call last):
+    tacit.core.errors.TacitError: progress is 'x'; it must be a function
+    """
+    if callable(value) or (value is None and not needed):
+        return value
+    raise TacitError(f"{name} is {brief(value)}; it must be a function")
+
+
 def uniform(u: float) -> None:
     """Check a number that stands for a draw from [0, 1)."""
     if not real("u", u, least=0) < 1:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
+#: Characters of a word, and of a whole sentence, beyond which they are cut: a name may have thousands.
+_WORD, _SENTENCE = 300, 2000
+_LONG_WORDS = re.compile(rf"\S{{{_WORD + 1},}}")
+
 
 class TacitError(ValueError):
     """A wrong input, told in one sentence: the thing, its value, and what would work.
@@ -15,6 +21,10 @@ class TacitError(ValueError):
     ...     print(error)
     no game 'chickn'; did you mean 'chicken'? known: ...
     """
+
+    def __init__(self, sentence: object = "") -> None:
+        short = _LONG_WORDS.sub(lambda word: f"{word[0][: _WORD // 2]}…{word[0][-_WORD // 4 :]}", str(sentence))
+        super().__init__(short if len(short) <= _SENTENCE else short[: _SENTENCE - 1] + "…")
 
 
 def one_line(text: object, limit: int | None = None) -> str:

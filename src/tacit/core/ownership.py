@@ -13,12 +13,16 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from tacit.core import memory
 from tacit.core.errors import TacitError
 
 T = TypeVar("T")
 
 #: NumPy's limit on axes: deeper lists are no arrays.
 _DEPTH = 64
+
+#: Entries from which it is asked whether memory holds a copy.
+_LARGE = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +44,8 @@ def frozen(name: str, value: Any, kind: npt.DTypeLike | None = None) -> npt.NDAr
     array = np.asarray(inner)
     wanted = np.dtype(kind) if kind is not None else array.dtype.newbyteorder("=")
     if not (own and array.dtype == wanted and array.flags.c_contiguous and array.flags.aligned):
+        if array.size >= _LARGE:  # a broadcast array may be larger than all memory
+            memory.require(array.size * wanted.itemsize, f"a copy of {name}, of shape {array.shape},")
         array = np.array(array, dtype=wanted, order="C", subok=False)
     return locked(array)
 

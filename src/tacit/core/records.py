@@ -31,6 +31,9 @@ Array = npt.NDArray[Any]
 #: The fields of a record: names, types, and shapes where there is more than one number.
 Fields = Sequence[tuple[Any, ...]]
 
+#: The type of a number that is never below zero, such as a probability: files are checked for it.
+NONNEGATIVE = np.dtype("f8", metadata={"least": 0})
+
 #: The smallest number of actions that a record has room for.
 _FEWEST = 4
 

@@ -170,6 +170,18 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
+def few_numbers(values: Sequence[float], most: int = 4) -> str:
+    """Write numbers, one for each agent: once where all are the same, and of many the first.
+
+    >>> few_numbers([1.5, 1.5]), few_numbers([1, 2, 3, 4, 5, 6]), few_numbers([7])
+    ('1.5 each', '1, 2, 3, 4, … (6 agents)', '7')
+    """
+    written = [number(value) for value in values]
+    if len(written) > 1 and len(set(written)) == 1:
+        return f"{written[0]} each"
+    return ", ".join(written[:most]) + (f", … ({len(written)} agents)" if len(written) > most else "")
+
+
 def interval(value: float, low: float, high: float) -> str:
     """Write a number and its interval with the same digits, so many that the width of the interval shows.
 

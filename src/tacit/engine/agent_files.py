@@ -82,7 +82,8 @@ def _agent(arrays: Arrays, learner: str | Learner | None, make: Any) -> Any:
     fresh = pack(made.state)
     check_names(found, set(fresh))
     H, S, A = size
-    check_alike(found, fresh, most=max(2 * (episodes + 1) * H + 2, H * S * A))
+    most = max(2 * (episodes + 1) * H + 2, H * S * A)
+    check_alike(found, fresh, most=most)
     streams.check_state(made.stream, known["stream"])
     unpack(made.state, found)
     made.stream.bit_generator.state = known["stream"]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import check, generics, memory, records, streams
+from tacit.core import check, generics, limits, memory, records, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
 from tacit.core.ownership import locked
@@ -177,8 +177,8 @@ class Agent:
             Whether the first state is drawn; False where it is always the same, which makes the bound smaller.
         """
         total = self._bound_sum()
-        N = check.integer("agents", agents, least=1)
-        A = int(self.world.actions[0]) if actions is None else check.integer("actions", actions, least=1)
+        N = limits.integer("agents", agents)
+        A = int(self.world.actions[0]) if actions is None else limits.integer("actions", actions)
         check.flag("drawn", drawn)
         if not self.spec.guaranteed:
             raise TacitError("this agent's parameters are not the theorem's, so it has an estimate and no bound")
@@ -280,10 +280,10 @@ def agent(
     check_alone(spec, name)
     if spec.interpreted or isinstance(spec, Mixed):
         raise TacitError(f"{name} is no learner of one agent with kernels; a class of your own is an agent already")
-    states = check.integer("states", states, least=1)
-    actions = check.integer("actions", actions, least=1)
-    horizon = check.integer("horizon", horizon, least=1)
-    seed, index = check.integer("seed", seed, least=0), check.integer("index", index, least=0)
+    states = limits.integer("states", states)
+    actions = limits.integer("actions", actions)
+    horizon = limits.integer("horizon", horizon)
+    seed, index = limits.integer("seed", seed), check.integer("index", index, least=0)
     span = check.interval("reward_range", reward_range)
     scale = Scale(agents=1, states=states, actions=actions, horizon=horizon, episodes=1)
     made = make_agent(spec, (horizon, states, actions), span, scale, seed=seed, index=index)

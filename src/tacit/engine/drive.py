@@ -12,10 +12,14 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any
 
+from tacit.core.types import FloatArray
 from tacit.engine.checkpoint import Checkpoint
 from tacit.engine.curve import Curve
 from tacit.engine.events import Advanced, Event, Measured, Watcher
 from tacit.engine.protocols import Engine, Output
+
+#: Seconds that a chunk takes at most, unless a single episode takes longer: Ctrl-C is heard between two of them.
+CHUNK_SECONDS = 0.5
 
 
 def drive(
@@ -49,7 +53,7 @@ def drive(
                 ended = "memory"
                 break
             measured = clock.affords_row()
-            curve.add(engine.advance(curve.next_chunk(clock.chunk(), until, row=measured)))
+            curve.add(clock.played(curve.next_chunk(clock.chunk(), until, row=measured)))
             row = None
             if engine.finished or curve.done == curve.episodes or (curve.full and measured):
                 row = clock.timed(lambda: curve.close(output.measure(engine, curve.done)))
@@ -91,6 +95,16 @@ class Clock:
         self._began: float | None = None
         self._warm = False
         self._before, self._done, self._measuring = engine.seconds, curve.done, 0.0
+        self._chunk = 1
+
+    def played(self, episodes: int) -> FloatArray:
+        """Play a chunk, and learn from how long that took how large the next one may be."""
+        began = time.perf_counter()
+        returns = self._engine.advance(episodes)
+        seconds = time.perf_counter() - began
+        aim = int(episodes * CHUNK_SECONDS / (2 * max(seconds, 1e-9)))
+        self._chunk = max(1, min(4 * self._chunk, aim, self._engine.chunk))
+        return returns
 
     def up(self) -> bool:
         """Return whether the run has had its time."""
@@ -116,13 +130,13 @@ class Clock:
         return self._seconds is None or 2 * self._measuring <= self._passed or 10 * self._measuring <= self._seconds
 
     def chunk(self) -> int:
-        """Return how many episodes to play at most before the clock is looked at again."""
+        """Return how many episodes to play at most before the clock and Ctrl-C are looked at again."""
         if self._seconds is None:
-            return self._engine.chunk
+            return self._chunk
         left = max(self._seconds - self._before - self._passed, 0.0)
         rate = (self._curve.done - self._done) / max(self._passed, 1e-9)
         soon = left if self.affords_row() else min(left, self._measuring)  # then a row can be afforded again
-        return max(1, min(self._engine.chunk, int(soon * rate)))
+        return max(1, min(self._chunk, int(soon * rate)))
 
 
 class Interrupts:

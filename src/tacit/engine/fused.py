@@ -126,7 +126,8 @@ class FusedEngine(Engine):
         game = self.game
         cells = game.horizon * game.states * max(game.actions)
         joint = math.prod(game.actions) if self.learner.central else 0
-        check_alike(arrays, fresh, most=max(2 * (done + 1) * game.horizon + 2, cells, joint))
+        most = max(2 * (done + 1) * game.horizon + 2, cells, joint)
+        check_alike(arrays, fresh, most=most)
         if isinstance(self.certificate, Certificate):
             check_equal(arrays, ".1.clock", done, (1,))
         if isinstance(self.certificate, ThinnedCertificate):

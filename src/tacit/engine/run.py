@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit.core import check
 from tacit.core.errors import TacitError
-from tacit.core.table import Document, Table
+from tacit.core.table import Document, Table, few_numbers
 from tacit.core.types import FloatArray
 from tacit.engine.advice import Advice, advise
 from tacit.evaluation import deviation_table, evaluate, uniform_gap
@@ -146,12 +147,13 @@ class Run:
     candidates : dict of Candidate
         What the run can answer with, by name.
     chosen : str
-        The candidate that `policy`, `gaps` and `values` are of: the one with the smallest gap, where gaps are known.
+        The candidate that `policy`, `gaps` and `values` are of: where gaps are known the one with the smallest, unless
+        all agents prefer another whose gap is larger by at most 2 % of uniform play's, or by a tenth of itself.
     reward : array [N]
         Mean return of each agent over the last tenth of the episodes.
     curve : structured array
         One row for each window of episodes: episode, reward, value, gap (of agent 0, agent 0, and the largest), and
-        for each agent i reward_i, value_i, gap_i; value and gap are of the best candidate at that time. Learners of
+        for each agent i reward_i, value_i, gap_i; value and gap are of what would have been answered then. Learners of
         certified policies add gap_average, gap_latest and gap_last, the largest of each candidate, those of Markov
         policies l2_gap, and the means over iterates average_value, average_gap and average_l2_gap: of all iterates in
         games of at most 64 numbers (steps × states × joint actions), of those at the points of the curve in larger
@@ -216,12 +218,12 @@ class Run:
         """
         shown = self.policy.show(everything=everything, limit=limit)
         parts: list[Any] = [shown.title, *shown.parts]
-        data = {"run": repr(self), "policy": shown.data}
+        data = {"run": self._title(), "policy": shown.data}
         if is_exact(self.game):
             gains = deviation_table(self.game, self.policy, gap=self.gaps.kind).show()
             parts += [gains.title, *gains.parts]
             data["deviations"] = gains.data
-        return Document(repr(self), parts, data)
+        return Document(self._title(), parts, data)
 
     def plot(
         self,
@@ -268,8 +270,8 @@ class Run:
 
         Returns what `tacit.exploit` returns, and takes its options: gains with intervals, and a lower bound on the gap.
         """
-        if candidate is not None and candidate not in self.candidates:
-            raise TacitError(f"no candidate {candidate!r}; this run has {', '.join(self.candidates)}")
+        if candidate is not None:
+            check.choice("candidate", candidate, self.candidates)
         exploit = importlib.import_module("tacit").exploit  # of a layer above
         return exploit(self.game, self.candidates[candidate or self.chosen].policy, **options)
 
@@ -332,6 +334,9 @@ class Run:
         return evaluate(self.game, self.last).gap
 
     def __repr__(self) -> str:
+        return "\n  ".join([self._title(), *self._alternatives()])
+
+    def _title(self) -> str:
         cut, of = "", ""
         if self.interrupted:
             cut = ", interrupted" if self.error is None else ", interrupted by an error (run.error)"
@@ -347,7 +352,17 @@ class Run:
             rows.append([i, float(self.reward[i]), value, float(gaps.upper[i]) if known else None])
         more = [f"and {self.game.agents - _AGENTS} more agents"] if self.game.agents > _AGENTS else []
         heads = ["agent", "reward while learning", "value", f"{gaps.kind} gap {gaps.size[:1]}" if known else "gap"]
-        return Document(repr(self), [Table("", heads, rows), *more])._repr_html_()
+        return Document(self._title(), [Table("", heads, rows), *more, *self._alternatives()])._repr_html_()
+
+    def _alternatives(self) -> list[str]:
+        """Write a line for each candidate whose gap is known, where there are several."""
+        known = {name: one for name, one in self.candidates.items() if one.gaps.source != "none"}
+        lines = []
+        for name, one in known.items():
+            size = one.gaps.size if one.gaps.informative else "not known yet"
+            values = "" if one.values is None else f", values {few_numbers(one.values.tolist())}"
+            lines.append(f"{name}: gap {size}{values}{' (the answer)' if name == self.chosen else ''}")
+        return lines if len(known) > 1 else []
 
     def _quality(self) -> str:
         gaps = self.gaps

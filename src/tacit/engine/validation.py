@@ -25,7 +25,8 @@ def check_names(found: Arrays, names: set[str]) -> None:
 def check_alike(found: Arrays, fresh: Arrays, *, most: int) -> None:
     """Raise unless arrays are of the types and shapes of those of a fresh state, with numbers that it could come to.
 
-    That is: finite ones, and whole ones from 0 (or what the fresh state has below) to `most` more than it begins with.
+    That is: finite ones, none below zero where that never happens, and whole ones from 0 (or what the fresh state has
+    below) to `most` more than it begins with.
     """
     for name, like in fresh.items():
         array = checked(found, name, like.dtype, like.shape)
@@ -33,6 +34,8 @@ def check_alike(found: Arrays, fresh: Arrays, *, most: int) -> None:
             continue
         if array.dtype.kind in "fc" and np.isfinite(like).all() and not np.isfinite(array).all():
             raise TacitError(f"its array {name!r} has entries that are no finite numbers")
+        if (like.dtype.metadata or {}).get("least") == 0 and array.min() < 0:  # records.NONNEGATIVE
+            raise TacitError(f"its array {name!r} has entries below 0")
         if array.dtype.kind in "iu":
             least, largest = min(0, int(like.min())), most + 2 * max(0, int(like.max()))
             if int(array.min()) < least or int(array.max()) > largest:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import check
+from tacit.core import check, limits
 from tacit.core.errors import TacitError, brief
 from tacit.environments.adapters import Discrete, Moved, name_of, theirs
 
@@ -42,7 +42,7 @@ class BareAdapter:
         self.names = [f"agent {i}" for i in range(N)]
         states = getattr(env, "states", None)
         known = states is not None and not callable(states)
-        self.spaces: list[Any] = [Discrete(check.integer("states", states, least=1)) if known else Anything()] * N
+        self.spaces: list[Any] = [Discrete(limits.integer("states", states)) if known else Anything()] * N
         try:
             self.seeded = "seed" in inspect.signature(env.reset).parameters
         except (TypeError, ValueError):
@@ -89,5 +89,5 @@ def _sizes(env: Any) -> tuple[int, ...]:
         if not found or (agents is not None and agents != len(found)):
             raise TacitError(f"{name_of(env)} has actions {brief(given)} and agents {brief(agents)}, which differ")
         return found
-    count = 1 if agents is None else check.integer("agents", agents, least=1, most=1 << 20)
-    return (check.integer("actions", given, least=1),) * count
+    count = 1 if agents is None else limits.integer("agents", agents)
+    return (limits.integer("actions", given),) * count

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import check
+from tacit.core import check, limits
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.environments.intervals import interval, lower
@@ -161,8 +161,8 @@ def played(
     game: Any, policy: Any, *, episodes: int, seed: int = 0, confidence: float = 0.95, **given: Any
 ) -> PlayedEvaluation:
     """Play a policy, and return what it was worth; see `measure.evaluate`."""
-    episodes = check.integer("episodes", episodes, least=2)
-    seed, confidence = check.integer("seed", seed, least=0), _confidence(confidence)
+    episodes = limits.integer("episodes", episodes, least=2)
+    seed, confidence = limits.integer("seed", seed), _confidence(confidence)
     arena = arena_of(game, policy, **given)
     found = play(arena, policy, episodes=episodes, seed=seed)
     returns = checked_returns("the game", found)
@@ -186,9 +186,10 @@ def exploited(
     **given: Any,
 ) -> Exploitation:
     """Train best responses, and measure what they gain; see `measure.exploit`."""
-    episodes = check.integer("episodes", episodes, least=1)
+    check.function("progress", progress)
+    episodes = limits.integer("episodes", episodes)
     plays = max(2, episodes // 2) if plays is None else check.integer("plays", plays, least=2)
-    seed, confidence = check.integer("seed", seed, least=0), _confidence(confidence)
+    seed, confidence = limits.integer("seed", seed), _confidence(confidence)
     arena = arena_of(game, policy, **given)
     asked = range(arena.agents) if agent is None else [check.integer("agent", agent, least=0, most=arena.agents - 1)]
     baseline = play(arena, policy, episodes=plays, seed=seed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from tacit.core import check
+from tacit.core import limits
 from tacit.core.errors import TacitError, brief
 from tacit.environments.adapters import Environment, environment, name_of
 from tacit.environments.bounds import episode_bounds, stated_range
@@ -38,7 +38,7 @@ def opened(
     own = _own(adapter, observations, encode)
     if observations is None and getattr(policy, "observed", None) is not None:
         _number_as(policy.observed, own, encoded=encode is not None)
-    length = _horizon(policy) if horizon is None else check.integer("horizon", horizon, least=1)
+    length = _horizon(policy) if horizon is None else limits.integer("horizon", horizon)
     if reward_range is None:
         reward_range = stated_range(env)
     if length is None:

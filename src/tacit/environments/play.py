@@ -223,7 +223,7 @@ def play(
     ((2, 3, 2), [[6.0, 6.0], [6.0, 6.0]])
     """
     arena = arena_of(game, policy, **given)
-    edges = range(0, limits.integer("episodes", episodes, least=1, most=limits.EPISODES), BATCH)
+    edges = range(0, limits.integer("episodes", episodes), BATCH)
     batches = [arena.play(policy, range(k, min(k + BATCH, episodes)), seed=seed, deviation=deviation) for k in edges]
     return Played(*(np.concatenate(parts) for parts in zip(*batches, strict=True)))
 

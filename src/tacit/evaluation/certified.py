@@ -6,6 +6,7 @@ visits of a (step, state) pair at once, in NumPy. It knows nothing of learners, 
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.contraction import own_payoffs
 from tacit.evaluation.deviations import deviations
 from tacit.evaluation.seats import expected, seats, table
+from tacit.evaluation.seats import seconds_to_certify as certifying
 from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame
 from tacit.games.tabular import TabularGame
@@ -25,7 +27,7 @@ from tacit.policies.recorded import RecordedPolicy
 from tacit.policies.visits import Visits
 
 _BLOCK = 4096  # visits that are worked on at once, at most
-_NUMBERS = 8_000_000  # and numbers that they take in a counting game
+_NUMBERS = 8_000_000  # and numbers that they take
 
 
 class History(NamedTuple):
@@ -90,11 +92,7 @@ def _history(
     each = kind == "ce" or apart  # whether deviations are kept for each action that the agent is told
     value, q = np.zeros((len(k), game.agents)), [np.zeros((len(k), a if each else 1, a)) for a in game.actions]
     chance = [np.zeros((len(k), a if apart else 0)) for a in game.actions]
-    block = _BLOCK
-    if isinstance(game, CountGame):
-        block = max(1, min(_BLOCK, _NUMBERS // (game.agents * game.actions[0] * (game.states + 2))))
-    for begin in range(0, len(k), block):
-        part = slice(begin, begin + block)
+    for part in _parts(game, h, s, k, after):
         if isinstance(game, CountGame):
             mu_all = _add_crowd(game, record, each, h, s, k[part], after, value[part], [own[part] for own in q])
             if apart:
@@ -127,23 +125,49 @@ def _history(
     return History(since, V, best, averaged, spoken)
 
 
+def _parts(game: ExactGame, h: int, s: int, k: IntArray, after: list[History]) -> list[slice]:
+    """Return the visits in parts: what one takes stays small, and Ctrl-C is heard in between.
+
+    Where games are large, parts end where another entry of a next state comes into force: payoffs are made once each.
+    """
+    if isinstance(game, CountGame):
+        size = min(_NUMBERS // (game.agents * game.actions[0] * (game.states + 2)), int(0.5 / certifying(game, 1)))
+    else:
+        size = _NUMBERS // (4 * game.agents * game.joint_actions)
+    size, cuts = max(1, min(_BLOCK, size)), [0, len(k)]
+    if not isinstance(game, CountGame) and size < 64 and after:
+        changes = [np.flatnonzero(np.diff(after[s_next].at(k))) + 1 for s_next in _following(game, h, s)]
+        cuts = np.unique(np.concatenate([*changes, cuts])).tolist()
+        size = max(1, min(_BLOCK, _NUMBERS // game.joint_actions))
+    return [slice(x, min(x + size, end)) for begin, end in pairwise(cuts) for x in range(begin, end, size)]
+
+
+def _following(game: TabularGame, h: int, s: int) -> IntArray:
+    """Return the states that can come after (h, s)."""
+    row = ((h if game.transition_steps > 1 else 0) * game.states + s) * game.joint_actions
+    first, state, _ = game.successors
+    found: IntArray = np.unique(state[first[row] : first[row + game.joint_actions]])
+    return found
+
+
 def _payoffs(
     game: TabularGame, h: int, s: int, k: IntArray, after: list[History]
 ) -> tuple[list[FloatArray], list[FloatArray]]:
-    """Return r_i + P·V and r_i + P·V† of every joint action, [len(k), A_1, …, A_N] for each agent."""
-    shape = (len(k), game.joint_actions)
-    ahead = np.zeros((2, game.agents, *shape))
-    if after:
-        row = ((h if game.transition_steps > 1 else 0) * game.states + s) * game.joint_actions
-        first, state, prob = game.successors
-        for joint in range(game.joint_actions):
-            for entry in range(first[row + joint], first[row + joint + 1]):
-                held = after[state[entry]]
-                inside = held.at(k)
-                ahead[0, :, :, joint] += prob[entry] * held.V[inside].T
-                ahead[1, :, :, joint] += prob[entry] * held.best[inside].T
+    """Return r_i + P·V and r_i + P·V† of every joint action, for each agent [n, A_1, …, A_N].
+
+    n is 1 where the same is in force at all visits, otherwise len(k).
+    """
     reward = game.step_rewards(h).reshape(game.agents, game.states, -1)[:, s, None]
-    grid = (len(k), *game.actions)
+    if not after:
+        stay = [own.reshape(1, *game.actions) for own in reward]
+        return stay, stay
+    inside = [held.at(k) for held in after]
+    n = 1 if all((at == at[0]).all() for at in inside) else len(k)
+    V = np.stack([held.V[at[:n]] for held, at in zip(after, inside, strict=True)])  # [S, n, N]
+    best = np.stack([held.best[at[:n]] for held, at in zip(after, inside, strict=True)])
+    values = np.stack([V, best]).transpose(0, 3, 2, 1)  # [2, N, n, S]
+    ahead = game.expect_in(h, s, values.reshape(-1, game.states)).reshape(2, game.agents, n, -1)
+    grid = (n, *game.actions)
     stay, leave = ([(reward[i] + part[i]).reshape(grid) for i in range(game.agents)] for part in ahead)
     return stay, leave
 

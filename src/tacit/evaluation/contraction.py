@@ -16,17 +16,16 @@ from tacit.core.types import FloatArray
 def own_payoffs(payoff: FloatArray, rows: Sequence[FloatArray], i: int) -> FloatArray:
     """Return E_{a_-i ~ π_-i}[payoff] as [S, A_i], where the others draw independently from `rows`.
 
-    One agent is summed out at a time, from the ends of the array towards agent i, so that each pass is a product
-    of contiguous blocks and the array shrinks by a factor A_j: the cost is that of reading the payoff once. The first
-    agents go first, since theirs are the longer blocks.
+    A payoff [1, A_1, …, A_N] is that of all states. One agent is summed out at a time, from the ends of the array
+    towards agent i, so that each pass is a product of contiguous blocks and the array shrinks by a factor A_j: the cost
+    is that of reading the payoff once. The first agents go first, since theirs are the longer blocks.
     """
-    states = payoff.shape[0]
     reduced = payoff
     for own in rows[:i]:
-        reduced = np.einsum("sa,sar->sr", own, reduced.reshape(states, own.shape[1], -1))
+        reduced = np.einsum("sa,sar->sr", own, reduced.reshape(len(reduced), own.shape[1], -1))
     for own in reversed(rows[i + 1 :]):
-        reduced = np.einsum("sra,sa->sr", reduced.reshape(states, -1, own.shape[1]), own)
-    return reduced.reshape(states, rows[i].shape[1])
+        reduced = np.einsum("sra,sa->sr", reduced.reshape(len(reduced), -1, own.shape[1]), own)
+    return reduced.reshape(len(reduced), rows[i].shape[1])
 
 
 def own_payoffs_correlated(payoff: FloatArray, joint: FloatArray, i: int) -> FloatArray:

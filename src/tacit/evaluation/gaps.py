@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -24,6 +25,8 @@ from tacit.policies.recorded import RecordedPolicy
 
 #: Rounding that a gap may show below zero, relative to the largest return in absolute value.
 ROUNDING = 1e-9
+
+_UNIFORM_GAPS: WeakKeyDictionary[ExactGame, float] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +115,8 @@ def evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy, *, gap: str
 def uniform_gap(game: ExactGame) -> float:
     """Return the exact gap of uniform play, of whichever kind: for product policies they are the same.
 
+    It is computed once for each game.
+
     Parameters
     ----------
     game : TabularGame or CountGame
@@ -127,7 +132,9 @@ def uniform_gap(game: ExactGame) -> float:
     >>> uniform_gap(tacit.make("matching-pennies")), uniform_gap(tacit.make("prisoners-dilemma"))
     (0.0, 0.75)
     """
-    return evaluate(game, MarkovPolicy.uniform(game)).gap
+    if game not in _UNIFORM_GAPS:
+        _UNIFORM_GAPS[game] = evaluate(game, MarkovPolicy.uniform(game)).gap
+    return _UNIFORM_GAPS[game]
 
 
 def l2_gap(game: ExactGame, policy: MarkovPolicy, *, tie: float = 1e-9) -> float:

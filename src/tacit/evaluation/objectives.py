@@ -13,7 +13,7 @@ import numpy as np
 
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
-from tacit.core.types import FloatArray, IntArray
+from tacit.core.types import BoolArray, FloatArray, IntArray
 
 OBJECTIVES = ("welfare", "egalitarian", "entropy", "agent:K")
 RULES = ("welfare", "egalitarian", "first", "agent:K")
@@ -32,8 +32,6 @@ def checked(what: str, value: object, known: tuple[str, ...], agents: int) -> st
         if not number.isdecimal() or int(number) >= agents:
             raise TacitError(f"{what} is {brief(value)}; agents are numbered from 0 to {agents - 1}")
         return value
-    if value in known:
-        return str(value)
     return check.choice(what, value, known)
 
 
@@ -94,7 +92,19 @@ def _most_even(gains: FloatArray) -> FloatArray:
     On the face there is a point that plays everything and keeps a reserve in every inequality that allows one, so the
     dual has a minimum: x ∝ exp(−λ·gains), λ ≥ 0 where there is a reserve.
     """
-    from scipy.optimize import linprog, minimize  # imported where they are used: learning does not
+    played, reserve = _face(gains)
+    own = gains[:, played]
+    size = np.abs(own).max(axis=1)
+    kept = size > 1e-12
+    own = own[kept] / size[kept, None]
+    x = np.zeros(gains.shape[1])
+    x[played] = _gibbs(own, _multipliers(own, reserve[kept]))
+    return _clean(x)
+
+
+def _face(gains: FloatArray) -> tuple[BoolArray, BoolArray]:
+    """Return what can be played under gains·x ≤ 0, and which of these inequalities can be strict."""
+    from scipy.optimize import linprog  # imported where it is used: learning does not
 
     D, J = gains.shape
     # maximise Σ t + Σ u with t ≤ x, u ≤ −gains·x, all within [0, 1]; a cone, so any scale of x will do
@@ -109,37 +119,66 @@ def _most_even(gains: FloatArray) -> FloatArray:
     found = linprog(cost, rows, np.zeros(J + D), bounds=bounds, method="highs", options=_OPTIONS)
     if found.x is None:
         raise RuntimeError(f"HiGHS did not solve the linear program of a stage game: {found.message}")
-    played = found.x[J : 2 * J] > 1e-6
-    reserve = found.x[2 * J :] > 1e-6
-    inner = np.where(played, found.x[:J], 0.0)
-    inner /= inner.sum()
-    own = gains[:, played]
-    kept = np.abs(own).max(axis=1) > 1e-12
-    own, reserve = own[kept], reserve[kept]
-    if not len(own):
-        return _clean(np.where(played, 1.0, 0.0))
+    return found.x[J : 2 * J] > 1e-6, found.x[2 * J :] > 1e-6
 
-    def dual(multiplier: FloatArray) -> tuple[float, FloatArray]:
-        weight = -multiplier @ own
-        top = weight.max()
-        chance = np.exp(weight - top)
-        total = chance.sum()
-        return float(np.log(total) + top), -(own @ (chance / total))
 
-    limits = [(0.0, None) if free else (None, None) for free in reserve]
-    effort = {"maxiter": 5000, "maxfun": 50_000, "ftol": 1e-16, "gtol": 1e-11, "maxcor": 30}
-    best = minimize(dual, np.zeros(len(own)), jac=True, method="L-BFGS-B", bounds=limits, options=effort)
-    weight = -best.x @ own
-    x = np.zeros(J)
-    x[played] = np.exp(weight - weight.max())
+def _multipliers(gains: FloatArray, signed: BoolArray) -> FloatArray:
+    """Minimise log Σ exp(−λ·gains), with λ ≥ 0 where it is signed.
+
+    Newton's method with a barrier −μ·Σ log λ tells which multipliers are 0; without it, the others' gains become 0.
+    """
+    multiplier = np.where(signed, 1.0, 0.0)
+    for power in range(11):
+        multiplier = _newton(gains, multiplier, signed, barrier=10.0**-power)
+    x = _gibbs(gains, multiplier)
+    active = ~signed | (multiplier > -(gains @ x))
+    refined = np.zeros(len(gains))
+    refined[active] = _newton(gains[active], multiplier[active], np.zeros(int(active.sum()), dtype=bool), barrier=0.0)
+    found = _gibbs(gains, refined)
+    converged = np.abs(found - x).max() < 1e-4 and np.max(gains @ found, initial=0.0) < 1e-12
+    return refined if converged else multiplier
+
+
+def _newton(gains: FloatArray, multiplier: FloatArray, signed: BoolArray, *, barrier: float) -> FloatArray:
+    """Minimise log Σ exp(−λ·gains) − barrier·Σ log λ, the second sum over the signed λ."""
+    if not len(gains):
+        return multiplier
+
+    def height(at: FloatArray) -> float:
+        if (at[signed] <= 0).any():
+            return np.inf
+        weight = -at @ gains
+        return float(np.log(np.exp(weight - weight.max()).sum()) + weight.max() - barrier * np.log(at[signed]).sum())
+
+    last = np.inf
+    for _ in range(100):
+        x = _gibbs(gains, multiplier)
+        mean = gains @ x
+        slope, bend = -mean, (gains * x) @ gains.T - np.outer(mean, mean)
+        slope[signed] -= barrier / multiplier[signed]
+        bend[signed, signed] += barrier / multiplier[signed] ** 2
+        unit = np.sqrt(np.maximum(np.diag(bend), 1e-300))
+        step = -np.linalg.lstsq(bend / np.outer(unit, unit), slope / unit, rcond=1e-13)[0] / unit  # it may be singular
+        fall = -float(slope @ step)
+        if fall <= 1e-3 * barrier or fall >= last:  # near enough to the next barrier; or nothing but rounding is left
+            break
+        share = 1.0
+        if fall > 1e-10:  # what is less cannot be seen in heights
+            last, now = np.inf, height(multiplier)
+            while height(multiplier + share * step) > now - 0.1 * share * fall and share > 1e-12:
+                share /= 2
+        else:
+            last = fall
+        multiplier = multiplier + share * step
+    return multiplier
+
+
+def _gibbs(gains: FloatArray, multiplier: FloatArray) -> FloatArray:
+    """Return x ∝ exp(−λ·gains)."""
+    weight = -multiplier @ gains
+    x: FloatArray = np.exp(weight - weight.max())
     x /= x.sum()
-    over = float(np.max(gains @ x, initial=0.0))
-    if over > 0:  # the reserve of the inner point makes up for what is left of rounding
-        room = -float(np.max((gains @ inner)[kept][reserve], initial=-np.inf)) if reserve.any() else 0.0
-        if np.isfinite(room) and room > 0:
-            share = min(1.0, over / (over + room))
-            x = (1 - share) * x + share * inner
-    return _clean(x)
+    return x
 
 
 def _lp(cost: FloatArray, rows: FloatArray, bound: FloatArray, total: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.core import check
+from tacit.core import check, limits
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.evaluation.crowd_potential import asymmetries
@@ -126,15 +126,16 @@ def potential(game: ExactGame, *, trials: int = 3, seed: int = 0, tolerance: flo
     (True, False)
     """
     check_exact(game)
-    rng = np.random.default_rng(check.integer("seed", seed, least=0))
+    rng = np.random.default_rng(limits.integer("seed", seed))
+    tries = limits.integer("trials", trials)
     if isinstance(game, CountGame):
-        tries, least = check.integer("trials", trials, least=1), check.real("tolerance", tolerance, least=0)
+        least = check.real("tolerance", tolerance, least=0)
         largest, passing, found_there = asymmetries(game, rng, tries, least)
         return Potential(game, not found_there, largest, passing, tuple(found_there))
     among, worst = pairs(game), 0.0
     tolerance = max(check.real("tolerance", tolerance, least=0), rounding(game))
     failures: list[Asymmetry] = []
-    for _ in range(check.integer("trials", trials, least=1)):
+    for _ in range(tries):
         found = search(game, _interior(game, rng), among=among, tolerance=tolerance)
         worst = max(worst, found.worst)
         failures = sorted(found.failures, key=lambda failure: -failure.amount)

@@ -96,11 +96,17 @@ def seconds_to_certify(game: CountGame, visits: int) -> float:
 
 def told_cost(game: CountGame, visits: int) -> str:
     """Say how long the certificate of so many visits takes."""
-    seconds = seconds_to_certify(game, visits)
-    return (
-        "about a second"
-        if seconds < 2
-        else f"about {seconds:.0f} s"
-        if seconds < 120
-        else f"about {seconds / 60:.0f} min"
-    )
+    return in_words(seconds_to_certify(game, visits))
+
+
+def in_words(seconds: float) -> str:
+    """Say how long something takes.
+
+    >>> in_words(1), in_words(90), in_words(300), in_words(20_000)
+    ('about a second', 'about 90 s', 'about 5 min', 'about 6 h')
+    """
+    if seconds < 2:
+        return "about a second"
+    if seconds < 120:
+        return f"about {seconds:.0f} s"
+    return f"about {seconds / 60:.0f} min" if seconds < 7200 else f"about {seconds / 3600:.0f} h"

@@ -28,6 +28,9 @@ from tacit.policies.recorded import RecordedPolicy
 
 CONCEPTS = ("optimum", "cce", "ce", "nash")
 
+#: Is told how many stages are solved, and of how many.
+Told = Callable[[int, int], None]
+
 
 @dataclass(frozen=True, eq=False)
 class Solution:
@@ -80,6 +83,7 @@ def solve(
     weights: Sequence[float] | None = None,
     objective: str = "welfare",
     select: str = "welfare",
+    told: Told | None = None,
 ) -> Solution:
     """Solve a game exactly: what `tacit.solve` does with method="exact"; nothing is learned where that cannot be.
 
@@ -96,6 +100,8 @@ def solve(
         Which cce or ce of each stage game, as in `tacit.evaluation.objectives`.
     select : {"welfare", "egalitarian", "first", "agent:K"}
         Which nash equilibrium of each stage game, where there are several.
+    told : callable, optional
+        Called after each stage with how many are done, and of how many.
 
     Returns
     -------
@@ -116,12 +122,12 @@ def solve(
     if concept == "nash":
         if weights is not None:
             raise TacitError("weights choose among equilibria, which 'nash' does not; leave them out or solve for 'ce'")
-        return _nash(game, select)
+        return _nash(game, select, told)
     if concept == "optimum":
         return _optimum(game, w, concept)
     if objective != "welfare" and weights is not None:
         raise TacitError(f"weights are of the objective 'welfare', and this one is {objective!r}; give one of them")
-    return _correlated(game, concept, w, objective)
+    return _correlated(game, concept, w, objective, told)
 
 
 def _optimum(game: TabularGame, weights: FloatArray, concept: str) -> Solution:
@@ -137,7 +143,7 @@ def _optimum(game: TabularGame, weights: FloatArray, concept: str) -> Solution:
     return _solution(game, concept, MarkovPolicy.deterministic(tables, game.actions), V)
 
 
-def _correlated(game: TabularGame, concept: str, weights: FloatArray, objective: str) -> Solution:
+def _correlated(game: TabularGame, concept: str, weights: FloatArray, objective: str, told: Told | None) -> Solution:
     grid = (game.horizon, game.states)
     probs = memory.zeros((*grid, *game.actions), "the correlated policy")
     V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the equilibrium")
@@ -146,19 +152,19 @@ def _correlated(game: TabularGame, concept: str, weights: FloatArray, objective:
         probs[h, s] = stage_game.correlated(payoffs, concept, weights, objective)
         return np.tensordot(payoffs, probs[h, s], axes=game.agents)
 
-    _backward(game, V, fill)
+    _backward(game, V, fill, told)
     found = _solution(game, concept, MarkovPolicy(Owned(probs)), V)
     kind = "convex" if objective == "entropy" else "linear"
     return replace(found, method=f"{kind} {_steps(game, 'program')}; objective: {objective}")
 
 
-def _nash(game: TabularGame, select: str) -> Solution:
+def _nash(game: TabularGame, select: str, told: Told | None) -> Solution:
     if (game.rewards == game.rewards[:1]).all() and select == "welfare":
         return replace(_optimum(game, np.ones(game.agents), "nash"), method="the optimum of a team")
     total = game.rewards.sum(axis=0)
     span = game.reward_range[1] - game.reward_range[0]
     if game.agents != 2 or np.ptp(total.reshape(len(total), -1), axis=1).max() > 1e-12 * span:
-        return _stage_by_stage(game, select)
+        return _stage_by_stage(game, select, told)
     probs = [memory.zeros((game.horizon, game.states, a), "the equilibrium") for a in game.actions]
     V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the equilibrium")
 
@@ -167,7 +173,7 @@ def _nash(game: TabularGame, select: str) -> Solution:
         probs[0][h, s], probs[1][h, s] = x, y
         return payoffs @ y @ x
 
-    _backward(game, V, fill)
+    _backward(game, V, fill, told)
     found = _solution(game, "nash", MarkovPolicy([Owned(own) for own in probs]), V)
     return replace(found, method=f"linear {_steps(game, 'program')}; a zero-sum game")
 
@@ -176,7 +182,7 @@ class NoExactNash(TacitError):
     """No exact Nash equilibrium is computed for a game: some stage has none in pure actions, and is too large."""
 
 
-def _stage_by_stage(game: TabularGame, select: str) -> Solution:
+def _stage_by_stage(game: TabularGame, select: str, told: Told | None) -> Solution:
     """Select a Nash equilibrium of each stage game: of all where it is small and of two players, else of pure ones."""
     probs = [memory.zeros((game.horizon, game.states, a), "the equilibrium") for a in game.actions]
     V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the equilibrium")
@@ -202,7 +208,7 @@ def _stage_by_stage(game: TabularGame, select: str) -> Solution:
             probs[i][h, s] = own[k]
         return _worth(payoffs, [own[k] for own in mixed])
 
-    _backward(game, V, fill)
+    _backward(game, V, fill, told)
     found = _solution(game, "nash", MarkovPolicy([Owned(own) for own in probs]), V)
     kind = "all extreme equilibria" if small else "the pure equilibria"
     once = (game.states, game.horizon) == (1, 1)
@@ -238,12 +244,16 @@ def _worth(payoffs: FloatArray, rows: Sequence[FloatArray]) -> FloatArray:
     return payoffs
 
 
-def _backward(game: TabularGame, V: FloatArray, fill: Callable[[int, int, FloatArray], FloatArray]) -> None:
+def _backward(
+    game: TabularGame, V: FloatArray, fill: Callable[[int, int, FloatArray], FloatArray], told: Told | None
+) -> None:
     """Walk back over the steps; `fill(h, s, payoffs [N, A_1, …, A_N])` solves a stage and returns its values [N]."""
     for h in reversed(range(game.horizon)):
         payoffs = game.step_rewards(h) + game.expect(h, V[:, h + 1])
         for s in range(game.states):
             V[:, h, s] = fill(h, s, payoffs[:, s])
+            if told is not None:
+                told((game.horizon - 1 - h) * game.states + s + 1, game.horizon * game.states)
 
 
 def _solution(game: TabularGame, concept: str, policy: MarkovPolicy, V: FloatArray) -> Solution:

@@ -20,6 +20,9 @@ from tacit.games.tabular import TabularGame
 #: ε̃ that is looked at where D is infinite and none is given.
 EXPLORATION = 0.1
 
+#: The least ε̃, and the least ε in units of the rewards' span; powers of what is smaller are no numbers.
+_LEAST = 1e-12
+
 
 @dataclass(frozen=True)
 class Theory:
@@ -102,15 +105,15 @@ def theory(
     9.0...
     """
     game = with_tables(game)
-    if exploration is not None and check.real("exploration", exploration, least=0, most=1) == 0:
-        raise TacitError("exploration is 0; policy gradients from samples need a positive one, e.g. 0.1")
-    if check.real("epsilon", epsilon, least=0) == 0:
-        raise TacitError("epsilon is 0; it must be a positive accuracy, in the game's reward units")
+    if exploration is not None:
+        check.real("exploration", exploration, least=_LEAST, most=1)
     p = check.real("confidence", confidence, least=0, most=1)
     if p == 0:
         raise TacitError("confidence is 0; it is the probability of failing, and must be positive")
     low, high = game.reward_range
     span = high - low
+    unit = span if span > 0 else 1.0
+    check.real("epsilon", epsilon, least=_LEAST * unit, most=unit / _LEAST)
     eps = epsilon / span if span > 0 else math.inf
     N, S, A, H = game.agents, game.states, max(game.actions), game.horizon
     iota, K = _episodes(S * A * H**5 / eps**2, 2 * N * S * A * H / p)
@@ -128,7 +131,7 @@ def theory(
         episodes_ce=K_ce,
         mismatch=D,
         exact_step=1 / (constants.smooth(N, A, H) * (span if span > 0 else 1.0)),
-        exact_iterations=32 * N * S * A * D**2 * H**4 * phi / eps**2,
+        exact_iterations=32 * N * S * A * (D * D) * H**4 * phi / eps**2,
         storm=storm,
         explored=_explored(game, explore, eps, phi, span),
         lower_bound=H**3 * S * A / eps**2,
@@ -145,7 +148,7 @@ def _episodes(factor: float, inside: float) -> tuple[float, float]:
 
 def _storm(N: int, S: int, A: int, H: int, D: float, eps: float, phi: float, span: float) -> dict[str, float]:
     explore = min(math.sqrt(N) * eps / (2 * N * D * S * H**3 * A), 1.0)
-    if explore == 0:  # D is infinite
+    if explore < 1e-30:  # D is infinite, or its powers are no numbers any more
         undefined = dict.fromkeys(("sigma2", "L", "k", "w", "c", "M", "bound", "exploration_cost"), math.nan)
         return {"exploration": 0.0, **undefined, "iterations": math.inf}
     found = constants.storm(N, A, H, explore)

@@ -67,5 +67,5 @@ def _at_hand(path: Path, content: bytes) -> str:
     if path.is_file() and files.read(path) == content:
         return str(path)
     copy = Path(tempfile.mkdtemp(prefix="tacit-")) / path.name
-    copy.write_bytes(content)
+    files.write(copy, content, sync=False)
     return str(copy)

@@ -40,8 +40,9 @@ class CurveFile:
             self.rows = len(event.rows)
             self._stream = open(self._path, "a", encoding="utf-8", newline="\n")  # noqa: SIM115
         elif isinstance(event, Measured) and self._stream is not None:
-            self._stream.write(_line(event.row))
-            self._stream.flush()
+            with files.naming(self._path):
+                self._stream.write(_line(event.row))
+                self._stream.flush()
             self.rows += 1
 
     def rewrite(self, curve: npt.NDArray[Any]) -> None:
@@ -54,10 +55,10 @@ class CurveFile:
     def close(self) -> None:
         """End writing."""
         if self._stream is not None:
-            self._stream.flush()
-            os.fsync(self._stream.fileno())  # before a summary says that it is whole
-            self._stream.close()
-            self._stream = None
+            stream, self._stream = self._stream, None
+            with files.naming(self._path), stream:
+                stream.flush()
+                os.fsync(stream.fileno())  # before a summary says that it is whole
 
 
 def _line(row: Any) -> str:

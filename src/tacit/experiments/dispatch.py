@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from tacit.core.errors import TacitError, sentence
-from tacit.engine import Event
+from tacit.engine import Advanced, Event, Measured
 from tacit.engine.drive import Interrupts
 from tacit.experiments.places import Began, Ended, Failed, Key, Lost, Message, Place, Prepared, Stopped
 
@@ -28,6 +28,8 @@ DEATHS = 2
 _TICK = 0.1
 #: Seconds that a worker may take to import what a job needs, beyond the timeout.
 _GETTING_READY = 120.0
+#: Seconds after Ctrl-C in which a job that is still compiling may come to its first chunk: it has nothing to lose.
+_GRACE = 0.5
 #: Threads that store results, and results that may wait for them before no more jobs begin.
 _WRITERS, _BACKLOG = 8, 64
 _DIED = (
@@ -85,6 +87,9 @@ class Desk:
     def event(self, k: int, event: Event) -> None:
         """Take note of an event."""
 
+    def lost(self, k: int, where: str) -> None:
+        """Take note that the worker has died, and that another will begin."""
+
     def more(self, k: int, result: Any) -> Any | None:
         """Return what a job lacked, as the item of another try; None takes the result as it is."""
         return None
@@ -102,7 +107,9 @@ class _Running:
     key: Key
     item: Any
     begun: int = 0  # how often a worker began with it, in all tries
+    where: str = ""  # the worker that has begun, in this try
     deadline: float = math.inf  # of the timeout; a job that no worker has begun has none
+    playing: bool = False
 
 
 class Dispatcher:
@@ -117,7 +124,7 @@ class Dispatcher:
         self._heard: deque[tuple[Key, Message]] = deque()  # a watcher that raises leaves the rest of them here
         self._results: list[Any] = [None] * count
         self._tries = [0] * count
-        self._stopping = False
+        self._stopping, self._grace = False, math.inf
 
     def run(self) -> Batch[Any]:
         """Run all jobs; the first Ctrl-C stops those that run, a second one leaves them."""
@@ -125,7 +132,7 @@ class Dispatcher:
             try:
                 while self._waiting or self._again or self._running or self._storing:
                     if interrupts.pending and not self._stopping:
-                        self._stopping = True
+                        self._stopping, self._grace = True, time.monotonic() + _GRACE
                         self._waiting.clear()
                         while self._again:
                             self._end(self._again.pop().key[0], None)
@@ -142,6 +149,8 @@ class Dispatcher:
                             raise
                         interrupts.pending = True
             finally:
+                for k in [*self._running, *(one.key[0] for one in self._again)]:  # the place is lost, or a 2nd Ctrl-C
+                    self._end(k, None)
                 self._place.close()
         return Batch(self._results, self._stopping)
 
@@ -177,7 +186,9 @@ class Dispatcher:
         if one is None or one.key != key:  # of a try that was given up
             return
         if isinstance(message, Began):
-            one.begun += 1
+            if one.where:  # the place itself has given it to another
+                self._desk.lost(k, one.where)
+            one.begun, one.where = one.begun + 1, message.where
             one.deadline = self._deadline(_GETTING_READY)
             self._desk.began(k, message.where)
         elif isinstance(message, Prepared):
@@ -191,6 +202,7 @@ class Dispatcher:
         elif isinstance(message, Lost):
             self._lost(k, one)
         else:
+            one.playing |= isinstance(message, Advanced | Measured)
             self._desk.event(k, message)
 
     def _ended(self, k: int, one: _Running, result: Any) -> None:
@@ -211,7 +223,6 @@ class Dispatcher:
 
     def _lost(self, k: int, one: _Running) -> None:
         """Try again what a dead worker had, unless too many have died of it."""
-        _log.info("tacit: the worker of job %d died", k)
         if self._stopping:
             self._end(k, None)
         elif one.begun > DEATHS:
@@ -219,10 +230,14 @@ class Dispatcher:
         else:
             del self._running[k]
             self._again.append(one)
+            self._desk.lost(k, one.where)
 
     def _expire(self) -> None:
-        """End jobs that have run for too long."""
+        """End jobs that have run for too long, and after Ctrl-C those that have not begun to play."""
         now = time.monotonic()
+        for k, one in [(k, one) for k, one in self._running.items() if now > self._grace and not one.playing]:
+            self._place.kill(one.key)
+            self._end(k, None)
         for k, one in [(k, one) for k, one in self._running.items() if now > one.deadline]:
             if not self._place.has(one.key):  # its worker died: what counts is when the next one begins
                 one.deadline = math.inf

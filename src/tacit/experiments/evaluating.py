@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,8 +14,10 @@ import numpy as np
 from tacit.core.errors import TacitError
 from tacit.core.table import Document
 from tacit.core.types import FloatArray
-from tacit.engine import Watcher
+from tacit.engine import Event, Noted, Watcher
 from tacit.evaluation import deviation_table, evaluate
+from tacit.evaluation.cost import check_cost, seconds_to_evaluate
+from tacit.evaluation.seats import in_words
 from tacit.experiments import places, store
 from tacit.experiments.dispatch import Batch, Desk, Failure, Start, dispatch
 from tacit.experiments.plan import game_of
@@ -22,17 +25,21 @@ from tacit.experiments.plan import game_of
 #: Bytes of policies above which worker processes are worth their start.
 _LARGE = 20_000_000
 
+#: Seconds from which it is told how long something takes, and how many evaluations taking a gap apart is worth.
+_LONG, APART = 5.0, 3
+
 
 @dataclass(frozen=True)
 class Request:
-    """A run to evaluate: its directory, the Python code that may be run, whether to take its gap apart, and which
-    candidate to read where it is not the run's own choice.
+    """A run to evaluate: its directory, the Python code that may be run, whether to take its gap apart, which
+    candidate to read where it is not the run's own choice, and how long that may take by an estimate.
     """
 
     place: Path
     named: tuple[str, ...] = ()
     show: bool = False
     candidate: str | None = None
+    seconds: float = math.inf
 
 
 class Row(NamedTuple):
@@ -48,31 +55,44 @@ def evaluate_all(
     named: Collection[str] = (),
     show: bool = False,
     candidate: str | None = None,
+    seconds: float = math.inf,
     workers: int | None = None,
     done: Callable[[int, Row | Failure], None] | None = None,
+    note: Callable[[str], None] | None = None,
 ) -> Batch[Row]:
     """Evaluate stored runs; `done` is called with a run's place in the list and its row or failure, as they come.
 
-    Small runs are evaluated in this process, one after the other; where much is to be read, processes do it. What
+    What would take longer than `seconds`, by an estimate, is left out; `note` is told what takes long. Small runs are
+    evaluated in this process, one after the other; where much is to be read, processes do it. What
     Ctrl-C leaves undone is None.
     """
     size = sum((run / store.POLICY).stat().st_size for run in runs if (run / store.POLICY).is_file())
     on = "processes" if size > _LARGE and len(runs) > 1 and workers != 1 else "threads:1"
     places.checked(on, None if on == "threads:1" else workers)
     opened = partial(places.place, on, workers=None if on == "threads:1" else workers, setup=None)
-    requests = [Request(run, tuple(named), show, candidate) for run in runs]
-    return dispatch(opened, evaluate_run, len(runs), _Desk(requests, done))
+    requests = [Request(run, tuple(named), show, candidate, seconds) for run in runs]
+    return dispatch(opened, evaluate_run, len(runs), _Desk(requests, done, note))
 
 
 class _Desk(Desk):
     """Hands over runs, and passes on rows."""
 
-    def __init__(self, requests: Sequence[Request], done: Callable[[int, Row | Failure], None] | None) -> None:
-        self._requests, self._done = requests, done
+    def __init__(
+        self,
+        requests: Sequence[Request],
+        done: Callable[[int, Row | Failure], None] | None,
+        note: Callable[[str], None] | None,
+    ) -> None:
+        self._requests, self._done, self._note = requests, done, note
 
     def begin(self, k: int) -> Start:
         """Hand over a run."""
         return Start(self._requests[k])
+
+    def event(self, k: int, event: Event) -> None:
+        """Pass on what takes long."""
+        if self._note is not None and isinstance(event, Noted):
+            self._note(event.text)
 
     def ended(self, k: int, result: Any) -> None:
         """Pass on a row, or a failure."""
@@ -92,6 +112,10 @@ def evaluate_run(request: Request, watch: Watcher | None = None) -> Row:
     if (stored.agents, stored.horizon) != (game.agents, game.horizon):
         raise TacitError(f"{place / store.SUMMARY} is altered: it has other agents or another horizon than the game")
     policy = store.load_policy(place, request.candidate)
+    cost = seconds_to_evaluate(game, policy)
+    check_cost(cost, request.seconds, f"{place}: its exact evaluation")
+    if watch is not None and cost > _LONG:
+        watch(Noted(f"{place}: its exact evaluation takes {in_words(cost)}"))
     found = evaluate(game, policy, gap=None if gap is None else gap.kind)
     row = {
         "run": str(place),
@@ -111,6 +135,12 @@ def evaluate_run(request: Request, watch: Watcher | None = None) -> Row:
     }
     if not request.show:
         return Row(row)
+    try:
+        check_cost(APART * cost, request.seconds, "what the policy plays, and who gains by deviating,")
+    except TacitError as error:
+        return Row(row, (Document(str(error), []),))
+    if watch is not None and APART * cost > _LONG:
+        watch(Noted(f"{place}: what it plays, and who gains by deviating, takes {in_words(APART * cost)} more"))
     shown = policy.show(game)
     row["policy"] = shown.data
     tables = [Document(shown.title, shown.parts)]

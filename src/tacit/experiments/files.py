@@ -11,12 +11,12 @@ from pathlib import Path
 import filelock
 
 from tacit.core import reading
-from tacit.core.atomic import PART, write
+from tacit.core.atomic import PART, naming, write
 from tacit.core.errors import TacitError
 
 LOCK = ".lock"
 
-__all__ = ["LOCK", "digest", "directory", "locked", "read", "write"]
+__all__ = ["LOCK", "digest", "directory", "locked", "naming", "parts", "read", "remove_parts", "write"]
 
 
 def read(path: Path, *, limit: int | None = None, spread: int = 1) -> bytes:
@@ -54,12 +54,22 @@ def locked(path: Path) -> Iterator[bool]:
     except OSError as error:
         raise TacitError(f"cannot write {path}: {error.strerror or error}") from None
     try:
-        for left in path.glob(f".*{PART}"):
-            with contextlib.suppress(OSError):  # a directory of that name is not ours
-                left.unlink(missing_ok=True)
+        remove_parts(path)
         yield True
     finally:
         lock.release()
+
+
+def parts(path: Path) -> list[Path]:
+    """Return the files that were not written to their end, or are being written."""
+    return list(path.glob(f".*{PART}"))
+
+
+def remove_parts(path: Path) -> None:
+    """Remove what killed processes left unfinished, from a directory that this process holds."""
+    for left in parts(path):
+        with contextlib.suppress(OSError):  # a directory of that name is not ours
+            left.unlink(missing_ok=True)
 
 
 def held(path: Path) -> bool:

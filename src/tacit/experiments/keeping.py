@@ -55,6 +55,7 @@ class RunDirectory:
                 if self._curve.rows != len(found.curve):  # events can be lost on their way, results cannot
                     self._curve.rewrite(found.curve)
                 store.finish(self.path, found, others)
+                files.remove_parts(self.path)  # of workers that were killed
                 tidy(self.path)
         return found
 
@@ -71,7 +72,10 @@ def stored(directory: Path, spec: RunSpec) -> Outcome | None:
     found = store.load(directory)
     if found.spec.hash != spec.hash:
         raise TacitError(f"{directory} holds another run than its name says; remove it to have it run again")
-    tidy(directory)  # what a kill right after the end has left behind
+    if files.parts(directory):  # left by a kill right after the end, or being written by another process
+        with files.locked(directory):  # which removes the former
+            pass
+    tidy(directory)
     return found
 
 

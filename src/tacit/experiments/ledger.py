@@ -57,6 +57,12 @@ class Ledger(Desk):
             self._noted.add(k)
         self._watch(k, event)
 
+    def lost(self, k: int, where: str) -> None:
+        """Tell that it is tried again."""
+        spec = self._orders[k].spec
+        which = f"{spec.game.name} with {spec.label}, seed {spec.seed}"
+        self._watch.note(f"the worker {where} died; another takes over its run ({which})")
+
     def more(self, k: int, result: Any) -> Order | None:
         """Send the tables of the game where they are wanted."""
         if not isinstance(result, Wanted):

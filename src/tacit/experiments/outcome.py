@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from tacit.engine import Run
 from tacit.engine.advice import Advice
-from tacit.engine.run import Gaps
+from tacit.engine.run import Candidate
 from tacit.evaluation import evaluate
 from tacit.experiments.plan import RunSpec
 from tacit.games.exact import is_exact
@@ -23,21 +23,24 @@ from tacit.games.exact import is_exact
 
 @dataclass(frozen=True)
 class GapOutcome:
-    """Gaps of a policy as `tacit.engine.Gaps` has them; no gap is larger than `most`."""
+    """Gaps of a policy as `tacit.engine.Gaps` has them; no gap is larger than `most`. Its values, where known."""
 
     kind: str
     source: str
     upper: list[float]
     most: float | None = None
     informative: bool = True
+    value: list[float] | None = None
 
     @classmethod
-    def of(cls, gaps: Gaps) -> GapOutcome | None:
-        """Take what is stored of gaps; nothing where nothing is known."""
+    def of(cls, candidate: Candidate) -> GapOutcome | None:
+        """Take what is stored of a candidate; nothing where no gap is known."""
+        gaps, values = candidate.gaps, candidate.values
         if gaps.source == "none":
             return None
         most = gaps.most if math.isfinite(gaps.most) else None
-        return cls(gaps.kind, gaps.source, gaps.upper.tolist(), most, gaps.informative)
+        value = None if values is None else np.asarray(values).tolist()
+        return cls(gaps.kind, gaps.source, gaps.upper.tolist(), most, gaps.informative, value)
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,7 +72,7 @@ class Outcome:
         Which of the run's candidates the policy is.
     gap : GapOutcome or None
     candidates : dict of GapOutcome
-        The gaps of all candidates of which they are known.
+        The gaps and values of all candidates whose gaps are known.
     uniform_gap : float or None
         The exact nash gap of uniform play, where the gap is exact or certified.
     advice : tuple of Advice
@@ -131,7 +134,7 @@ class Outcome:
 def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float]) -> Outcome:
     """Take from a run what is reported and stored of it."""
     values = run.values
-    candidates = {name: GapOutcome.of(one.gaps) for name, one in run.candidates.items()}
+    candidates = {name: GapOutcome.of(one) for name, one in run.candidates.items()}
     if values is None and is_exact(run.game):
         values = evaluate(run.game, run.last).values
     return Outcome(

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from tacit.core import check
 from tacit.engine import Advanced, Event, Finished, Measured, Noted, Started
 from tacit.engine.events import Compiling, Scouted
 from tacit.experiments.plan import RunSpec
@@ -80,7 +81,8 @@ class ProgressWatch:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.specs: Sequence[RunSpec] = runs
-        self._runs, self._progress, self._note, self._clock = runs, progress, note, clock
+        self._runs, self._progress = runs, check.function("progress", progress)
+        self._note, self._clock = note, clock
         self._lengths = {spec.hash: 0 if spec.open else spec.episodes for spec in runs}  # of open ones nobody knows it
         self._episodes = {spec.hash: self._lengths[spec.hash] if spec.hash in stored else 0 for spec in runs}
         self._done, self._failed = set(stored), set[str]()

@@ -113,9 +113,12 @@ class Group:
 
     def _candidates(self) -> dict[str, Any]:
         names = dict.fromkeys(name for one in self.outcomes for name in one.candidates)
-        return {
-            name: _told([one.candidates[name] for one in self.outcomes if name in one.candidates]) for name in names
-        }
+        found = {}
+        for name in names:
+            gaps = [one.candidates[name] for one in self.outcomes if name in one.candidates]
+            values = [gap.value for gap in gaps if gap.value is not None]
+            found[name] = {**_told(gaps), "value": np.mean(values, axis=0).tolist() if values else None}
+        return found
 
 
 def _told(gaps: Sequence[GapOutcome]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tacit.core import limits
+from tacit.core import check, limits
 from tacit.core.errors import TacitError, brief
 from tacit.learners import DEFAULT
 from tacit.options import OLD_NAMES, HasOptions, Options
@@ -143,16 +143,16 @@ class Experiment(HasOptions):
         **given: Any,
     ) -> None:
         _text("name", name)
-        limits.integer("seeds", seeds, least=1, most=limits.SEEDS)
-        for script in scripts:
+        limits.integer("seeds", seeds)
+        for script in check.listed("scripts", scripts, "Python files"):
             _text("scripts", script)
         if first_seed is not None:
-            given["seed"] = limits.integer("first_seed", first_seed, least=0, most=limits.SEED)
+            given["seed"] = limits.integer("first_seed", first_seed)
         if episodes is not None:
             given["episodes"] = episodes
         given = {OLD_NAMES.get(key, key): value for key, value in given.items()}
         held = Options(**given) if options is None else replace(options, **given)
-        limits.integer("first_seed", held.seed, least=0, most=limits.SEED)
+        limits.integer("first_seed", held.seed)
         specs = (_specs("games", games, GameSpec), _specs("learners", learners, LearnerSpec))
         for one, value in zip(fields(self), (name, held, *specs, seeds, tuple(scripts)), strict=True):
             object.__setattr__(self, one.name, value)

@@ -51,6 +51,7 @@ def _gap(given: dict[str, Any], agents: int) -> dict[str, Any]:
         "upper": _numbers("gap.upper", given.get("upper"), agents),
         "most": None if given.get("most") is None else check.real("gap.most", given["most"], least=0),
         "informative": check.flag("gap.informative", given.get("informative")),
+        "value": None if given.get("value") is None else _numbers("gap.value", given["value"], agents),
     }
 
 

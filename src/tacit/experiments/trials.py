@@ -114,8 +114,8 @@ def budget(episodes: int | None, seconds: float | None, default: float) -> Budge
 
 def seed_list(seeds: int, seed: int) -> list[int]:
     """Return seeds s, s+1, …"""
-    count = limits.integer("seeds", seeds, least=1, most=limits.SEEDS)
-    first = limits.integer("seed", seed, least=0, most=limits.SEED)
+    count = limits.integer("seeds", seeds)
+    first = limits.integer("seed", seed, most=limits.SEED)
     return list(range(first, first + count))
 
 
@@ -156,7 +156,7 @@ class TrialWatch:
     """Sums up how far trials are."""
 
     def __init__(self, runs: int, each: Budget, progress: Callable[[Progress], None] | None) -> None:
-        self._runs, self._progress = runs, progress
+        self._runs, self._progress = runs, check.function("progress", progress)
         self._total = None if each.episodes is None else runs * each.episodes
         self._done: dict[int, int] = {}
         self._over: set[int] = set()

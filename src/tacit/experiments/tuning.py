@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import check, limits
+from tacit.core import limits
 from tacit.core.errors import TacitError
 from tacit.core.statistics import Summary, summarize
 from tacit.evaluation import uniform_gap
@@ -207,14 +207,14 @@ def tune(
     (['eta'], 27)
     """
     whole = budget(episodes, seconds, SECONDS)
-    if check.integer("seeds", seeds, least=1) == 1:
+    if limits.integer("seeds", seeds) == 1:
         raise TacitError("seeds is 1; the comparison with the defaults needs at least 2")
     fresh = seed_list(seeds, seed)
     tables = certifiable(game, certify)
     spread = settings(learner, SETTINGS, seed)
     at_once = workers if workers is not None or whole.episodes is not None else 1
     if at_once is not None:
-        limits.integer("workers", at_once, least=1, most=limits.WORKERS)
+        limits.integer("workers", at_once)
     runs = _ROUNDS * SEEDS_ON_THE_WAY * THIRD + 2 * seeds  # whole ones, since every round costs the same
     each = whole if whole.episodes is not None else whole.part((at_once or 1) / runs)
     even = uniform_gap(tables)

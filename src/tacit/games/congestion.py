@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.core import check
+from tacit.core import check, limits
 from tacit.core.types import FloatArray, IntArray
-from tacit.games.count import CountGame
+from tacit.games.count import CountGame, check_size
 
 
 def Congestion(
@@ -47,9 +47,10 @@ def Congestion(
     >>> Congestion(agents=1000)
     CountGame('congestion': 1000 agents, 3 states, 2 actions each, horizon 5, rewards in [-2, -0.001])
     """
-    agents = check.integer("agents", agents, least=1)
-    links = check.integer("links", links, least=2)
-    states = check.integer("states", states, least=1)
+    agents = limits.integer("agents", agents)
+    links = limits.integer("links", links, least=2, most=limits.ACTIONS)
+    states = limits.integer("states", states)
+    check_size(agents, links, states, load=True, scores=(0, 1))
     damage = check.real("damage", damage, least=0)
     wear, repair = check.real("wear", wear, least=0, most=1), check.real("repair", repair, least=0, most=1)
 
@@ -68,11 +69,12 @@ def Congestion(
     return CountGame(
         reward,
         move,
-        np.eye(states)[0],
+        [1.0] + [0.0] * (states - 1),
         horizon,
         agents=agents,
         actions=links,
         load=True,
+        stationary=True,
         scores=[1] + [0] * (links - 1),
         name="congestion",
         state_names=[f"damage {s}" for s in range(states)],

@@ -8,7 +8,6 @@ policies the counts of the others are a sum of independent vectors, whose distri
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,7 +20,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned, Sealed, locked
 from tacit.core.types import FloatArray, IntArray
 from tacit.games import count_functions
-from tacit.games.count_vectors import count_vectors, digits
+from tacit.games.count_vectors import check_counts, count_vectors, digits
 from tacit.games.protocol import check_range
 from tacit.games.tabular import TabularGame, check_axes, checked_names, count
 
@@ -30,6 +29,9 @@ if TYPE_CHECKING:
     from tacit.games.count_tables import CountTables
 
 Rewards = npt.ArrayLike | Callable[..., Any]
+
+#: Calls of a function that makes tables, at most: they take a minute or two.
+_CALLS = 2_000_000
 
 
 class Statistic(NamedTuple):
@@ -61,6 +63,8 @@ class CountGame(Sealed):
         Rewards depend on how many chose the own action, and not on how the others are spread.
     scores : sequence of A whole numbers, optional
         Transitions depend on Σ_i scores[a_i] alone, e.g. (0, 1) for how many chose action 1.
+    stationary : bool
+        Functions are the same at every step, and are called for the first alone.
     weights : array [N] or [N, A], optional
         What an agent's rewards are multiplied by; 1 if not given.
     name, state_names, action_names, notes : optional
@@ -93,25 +97,29 @@ class CountGame(Sealed):
         actions: int,
         load: bool = False,
         scores: Sequence[int] | None = None,
+        stationary: bool = False,
         weights: npt.ArrayLike | None = None,
         name: str | None = None,
         state_names: Sequence[str] | None = None,
         action_names: Sequence[str] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
-        self.horizon = limits.integer("horizon", horizon, least=1, most=limits.HORIZON)
-        self.agents = check.integer("agents", agents, least=1, most=10**6)
-        A = check.integer("actions", actions, least=1, most=10**6)
+        self.horizon = limits.integer("horizon", horizon)
+        self.agents = limits.integer("agents", agents)
+        A = limits.integer("actions", actions)
+        self.load = check.flag("load", load)
+        self.scores = None if scores is None else _checked_scores(scores, A)
         self.actions: tuple[int, ...] = (A,) * self.agents
         self.initial = check.array("initial", initial)
         if self.initial.ndim != 1 or not len(self.initial):
             raise TacitError(f"initial has shape {self.initial.shape}; it must be a distribution over states, [S]")
         check.distributions("initial", self.initial, ["s"], over="states")
         self.states: int = len(self.initial)
-        self.load = check.flag("load", load)
-        self.scores = None if scores is None else _checked_scores(scores, A)
+        check_size(self.agents, A, self.states, load=self.load, scores=self.scores)
+        self._called = 1 if check.flag("stationary", stationary) else self.horizon  # steps that functions are asked for
         self.weights = self._checked_weights(weights)
         self.statistics: list[Statistic] = []
+        self._numbers: dict[Statistic, int] = {}  # of statistics
         self._reward_of: list[int] = []  # the statistic that each action's reward is over
         self._rewards = self._checked_rewards(rewards)  # for each action a table [H or 1, S, X]
         self._transitions = self._checked_transitions(transitions)  # [H or 1, S, S, X]
@@ -131,7 +139,8 @@ class CountGame(Sealed):
     @property
     def joint_actions(self) -> int:
         """Number of joint actions, A^N, of which none is ever listed."""
-        return math.prod(self.actions)
+        number: int = self.actions[0] ** self.agents
+        return number
 
     @property
     def transition_statistic(self) -> Statistic:
@@ -324,11 +333,12 @@ class CountGame(Sealed):
     def _statistic(self, scores: Sequence[int] | IntArray) -> int:
         """Return the number of a statistic; it joins the list when it is new."""
         made = Statistic(tuple(int(w) for w in scores), self.agents * int(max(scores)) + 1)
-        if made not in self.statistics:
+        if made not in self._numbers:
             size = memory.floats(self.agents.bit_length() + 3, 2, made.size)
             memory.require(size, f"distributions of counts of {self.agents} agents and {self.actions[0]} actions")
+            self._numbers[made] = len(self.statistics)
             self.statistics.append(made)
-        return self.statistics.index(made)
+        return self._numbers[made]
 
     @cached_property
     def _counts(self) -> IntArray:
@@ -349,19 +359,19 @@ class CountGame(Sealed):
         N, A = self.agents, self.actions[0]
         if self.load:
             points = np.arange(1, N + 1)
-            table = _filled("rewards", rewards, self.horizon, (self.states, A), points, N + 1, "N + 1", from_one=True)
+            table = self._filled("rewards", rewards, points, N + 1, "N + 1", from_one=True)
             if A == 1:  # everybody is there
                 self._reward_of = [self._statistic((0,))]
                 return [locked(np.array(table[:, :, 0, N:]))]
             if A == 2:  # both loads say the same
                 self._reward_of = [self._statistic((0, 1))] * 2
                 return [locked(np.ascontiguousarray(table[:, :, 0, ::-1])), locked(np.array(table[:, :, 1]))]
-            self._reward_of = [self._statistic(np.eye(A, dtype=int)[a]) for a in range(A)]
+            self._reward_of = [self._statistic([int(b == a) for b in range(A)]) for a in range(A)]
             return [locked(np.array(table[:, :, a])) for a in range(A)]
         full = self._statistic(digits(N, A))
         self._reward_of = [full] * A
         where = self._counts @ np.array(self.statistics[full].scores)
-        table = _filled("rewards", rewards, self.horizon, (self.states, A), self._counts.T, len(where), "M", own=True)
+        table = self._filled("rewards", rewards, self._counts.T, len(where), "M", own=True)
         spread = memory.zeros((A, len(table), self.states, self.statistics[full].size), "rewards over counts")
         for a in range(A):
             possible = self._counts[:, a] > 0
@@ -385,7 +395,7 @@ class CountGame(Sealed):
         if callable(transitions):
             steps = (
                 [count_functions.table("transitions", transitions, (h, s), points, S) for s in range(S)]
-                for h in range(self.horizon)
+                for h in range(self._steps_asked("transitions", S))
             )
             held = _steps(steps)  # [H or 1, S, S, points]
         else:
@@ -414,6 +424,55 @@ class CountGame(Sealed):
         table[..., where] = held
         return locked(table)
 
+    def _filled(
+        self,
+        what: str,
+        given: Rewards,
+        points: IntArray,
+        number: int,
+        told: str,
+        *,
+        from_one: bool = False,
+        own: bool = False,
+    ) -> FloatArray:
+        """Return rewards [H or 1, S, A, number] from an array or a function; what cannot be is 0."""
+        S, A, horizon = self.states, self.actions[0], self.horizon
+        if callable(given):
+
+            def one(h: int, s: int, a: int) -> FloatArray:
+                row = np.zeros(number)
+                there = points[a] > 0 if own else slice(None)
+                at = np.arange(number)[there] if own else points
+                row[at] = count_functions.table(what, given, (h, s, a), points[..., there])
+                return row
+
+            table = _steps(
+                [[one(h, s, a) for a in range(A)] for s in range(S)] for h in range(self._steps_asked(what, S * A))
+            )
+        else:
+            array = check.array(what, given)
+            if array.shape[1:] != (S, A, number) or array.shape[0] not in (1, horizon):
+                raise TacitError(
+                    f"{what} has shape {array.shape}; it must be [{_steps_told(horizon)}, {S}, {A}, {number}]: "
+                    f"[H or 1, S, A, {told}]"
+                )
+            table = np.array(array)
+            if from_one:
+                table[..., 0] = 0.0
+            if own:
+                table[:, :, points == 0] = 0.0
+        check.finite(what, table, ["h", "s", "a", "load" if from_one else "counts"])
+        return table
+
+    def _steps_asked(self, what: str, calls: int) -> int:
+        """Return for how many steps a function is called, `calls` times each; raise where that would take hours."""
+        if self._called * calls > _CALLS:
+            raise TacitError(
+                f"{what} would be called {self._called * calls:,} times, for each step, state and action; "
+                f"stationary=True calls it for one step, where all are the same"
+            )
+        return self._called
+
     def _range(self) -> tuple[float, float]:
         """Return the least and the largest reward of any agent."""
         ends = []
@@ -436,6 +495,18 @@ class CountGame(Sealed):
         return mine
 
 
+def check_size(agents: int, actions: int, states: int, *, load: bool, scores: Sequence[int] | None) -> None:
+    """Raise unless memory holds the tables of a counting game, by its sizes alone: before anything is made of them."""
+    if not load or scores is None:
+        check_counts(agents, actions)
+    full = agents * (agents + 1) ** max(actions - 2, 0) + 1  # totals that tell every count
+    totals = full if scores is None else agents * (max(scores) - min(scores)) + 1
+    paid = agents + 1 if load else full
+    size = memory.floats(2, states, actions, paid) + memory.floats(3, states, states, totals)
+    size += memory.floats(2 * actions + 2, actions) + memory.floats(2, agents, actions)  # statistics, and weights
+    memory.require(size, f"a counting game of {agents} agents, {states} states and {actions} actions")
+
+
 def _checked_scores(scores: Sequence[int], actions: int) -> tuple[int, ...]:
     if not isinstance(scores, Sequence | np.ndarray) or isinstance(scores, str) or len(scores) != actions:
         raise TacitError(f"scores is {brief(scores)}; it must be {actions} whole numbers, one for each action")
@@ -452,46 +523,6 @@ def _possible(scores: tuple[int, ...], agents: int) -> npt.NDArray[np.bool_]:
             reached[w:] |= possible[: len(possible) - w]
         possible = reached
     return possible
-
-
-def _filled(
-    what: str,
-    given: Rewards,
-    horizon: int,
-    grid: tuple[int, int],
-    points: IntArray,
-    number: int,
-    told: str,
-    *,
-    from_one: bool = False,
-    own: bool = False,
-) -> FloatArray:
-    """Return rewards [H or 1, S, A, number] from an array or a function; what cannot be is 0."""
-    S, A = grid
-    if callable(given):
-
-        def one(h: int, s: int, a: int) -> FloatArray:
-            row = np.zeros(number)
-            there = points[a] > 0 if own else slice(None)
-            at = np.arange(number)[there] if own else points
-            row[at] = count_functions.table(what, given, (h, s, a), points[..., there])
-            return row
-
-        table = _steps([[one(h, s, a) for a in range(A)] for s in range(S)] for h in range(horizon))
-    else:
-        array = check.array(what, given)
-        if array.shape[1:] != (S, A, number) or array.shape[0] not in (1, horizon):
-            raise TacitError(
-                f"{what} has shape {array.shape}; it must be [{_steps_told(horizon)}, {S}, {A}, {number}]: "
-                f"[H or 1, S, A, {told}]"
-            )
-        table = np.array(array)
-        if from_one:
-            table[..., 0] = 0.0
-        if own:
-            table[:, :, points == 0] = 0.0
-    check.finite(what, table, ["h", "s", "a", "load" if from_one else "counts"])
-    return table
 
 
 def _steps(steps: Any) -> FloatArray:

@@ -7,7 +7,8 @@ import math
 
 import numpy as np
 
-from tacit.core import memory
+from tacit.core import limits, memory
+from tacit.core.errors import TacitError
 from tacit.core.types import IntArray
 
 
@@ -37,16 +38,33 @@ def count_vectors(agents: int, actions: int) -> IntArray:
     >>> tacit.count_vectors(2, 2).tolist()
     [[0, 2], [1, 1], [2, 0]]
     """
+    agents, actions = limits.integer("agents", agents), limits.integer("actions", actions)
+    check_counts(agents, actions)
     number = number_of_counts(agents, actions)
-    memory.require(
-        4 * memory.floats(number, actions), f"the {number:,} counts of {agents} agents and {actions} actions"
-    )
     # bars among stars: the places of A − 1 bars among N + A − 1 things
     flat = itertools.chain.from_iterable(itertools.combinations(range(agents + actions - 1), actions - 1))
     bars = np.fromiter(flat, dtype=np.int64, count=number * (actions - 1)).reshape(number, actions - 1)
     edges = np.concatenate([np.full((number, 1), -1), bars, np.full((number, 1), agents + actions - 1)], axis=1)
     counts: IntArray = np.diff(edges, axis=1) - 1
     return counts
+
+
+def check_counts(agents: int, actions: int) -> None:
+    """Raise unless all vectors of counts fit into memory; there may be too many of them to be counted.
+
+    >>> check_counts(1000, 1000)
+    Traceback (most recent call last):
+    tacit.core.errors.TacitError: 1000 agents and 1000 actions have about 1e+600 counts, too many for any memory; ...
+    """
+    log = math.lgamma(agents + actions) - math.lgamma(agents + 1) - math.lgamma(actions)
+    if log > math.log(1e18):
+        raise TacitError(
+            f"{agents} agents and {actions} actions have about 1e+{log / math.log(10):.0f} counts, too many for any "
+            f"memory; load=True and scores, where a game has them, need no counts"
+        )
+    number = number_of_counts(agents, actions)
+    size = 4 * memory.floats(number, actions)
+    memory.require(size, f"the {number:,} counts of {agents} agents and {actions} actions")
 
 
 def digits(agents: int, actions: int) -> IntArray:

@@ -93,9 +93,9 @@ class FunctionGame:
         action_names: Sequence[Sequence[str]] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
-        self.agents = check.integer("agents", agents, least=1)
-        self.states = check.integer("states", states, least=1)
-        self.horizon = limits.integer("horizon", horizon, least=1, most=limits.HORIZON)
+        self.agents = limits.integer("agents", agents)
+        self.states = limits.integer("states", states)
+        self.horizon = limits.integer("horizon", horizon)
         each = [actions] * self.agents if isinstance(actions, int | np.integer) else actions
         if not isinstance(each, Sequence | np.ndarray) or isinstance(each, str) or len(each) != self.agents:
             raise TacitError(

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tacit.core import check
+from tacit.core import check, limits
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.count import CountGame
@@ -44,7 +44,7 @@ def Minority(
     >>> Minority()
     CountGame('minority': 21 agents, 3 states, 2 actions each, horizon 5, rewards in [-1, 1])
     """
-    agents = check.integer("agents", agents, least=1)
+    agents = limits.integer("agents", agents)
     if isinstance(room, str) or not isinstance(room, Sequence | np.ndarray) or len(room) == 0:
         raise TacitError(f"room is {brief(room)}; it must be a list with a share of the agents for each state")
     shares = [check.real(f"room[{s}]", share, least=0, most=1) for s, share in enumerate(room)]
@@ -68,6 +68,7 @@ def Minority(
         agents=agents,
         actions=2,
         load=True,
+        stationary=True,
         scores=[0, 1],
         name="minority",
         state_names=[

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import check, memory, reading
+from tacit.core import check, limits, memory, reading
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.extras import require
 from tacit.games.matrix import matrix_game
@@ -76,7 +76,7 @@ def from_openspiel(
     pyspiel = require("pyspiel", "openspiel")
     limit = check.integer("limit", limit, least=1)
     if horizon is not None:
-        horizon = check.integer("horizon", horizon, least=1)
+        horizon = limits.integer("horizon", horizon)
     if key is not None and not callable(key):
         raise TacitError(f"key is {brief(key)}; it must be a function of a pyspiel.State")
     try:

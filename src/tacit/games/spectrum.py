@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.core import check
+from tacit.core import check, limits
 from tacit.core.types import FloatArray, IntArray
-from tacit.games.count import CountGame
+from tacit.games.count import CountGame, check_size
 
 
 def Spectrum(
@@ -41,8 +41,9 @@ def Spectrum(
     >>> Spectrum(agents=100)
     CountGame('spectrum': 100 agents, 4 states, 4 actions each, horizon 5, rewards in [0.00351465, 1])
     """
-    agents = check.integer("agents", agents, least=1)
-    channels = check.integer("channels", channels, least=2)
+    agents = limits.integer("agents", agents)
+    channels = limits.integer("channels", channels, least=2, most=limits.ACTIONS)
+    check_size(agents, channels, channels, load=True, scores=(0, 0))
     occupied, move = check.real("occupied", occupied, least=0, most=1), check.real("move", move, least=0, most=1)
     sends = min(1.0, channels / agents)
 
@@ -65,6 +66,7 @@ def Spectrum(
         agents=agents,
         actions=channels,
         load=True,
+        stationary=True,
         scores=[0] * channels,  # the licensed user minds nobody
         name="spectrum",
         state_names=[f"channel {c} taken" for c in range(channels)],

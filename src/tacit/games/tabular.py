@@ -85,7 +85,7 @@ class TabularGame(Sealed):
         picture: Callable[[int], npt.NDArray[np.uint8]] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
-        self.horizon = limits.integer("horizon", horizon, least=1, most=limits.HORIZON)
+        self.horizon = limits.integer("horizon", horizon)
         self.rewards = _checked_rewards(rewards, self.horizon)
         self.agents: int = self.rewards.shape[0]
         self.states: int = self.rewards.shape[2]
@@ -105,12 +105,9 @@ class TabularGame(Sealed):
         self.name = name
         self.state_names = None if state_names is None else checked_names("state_names", state_names, self.states)
         self.action_names = self._checked_action_names(action_names)
-        for what, given_names in (("observation_names", observation_names or ()), ("notes", notes)):
-            if not isinstance(given_names, Sequence) or isinstance(given_names, str):
-                raise TacitError(f"{what} is {brief(given_names)}; it must be a list")
-        self.observation_names = None if observation_names is None else tuple(tuple(own) for own in observation_names)
-        self.picture = picture
-        self.notes = tuple(notes)
+        self.observation_names = _checked_observation_names(observation_names)
+        self.picture = check.function("picture", picture)
+        self.notes = tuple(check.listed("notes", notes, "sentences"))
 
     @property
     def joint_actions(self) -> int:
@@ -160,15 +157,12 @@ class TabularGame(Sealed):
     def expect(self, h: int, values: FloatArray) -> FloatArray:
         """Return P_h v for each row v of `values` [m, S], as [m, S, A_1, …, A_N]."""
         matrix = self._step_matrices[h if self.transition_steps > 1 else 0]
-        if not isinstance(matrix, np.ndarray):
-            ahead = np.ascontiguousarray((matrix @ values.T).T)
-        elif matrix.size < LARGE:
-            ahead = np.einsum("ms,rs->mr", values, matrix)
-        else:
-            from tacit.games.large import product  # imports the compiler
+        return _expected(values, matrix).reshape(len(values), self.states, *self.actions)
 
-            ahead = product(values, matrix)
-        return ahead.reshape(len(values), self.states, *self.actions)
+    def expect_in(self, h: int, s: int, values: FloatArray) -> FloatArray:
+        """Return P_h v in one state for each row v of `values` [m, S], as [m, J]."""
+        every = self._step_matrices[h if self.transition_steps > 1 else 0]
+        return _expected(values, every[s * self.joint_actions : (s + 1) * self.joint_actions])
 
     def push(self, h: int, weights: FloatArray) -> FloatArray:
         """Return the distribution after step h of a weight [S·J] on states and joint actions, as [S]."""
@@ -390,6 +384,14 @@ class TabularGame(Sealed):
             check.integer(f"actions[{i}]", a, least=0, most=size - 1)
 
 
+def _checked_observation_names(names: object) -> tuple[tuple[str, ...], ...] | None:
+    """Return what each agent's observations are called; a file may name some of them only."""
+    if names is None:
+        return None
+    each = enumerate(check.listed("observation_names", names, "lists of names, one for each agent"))
+    return tuple(tuple(check.listed(f"observation_names[{i}]", own, "names")) for i, own in each)
+
+
 def check_game(game: object) -> None:
     """Raise unless `game` is a tabular game."""
     if not isinstance(game, TabularGame):
@@ -429,6 +431,18 @@ def checked_names(what: str, names: Sequence[str], count: int) -> tuple[str, ...
         twice = next(name for name in names if list(names).count(name) > 1)
         raise TacitError(f"{what} has {twice!r} more than once; names must differ")
     return tuple(names)
+
+
+def _expected(values: FloatArray, matrix: FloatArray | sparse.csr_array) -> FloatArray:
+    """Return values [m, S] times a matrix of transitions [rows, S], as [m, rows]."""
+    if not isinstance(matrix, np.ndarray):
+        return np.ascontiguousarray((matrix @ values.T).T)
+    if matrix.size < LARGE:
+        ahead: FloatArray = np.einsum("ms,rs->mr", values, matrix)
+        return ahead
+    from tacit.games.large import product  # imports the compiler
+
+    return product(values, matrix)
 
 
 def times(actions: tuple[int, ...]) -> str:

@@ -71,7 +71,7 @@ def tabulate(
     >>> tacit.tabulate(transition, lambda state, actions: float(state == 2), start=0, actions=[2, 2], horizon=4)
     TabularGame(2 agents, 3 states, 2×2 actions, horizon 4, rewards in [0, 1])
     """
-    horizon = limits.integer("horizon", horizon, least=1, most=limits.HORIZON)
+    horizon = limits.integer("horizon", horizon)
     if not isinstance(actions, Sequence | np.ndarray) or isinstance(actions, str) or not len(actions):
         raise TacitError(f"actions is {brief(actions)}; it must be a list with one number for each agent")
     sizes = tuple(check.integer(f"actions[{i}]", a, least=1) for i, a in enumerate(actions))

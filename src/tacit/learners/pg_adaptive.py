@@ -42,7 +42,7 @@ import numpy as np
 from tacit.bandits.rows import pick, share
 from tacit.core import check, generics
 from tacit.core.elementary import exp, log, log_each
-from tacit.core.records import Fields, capacity, records
+from tacit.core.records import NONNEGATIVE, Fields, capacity, records
 from tacit.core.types import IntArray
 from tacit.learners.spec import Learner, Start, World, checked_start, starting_point
 from tacit.learners.tunable import Range, Span
@@ -111,10 +111,10 @@ class PGAdaptive(Learner):
 def fields(actions: int) -> Fields:
     """Return what a cell remembers."""
     return [
-        ("prob", "f8", actions),  # π
+        ("prob", NONNEGATIVE, actions),  # π
         ("theta", "f8", actions),  # θ, relative to the largest once a cell was visited
         ("value", "f8"),  # V
-        ("square", "f8"),  # σ²
+        ("square", NONNEGATIVE),  # σ²
         ("usual", "f8"),  # m
         ("visits", "i8"),  # t
     ]

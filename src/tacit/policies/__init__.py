@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from tacit.core import archive
+from tacit.core import archive, check
 from tacit.core.errors import TacitError, brief
 from tacit.policies import document
 from tacit.policies.deployed import DeployedPart, DeployedPolicy
@@ -86,7 +86,10 @@ class SeparatePolicy(RecordedPolicy):
 
     def __new__(cls, each: Sequence[RecordedPolicy]) -> RecordedPolicy:  # type: ignore[misc]
         """Make a recorded policy in which each agent has its own record."""
-        return RecordedPolicy.of_records([own.record for own in each], start=each[0].start)
+        for i, own in enumerate(check.listed("each", each, "recorded policies, one for each agent")):
+            if not isinstance(own, RecordedPolicy):
+                raise TacitError(f"each[{i}] is {brief(own)}; it must be a recorded policy of one agent")
+        return RecordedPolicy.of_records([own.record for own in each], start=each[0].start if len(each) else "average")
 
 
 __all__ = [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import archive, check, memory
+from tacit.core import archive, check, limits, memory
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, refuse_masked
 from tacit.core.types import FloatArray
@@ -80,7 +80,7 @@ class MarkovPolicy(Showable):
         """Draw each distribution from Dirichlet(1, …, 1)."""
         _check_sizes(game)
         correlated = check.flag("correlated", correlated)
-        rng = np.random.default_rng(check.integer("seed", seed, least=0))
+        rng = np.random.default_rng(limits.integer("seed", seed))
         grid = (game.horizon, game.states)
         if correlated:
             joint = math.prod(game.actions)
@@ -97,7 +97,7 @@ class MarkovPolicy(Showable):
         MarkovPolicy(product, 1000 agents, 1 state, 2^1000 actions, the same at every step)
         """
         own = cls([probs]).probs[0]
-        return cls([Owned(own)] * check.integer("agents", agents, least=1))
+        return cls([Owned(own)] * limits.integer("agents", agents))
 
     @classmethod
     def deterministic(cls, choices: Sequence[npt.ArrayLike], actions: Sequence[int]) -> MarkovPolicy:
@@ -107,10 +107,8 @@ class MarkovPolicy(Showable):
         >>> tacit.MarkovPolicy.deterministic([[[1]]], [2]).probs[0]
         array([[[0., 1.]]])
         """
-        for what, given in (("choices", choices), ("actions", actions)):
-            if not isinstance(given, Sequence | np.ndarray) or isinstance(given, str | bytes):
-                raise TacitError(f"{what} is {brief(given)}; it must be a list with one entry for each agent")
-        refuse_masked("choices", list(choices))
+        refuse_masked("choices", check.listed("choices", choices, "arrays [H, S], one for each agent"))
+        check.listed("actions", actions, "numbers of actions, one for each agent")
         try:
             tables = [np.asarray(table) for table in choices]
         except ValueError:

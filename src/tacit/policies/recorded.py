@@ -152,7 +152,7 @@ class RecordedPolicy(Showable):
         return cls.of_records([Visits.chosen(cell, stage, episode, until, stored, **sizes)], start=start)
 
     def _hold(self, records: Sequence[Visits], start: str) -> None:
-        self.records = tuple(records)
+        self.records = tuple(check.listed("records", records, "records"))
         self.start = check.choice("start", start, STARTS)
         if not self.records or any(not isinstance(own, Visits) for own in self.records):
             raise TacitError("a recorded policy must have a record for all agents, or one for each")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import generics
+from tacit.core import generics, limits
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.protocol import Game, check_sizes
@@ -54,13 +54,13 @@ def check_game(game: Game, *, seed: int = 0, tolerance: float = 0.0) -> None:
     >>> from tacit.testing import check_game
     >>> check_game(tacit.make("chicken"))
     """
+    rng = np.random.default_rng(limits.integer("seed", seed))
     try:
         check_sizes(game)
         kernels = game.kernels()
     except TacitError as error:
         raise Violation(str(error)) from error
     _check_struct(game, kernels)
-    rng = np.random.default_rng(seed)
     places = _places(game, rng)
     _check_walks(game, places, rng, tolerance)
     if isinstance(game, TabularGame):

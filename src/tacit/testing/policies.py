@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tacit import policies
-from tacit.core import archive
+from tacit.core import archive, limits
 from tacit.core.errors import TacitError, brief
 from tacit.policies import document
 from tacit.testing.violation import Violation, require, require_distribution, require_same
@@ -40,7 +40,7 @@ def check_policy(policy: Policy | Any, *, seed: int = 0) -> None:
     >>> from tacit.testing import check_policy
     >>> check_policy(tacit.MarkovPolicy.uniform(tacit.make("chicken")))
     """
-    name = type(policy).__name__
+    name, seed = type(policy).__name__, limits.integer("seed", seed)
     missing = [word for word in ("agents", "states", "actions", "save") if not hasattr(policy, word)]
     require(not missing, f"{name} has no {' and no '.join(missing)}")
     require(

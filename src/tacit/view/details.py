@@ -20,9 +20,11 @@ from tacit.core.errors import TacitError, sentence
 from tacit.environments.play import play
 from tacit.evaluation import Evaluation, behaviour, evaluate
 from tacit.evaluation.behaviour import Behaviour
+from tacit.evaluation.cost import check_cost, seconds_to_evaluate
 from tacit.evaluation.gains import deviation_table
 from tacit.evaluation.lower import lower_bounds
 from tacit.experiments import store
+from tacit.experiments.evaluating import APART
 from tacit.experiments.plan import NO_TABLES, game_of
 from tacit.games.exact import ExactGame
 from tacit.games.naming import action_names, state_name
@@ -41,16 +43,19 @@ PLACES = 6
 #: The largest file of a policy from which anything is computed, in bytes.
 LARGEST = 100_000_000
 
+#: Seconds that computing what a policy does may take, by an estimate.
+SECONDS = 60.0
 
-def details(run: StoredRun, *, named: Collection[str] = ()) -> dict[str, Any]:
+
+def details(run: StoredRun, *, named: Collection[str] = (), seconds: float = SECONDS) -> dict[str, Any]:
     """Return what there is to show of a run's policy; where there is nothing, a sentence that says why."""
     try:
-        return {"run": run.name, **_details(run, named)}
+        return {"run": run.name, **_details(run, named, seconds)}
     except (TacitError, MemoryError, RecursionError) as error:
         return {"run": run.name, "sentence": text(sentence(error))}
 
 
-def _details(run: StoredRun, named: Collection[str]) -> dict[str, Any]:
+def _details(run: StoredRun, named: Collection[str], seconds: float) -> dict[str, Any]:
     stored = run.outcome
     if stored is None:
         raise TacitError("the run is not finished; its policy is stored when it is")
@@ -62,6 +67,8 @@ def _details(run: StoredRun, named: Collection[str]) -> dict[str, Any]:
         raise TacitError(f"the policy has more than {LARGEST // 10**6} MB, which would take too long here")
     game = game_of(stored.spec, named=named)
     policy = store.load_policy(run.place)
+    cost = (1 + APART) * seconds_to_evaluate(game, policy)
+    check_cost(cost, seconds, "what the policy plays, and who gains by deviating,")
     kind = None if stored.gap is None else stored.gap.kind
     return policy_document(game, policy, kind=kind)
 

@@ -103,17 +103,22 @@ class Folder:
         self._stamps: dict[str, tuple[int, int]] = {}
 
     def look(self, *, seconds: float = math.inf) -> bool:
-        """Read what is new; return whether anything was. After `seconds`, runs not yet read are left for next time."""
+        """Read what is new; return whether anything was.
+
+        After `seconds` of reading, or as many as listing the directory took, runs not yet read are left for next time.
+        """
         changed, began = False, time.perf_counter()
         self.unread = 0
         found = dict(self._directories())
+        listed = time.perf_counter()
+        until = listed + max(seconds, listed - began)
         for name in set(self._stamps) - set(found):
             self.runs.pop(name, None)
             self.problems.pop(name, None)
             del self._stamps[name]
             changed = True
         for name, place in found.items():
-            if name not in self._stamps and time.perf_counter() - began > seconds:
+            if name not in self._stamps and time.perf_counter() > until:
                 self.unread += 1
             else:
                 changed |= self._read(name, place)

@@ -10,7 +10,7 @@ from tacit.core import archive
 from tacit.core.atomic import write
 from tacit.core.errors import TacitError
 from tacit.view import page
-from tacit.view.details import details
+from tacit.view.details import SECONDS, details
 from tacit.view.documents import overview
 from tacit.view.folder import Folder
 
@@ -23,6 +23,7 @@ def write_report(
     out: str | Path,
     *,
     named: Collection[str] = (),
+    seconds: float = SECONDS,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> Path:
     """Write a directory of runs as one HTML file that opens offline.
@@ -35,6 +36,8 @@ def write_report(
         The file, an `.html`.
     named : collection of str
         Games whose Python code may be run, because the user names them.
+    seconds : float
+        What a policy does is left out where computing it would take longer, by an estimate.
     progress : callable, optional
         Called with what is being done, how many are done, and of how many.
 
@@ -57,13 +60,17 @@ def write_report(
     file = archive.path(out)
     if file.suffix not in (".html", ".htm"):
         raise TacitError(f"{file} has no ending of a page; give it one of .html, .htm")
-    document = report_document(archive.path(place), named=named, progress=progress)
+    document = report_document(archive.path(place), named=named, seconds=seconds, progress=progress)
     write(file, page.whole("report", f"{document['title']} · tacit", document).encode())
     return file
 
 
 def report_document(
-    place: Path, *, named: Collection[str] = (), progress: Callable[[str, int, int], None] | None = None
+    place: Path,
+    *,
+    named: Collection[str] = (),
+    seconds: float = SECONDS,
+    progress: Callable[[str, int, int], None] | None = None,
 ) -> dict[str, Any]:
     """Return all that a report shows."""
     tell = progress or (lambda what, done, total: None)
@@ -79,7 +86,8 @@ def report_document(
     document["details"] = {}
     for done, name in enumerate(chosen):
         tell(f"computing what the policy of {name} does", done, len(chosen))
-        document["details"][name] = {**details(folder.runs[name], named=named), "which": _which(folder, name, document)}
+        found = details(folder.runs[name], named=named, seconds=seconds)
+        document["details"][name] = {**found, "which": _which(folder, name, document)}
     return document
 
 

@@ -186,27 +186,48 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False
     allow_reuse_address = True
+    request_queue_size = _CONNECTIONS
     app: Server
 
     def __init__(self, *args: Any) -> None:
-        self._room = threading.BoundedSemaphore(_CONNECTIONS)
+        self._lock = threading.Lock()
+        self._open: dict[Any, bool] = {}  # connections in the order in which they came, and whether they know the token
         super().__init__(*args)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        if not self._room.acquire(blocking=False):
-            self.shutdown_request(request)
-            return
+        """Take a connection; where there are too many, the oldest that has not shown the token makes way."""
+        with self._lock:
+            stranger = next((one for one, knows in self._open.items() if not knows), None)
+            if len(self._open) >= _CONNECTIONS:
+                if stranger is None:
+                    self.shutdown_request(request)
+                    return
+                del self._open[stranger]
+                _hang_up(stranger)
+            self._open[request] = False
         super().process_request(request, client_address)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self._room.release()
+            with self._lock:
+                self._open.pop(request, None)
+
+    def admit(self, request: Any) -> None:
+        """Keep a connection, which has shown the token."""
+        with self._lock:
+            if request in self._open:
+                self._open[request] = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         if not isinstance(sys.exception(), OSError):  # a client that leaves is no error
             super().handle_error(request, client_address)
+
+
+def _hang_up(connection: socket.socket) -> None:
+    with contextlib.suppress(OSError):  # it is closed already
+        connection.shutdown(socket.SHUT_RDWR)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -227,17 +248,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def handle_one_request(self) -> None:
         """Wait for a request, for so long and no longer."""
-        self._late = threading.Timer(REQUEST, self._hang_up)
+        self._late = threading.Timer(REQUEST, _hang_up, (self.connection,))
         self._late.daemon = True
         self._late.start()
         try:
             super().handle_one_request()
         finally:
             self._late.cancel()
-
-    def _hang_up(self) -> None:
-        with contextlib.suppress(OSError):  # it is closed already
-            self.connection.shutdown(socket.SHUT_RDWR)
 
     def do_GET(self) -> None:
         self._reply(b"")
@@ -259,7 +276,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _reply(self, body: bytes) -> None:
         self._late.cancel()
-        self._send(self.server.app.answer(self.command, self.path, self._named_low(), body))
+        answer = self.server.app.answer(self.command, self.path, self._named_low(), body)
+        if answer.status < HTTPStatus.BAD_REQUEST:  # without the token nothing is
+            self.server.admit(self.connection)
+        self._send(answer)
 
     def _send(self, answer: Answer) -> None:
         self.send_response(answer.status)

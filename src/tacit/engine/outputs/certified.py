@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core.types import FloatArray
+from tacit.engine.choice import choose
 from tacit.engine.curve import Measures
 from tacit.engine.fused import FusedEngine
 from tacit.engine.outputs.markov import tables_to_measure
@@ -16,7 +18,7 @@ from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.record import Nothing, Record, certified_policies, growing_record, room_in, with_room
 from tacit.engine.run import Candidate, Gaps
 from tacit.engine.validation import Arrays, check_names
-from tacit.evaluation import evaluate
+from tacit.evaluation import evaluate, uniform_gap
 from tacit.evaluation.certificate import Certificate, bound, bound_source, certificate, fixed_deviation, latest
 from tacit.games.exact import ExactGame
 from tacit.games.protocol import Game
@@ -32,8 +34,8 @@ class CertifiedOutput(Output):
     """For learners whose guarantee is about a certified policy.
 
     Candidates are "average", the policy of [Mao2022, Alg. 2]; "latest", the same beginning with what the last episode
-    left behind; and "last", the last iterate. The one with the smallest gap is chosen; without tables nobody knows
-    which that is, and it is the paper's.
+    left behind; and "last", the last iterate. `choose` takes one of them; without tables nobody knows their gaps, and
+    it is the paper's.
     """
 
     def __init__(
@@ -59,7 +61,7 @@ class CertifiedOutput(Output):
             unknown = np.full(self.game.agents, np.nan)
             return {"value": unknown, "gap": engine.own_bounds(self.learner.equilibrium, done).upper}
         known = self._known(self.tables, engine, done, last=self._measures_last(engine))
-        best = known[smallest(known)]
+        best = known[self._choose(known)]
         each = {f"gap_{name}": one.gaps.gap for name, one in known.items()}
         return {"value": np.asarray(best.values), "gap": best.gaps.upper, **each}
 
@@ -74,9 +76,13 @@ class CertifiedOutput(Output):
             known, chosen = self._unproven(engine, done), "average"
         else:
             known = self._known(self.tables, engine, done, last=last)
-            chosen = smallest(known)
+            chosen = self._choose(known)
         held: dict[str, Any] = {**self._certified(engine.record), "last": last}
         return Result(last, {name: Candidate(held.get(name), one) for name, one in known.items()}, chosen)
+
+    def _choose(self, known: Mapping[str, Known]) -> str:
+        assert self.tables is not None
+        return choose(known, functools.partial(uniform_gap, self.tables), target=self.target)
 
     def _unproven(self, engine: Engine, done: int) -> dict[str, Known]:
         """Return what is known of each candidate without tables: what the agents say of the average."""
@@ -150,14 +156,14 @@ class Known:
     gaps: Gaps
     values: FloatArray | None
 
+    @property
+    def gap(self) -> float:
+        """The largest upper bound of all agents."""
+        return self.gaps.gap
+
     def __call__(self) -> tuple[Gaps, FloatArray | None]:
         """Return gaps and values."""
         return self.gaps, self.values
-
-
-def smallest(known: Mapping[str, Known]) -> str:
-    """Return the name of the candidate with the smallest gap; of equals the simplest, which comes last."""
-    return min(reversed(list(known)), key=lambda name: known[name].gaps.gap)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -10,13 +11,14 @@ import numpy as np
 from tacit.core import streams
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
+from tacit.engine.choice import choose
 from tacit.engine.curve import Measures
 from tacit.engine.fused import chunk_of
 from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.record import Trace, trace
 from tacit.engine.run import Candidate, Gaps
 from tacit.engine.validation import Arrays, check_names, checked, whole_number
-from tacit.evaluation import evaluate, evaluate_iterates, l2_gap
+from tacit.evaluation import evaluate, evaluate_iterates, l2_gap, uniform_gap
 from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
@@ -89,14 +91,18 @@ class MarkovOutput(Output):
         }
 
     def result(self, engine: Engine, done: int) -> Result:
-        """Return the last iterate, and the best one where it was kept, with their exact gaps."""
+        """Return the last iterate, and the one with the smallest gap where it was kept, with their exact gaps."""
         last = engine.policy(engine.distributions())
         sampled = last if self._sampled is None else engine.policy(self._sampled)
         candidates = {"last": exact_candidate(self._final, last)}
         if not self._keeps_best:
             return Result(last, candidates, "last", sampled)
         best = last if self._best is None else engine.policy(self._best)
-        return Result(last, {"best": exact_candidate(self._final, best), **candidates}, "best", sampled)
+        candidates["best"] = exact_candidate(self._final, best)
+        if self._final is None:
+            return Result(last, candidates, "best", sampled)
+        chosen = choose(candidates, functools.partial(uniform_gap, self._final), target=self.target)
+        return Result(last, candidates, chosen, sampled)
 
     def snapshot(self) -> Arrays:
         """Return the iterates that are kept, where there are any yet, and the measures so far."""

@@ -35,7 +35,7 @@ def checked(on: str | Executor, workers: int | None) -> tuple[str | Executor, st
     (('processes', '', 4), ('ray', '10.0.0.1:6379', 8))
     """
     if workers is not None:
-        limits.integer("workers", workers, least=1, most=limits.WORKERS)
+        limits.integer("workers", workers)
     if isinstance(on, Executor):
         return on, "", workers
     if not isinstance(on, str):
@@ -48,7 +48,7 @@ def checked(on: str | Executor, workers: int | None) -> tuple[str | Executor, st
         return name, rest, workers
     if not rest.isdecimal():
         raise TacitError(f"on is {brief(on)}; it must be {name} or {name}:N, with N workers")
-    stated = limits.integer("workers", int(rest), least=1, most=limits.WORKERS)
+    stated = limits.integer("workers", int(rest))
     if workers not in (None, stated):
         raise TacitError(f"on is {brief(on)} and workers is {workers}; give one of them")
     return name, "", stated

@@ -43,6 +43,18 @@ _SMALL = 64_000
 _FETCH = 600.0
 #: A task whose worker died so often is given up by a scheduler of our own.
 _FAILURES = 2
+#: How a cluster of our own is started: reached by this machine alone, without a page or anything else over HTTP.
+_LOCAL = {
+    "threads_per_worker": 1,
+    "host": "127.0.0.1",
+    "scheduler_kwargs": {"dashboard": False, "dashboard_address": "127.0.0.1:0"},
+    "silence_logs": logging.CRITICAL,
+}
+_SETTINGS = {
+    "distributed.scheduler.allowed-failures": _FAILURES,
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+}
 #: Topics whose jobs are to end early, in a worker.
 _stopped: set[str] = set()
 
@@ -229,15 +241,18 @@ def _connected(distributed: Any, address: str, size: int | None) -> tuple[Any, A
             raise TacitError(f"no Dask scheduler answers at {address!r}: {one_line(error, 200)}") from None
     before = hold_interrupts_back()
     try:
-        with dask.config.set({"distributed.scheduler.allowed-failures": _FAILURES}):
-            cluster = distributed.LocalCluster(
-                n_workers=size or cores(),
-                threads_per_worker=1,
-                host="127.0.0.1",
-                dashboard_address=None,
-                silence_logs=logging.CRITICAL,
-            )
+        with dask.config.set(_SETTINGS):
+            cluster = distributed.LocalCluster(n_workers=size or cores(), **_LOCAL)
+    except Exception as error:  # as where a worker dies before it is ready
+        raise TacitError(f"a Dask cluster cannot be started: {_reason(error)}; run the same command again") from None
     finally:
         if hasattr(signal, "pthread_sigmask"):
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
     return distributed.Client(cluster, set_as_default=False), cluster
+
+
+def _reason(error: BaseException) -> str:
+    """Return what was raised first, which says more than what followed from it."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return one_line(error, 200)

@@ -10,6 +10,10 @@ from tacit.experiments.places import worker
 from tacit.experiments.places.base import Began, Ended, Failed, Key, Place, Prepared, Stopped
 
 
+class _GivenUp(BaseException):
+    """Ends a job that nobody waits for any more, before it writes anything."""
+
+
 class Threads(Place):
     """A thread for each job. They are daemons: one that hangs and was given up does not keep the process alive."""
 
@@ -24,7 +28,7 @@ class Threads(Place):
 
     def start(self, key: Key, job: Any, item: Any) -> None:
         """Hand a job over."""
-        threading.Thread(target=self._run, args=(key, job, item), daemon=True).start()
+        threading.Thread(target=self._run, args=(key, job, item), name="tacit-job", daemon=True).start()
 
     def stop(self) -> None:
         """Ask all jobs to end early."""
@@ -32,7 +36,7 @@ class Threads(Place):
 
     def kill(self, key: Key) -> None:
         """End a job by force, where that is possible."""
-        self._given_up.add(key)  # no thread can be ended by force; it ends after a chunk, if there is one
+        self._given_up.add(key)  # no thread can be ended by force; it ends with its next event, if there is one
 
     def close(self) -> None:
         """End what is ours."""
@@ -41,8 +45,10 @@ class Threads(Place):
     def _run(self, key: Key, job: Any, item: Any) -> None:
         def watch(event: Event) -> None:
             """Pass on an event; end the run after a chunk where it is to stop."""
+            if key in self._given_up:
+                raise _GivenUp
             self._inbox.put((key, event))
-            if isinstance(event, Advanced) and (self._stop.is_set() or key in self._given_up):
+            if isinstance(event, Advanced) and self._stop.is_set():
                 raise KeyboardInterrupt
 
         self._inbox.put((key, Began(worker.here())))

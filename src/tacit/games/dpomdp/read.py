@@ -6,7 +6,7 @@ import os
 
 import numpy as np
 
-from tacit.core import archive, check
+from tacit.core import archive, limits
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned
 from tacit.core.text import Lines
@@ -59,7 +59,7 @@ def load(path: str | os.PathLike[str], *, horizon: int | None) -> TabularGame:
     lines = Lines(place, comment="#")
     if horizon is None:
         raise TacitError(f"{place} does not say how many steps an episode has; give the horizon, e.g. horizon=10")
-    check.integer("horizon", horizon, least=1)
+    limits.integer("horizon", horizon)
     with lines.located():
         head = preamble.read(lines)
         transitions, rewards = _body(head, lines)

@@ -8,7 +8,7 @@ from array import array
 
 import numpy as np
 
-from tacit.core import archive, check, memory
+from tacit.core import archive, limits, memory
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
 from tacit.games.matrix import matrix_game
@@ -31,7 +31,7 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> Tabular
     TabularGame('Matching pennies': 2 agents, 1 state, 2×2 actions, horizon 1, rewards in [-1, 1])
     """
     place = archive.path(path)
-    steps = check.integer("horizon", 1 if horizon is None else horizon, least=1)
+    steps = limits.integer("horizon", 1 if horizon is None else horizon)
     tokens = Tokens(place)
     try:
         title = _title(tokens)

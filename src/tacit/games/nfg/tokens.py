@@ -10,7 +10,9 @@ from typing import NoReturn
 from tacit.core import text
 from tacit.core.errors import TacitError, brief
 
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}]|[^\s{},"]+|"', re.DOTALL)  # the last one is a quote that is not closed
+#: Quantifiers are possessive, since a way back would be remembered for every character of a string; the last
+#: alternative is a quote that is not closed.
+_TOKEN = re.compile(r'"(?:[^"\\]++|\\.)*+"|[{}]|[^\s{},"]++|"', re.DOTALL)
 _DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _FRACTION = re.compile(r"([+-]?\d+)/(\d+)", re.ASCII)
 

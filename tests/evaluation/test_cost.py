@@ -1,0 +1,47 @@
+"""What an evaluation costs is told before it begins, and it does not depend on how it is cut into parts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit import solving
+from tacit.evaluation import certified
+from tacit.evaluation.cost import seconds_to_evaluate
+from tacit.experiments import store
+from tacit.experiments.evaluating import Request, evaluate_run
+
+
+@pytest.mark.parametrize("learner", ["stage-v-cce", "v-learning"])
+def test_parts_of_a_large_game_give_the_same(learner: str, monkeypatch: pytest.MonkeyPatch):
+    game = tacit.make("good-state", horizon=3)
+    policy = tacit.learn(game, learner, episodes=200, certify=False).candidates["average"].policy
+    whole = tacit.deviation_table(game, policy)
+    monkeypatch.setattr(certified, "_NUMBERS", 20)
+    parts = tacit.deviation_table(game, policy)
+    np.testing.assert_allclose(parts.gaps, whole.gaps, rtol=1e-12)
+    np.testing.assert_allclose(parts.sums, whole.sums, rtol=1e-12)
+
+
+def test_what_takes_too_long_is_left_out(tmp_path: Path):
+    experiment = tacit.Experiment("cost", 50, ("good-state",), ("stage-v-cce",))
+    results = experiment.run(out=tmp_path)
+    place = next(path.parent for path in tmp_path.rglob("policy.npz"))
+    assert results.failures == []
+    with pytest.raises(tacit.TacitError, match=r"exact evaluation takes about a second; --seconds \d+ allows it"):
+        evaluate_run(Request(place, seconds=1e-6))
+    cost = seconds_to_evaluate(tacit.make("good-state"), store.load_policy(place, None))
+    row = evaluate_run(Request(place, show=True, seconds=2 * cost))
+    assert row.data["gap"]["max"] > 0
+    assert "policy" not in row.data
+    assert row.shown[0].title.startswith("what the policy plays, and who gains by deviating, takes about")
+
+
+def test_progress_of_an_exact_solution(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(solving, "_EVERY_SECONDS", 0.0)
+    lines: list[str] = []
+    tacit.solve(tacit.make("random-general-sum", horizon=2), "cce", progress=lines.append)
+    assert lines[-1] == "4 of 4 stage games are solved"
