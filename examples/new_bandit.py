@@ -15,6 +15,7 @@ from typing import NamedTuple
 import tacit
 from tacit.bandits import REGISTRY, Bandit
 from tacit.core import generics
+from tacit.core.records import FIXED
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class RegretMatching(Bandit):
     exploration: float = 0.1
 
     def fields(self, actions):
-        return [("gained", "f8", actions), ("total", "f8"), ("actions", "i8")]  # R, never negative; ΣR
+        return [("gained", "f8", actions), ("total", "f8"), ("actions", FIXED)]  # R, never negative; ΣR
 
     def init(self, cells, setting):
         cells["actions"] = setting.actions

@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 from tacit.bandits.rows import pick, share
 from tacit.bandits.spec import Bandit, Setting
 from tacit.core import check, generics
-from tacit.core.records import NONNEGATIVE, Fields
+from tacit.core.records import FIXED, NONNEGATIVE, Fields
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class AdaTsallis(Bandit):
             ("largest", "f8"),  # largest loss in absolute value
             ("rounds", "i8"),  # t
             ("until", "i8"),  # round in which the next window begins
-            ("actions", "i8"),
+            ("actions", FIXED),
         ]
 
     def init(self, cells: Any, setting: Setting) -> AdaTsallisParams:

@@ -21,7 +21,7 @@ from tacit.bandits.rows import pick, share
 from tacit.bandits.spec import Bandit, Setting, rate
 from tacit.core import check, generics
 from tacit.core.elementary import exp
-from tacit.core.records import NONNEGATIVE, Fields
+from tacit.core.records import FIXED, NONNEGATIVE, Fields
 from tacit.core.types import FloatArray
 
 
@@ -70,7 +70,7 @@ def fields(actions: int) -> Fields:
         ("total", "f8"),  # sum of the weights
         ("reference", "f8"),
         ("eta", NONNEGATIVE),  # step size of the running stage
-        ("actions", "i8"),
+        ("actions", FIXED),
         ("rate", "f8"),  # η·√rounds
     ]
 

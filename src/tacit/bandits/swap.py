@@ -21,7 +21,7 @@ from tacit.bandits.rows import pick, share
 from tacit.bandits.spec import Bandit, Setting, is_bandit
 from tacit.core import generics
 from tacit.core.errors import TacitError
-from tacit.core.records import NONNEGATIVE, Fields, record
+from tacit.core.records import FIXED, NONNEGATIVE, Fields, record
 from tacit.core.types import FloatArray
 
 
@@ -53,7 +53,7 @@ class Swap(Bandit):
         """Return what a cell remembers."""
         return [
             ("prob", NONNEGATIVE, actions),  # p
-            ("actions", "i8"),
+            ("actions", FIXED),
             ("copies", record(self.base.fields(actions)), actions),  # copy b of the base bandit for action b
         ]
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from tacit.bandits.rows import pick, share
 from tacit.bandits.spec import Bandit, Setting
 from tacit.core import generics
-from tacit.core.records import NONNEGATIVE, Fields
+from tacit.core.records import FIXED, NONNEGATIVE, Fields
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class TsallisINF(Bandit):
             ("prob", NONNEGATIVE, actions),  # μ
             ("loss", "f8", actions),  # L
             ("rounds", "i8"),  # t
-            ("actions", "i8"),
+            ("actions", FIXED),
         ]
 
     def init(self, cells: Any, setting: Setting) -> TsallisINFParams:

@@ -20,7 +20,7 @@ from tacit.bandits.rows import pick, share
 from tacit.bandits.spec import Bandit, Setting, rate
 from tacit.core import generics
 from tacit.core.elementary import exp, log, log_each
-from tacit.core.records import NONNEGATIVE, Fields
+from tacit.core.records import FIXED, NONNEGATIVE, Fields
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class WeightedFTRL(Bandit):
             ("loss", "f8", actions),  # Σ_j (w_j/w_t)·loss_j/(prob_j + γ_j)
             ("total", "f8"),
             ("rounds", "i8"),  # t
-            ("actions", "i8"),
+            ("actions", FIXED),
             ("rate", "f8"),  # η_t·√t
         ]
 

@@ -31,8 +31,10 @@ Array = npt.NDArray[Any]
 #: The fields of a record: names, types, and shapes where there is more than one number.
 Fields = Sequence[tuple[Any, ...]]
 
-#: The type of a number that is never below zero, such as a probability: files are checked for it.
+#: Types of numbers with a word about them, for which files are checked before compiled code trusts them: never below
+#: zero, such as a probability; and never changed, such as a number of actions.
 NONNEGATIVE = np.dtype("f8", metadata={"least": 0})
+FIXED = np.dtype("i8", metadata={"fixed": True})
 
 #: The smallest number of actions that a record has room for.
 _FEWEST = 4
@@ -41,10 +43,27 @@ _FEWEST = 4
 def capacity(actions: int) -> int:
     """Return for how many actions a record has room: a power of two, so that loops are compiled for few different ones.
 
+    Parameters
+    ----------
+    actions : int
+        The most that any agent has.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from tacit.kernels import capacity
     >>> [capacity(actions) for actions in (1, 4, 5, 100)]
     [4, 4, 8, 128]
     """
     return max(_FEWEST, 1 << (int(actions) - 1).bit_length())
+
+
+def index(size: int) -> np.dtype[Any]:
+    """Return the type of a whole number from 0 to size − 1: files are checked for it."""
+    return np.dtype("i8", metadata={"least": 0, "most": int(size) - 1})
 
 
 class Record(np.void):  # type: ignore[misc]  # np.record does the same
@@ -64,12 +83,52 @@ _field, _attribute = np.void.__getitem__, np.void.__getattribute__
 
 
 def record(fields: Fields) -> np.dtype[Any]:
-    """Return the type of a record; each number lies where the processor reads it best."""
+    """Return the type of a record: of a learner's field for its bandit, and of the copies within a bandit.
+
+    Parameters
+    ----------
+    fields : list of (name, type) or (name, type, shape)
+
+    Returns
+    -------
+    numpy.dtype
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from tacit.kernels import record, records
+    >>> cells = records((3, 2, 1), [("bandit", record(tacit.Exp3IX().fields(4))), ("visits", "i8")])
+    >>> cells[0, 0, 0].bandit.weight
+    array([0., 0., 0., 0.])
+    """
     return np.dtype((Record, np.dtype(list(fields), align=True)))
 
 
 def records(shape: tuple[int, ...], fields: Fields, what: str = "the state of the learners") -> Array:
-    """Return an array of records, all zero; raise where there is no memory for `what`."""
+    """Return an array of records, all zero; raise where there is no memory for it.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        [agents], [steps, agents] or [steps, states, agents].
+    fields : list of (name, type) or (name, type, shape)
+        Types are NumPy's, e.g. "f8" and "i8".
+    what : str
+        What it is, for the message.
+
+    Returns
+    -------
+    array of records
+
+    Examples
+    --------
+    >>> from tacit.kernels import capacity, records
+    >>> cells = records((5, 2, 3), [("weight", "f8", capacity(3)), ("visits", "i8")])
+    >>> cell = cells[4, 1, 0]
+    >>> cell.visits += 2
+    >>> cells["visits"].sum()
+    np.int64(2)
+    """
     kind = record(fields)
     memory.require(kind.itemsize * math.prod(shape), what)
     return np.zeros(shape, kind)

@@ -34,8 +34,13 @@ def check_alike(found: Arrays, fresh: Arrays, *, most: int) -> None:
             continue
         if array.dtype.kind in "fc" and np.isfinite(like).all() and not np.isfinite(array).all():
             raise TacitError(f"its array {name!r} has entries that are no finite numbers")
-        if (like.dtype.metadata or {}).get("least") == 0 and array.min() < 0:  # records.NONNEGATIVE
-            raise TacitError(f"its array {name!r} has entries below 0")
+        said: dict[Any, Any] = dict(like.dtype.metadata or {})  # as records.NONNEGATIVE has it
+        if array.min() < said.get("least", array.min()):
+            raise TacitError(f"its array {name!r} has entries below {said['least']}")
+        if array.max() > said.get("most", array.max()):
+            raise TacitError(f"its array {name!r} has entries above {said['most']}")
+        if said.get("fixed") and not np.array_equal(array, like):
+            raise TacitError(f"its array {name!r} is not what it is in every state of this learner")
         if array.dtype.kind in "iu":
             least, largest = min(0, int(like.min())), most + 2 * max(0, int(like.max()))
             if int(array.min()) < least or int(array.max()) > largest:

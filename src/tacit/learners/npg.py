@@ -24,7 +24,7 @@ import numpy as np
 from tacit.core import check, generics
 from tacit.core.elementary import exp, exp_each, log_each
 from tacit.core.ownership import Owned
-from tacit.core.records import capacity, records
+from tacit.core.records import capacity, index, records
 from tacit.core.types import IntArray
 from tacit.evaluation.gradient import Gradient
 from tacit.learners.line_search import checked_eta, theory_step
@@ -101,7 +101,9 @@ class NPG(Learner):
         cells["logits"] = np.maximum(log_each(starting_point(world)), -1e300)
         return NPGState(
             cells=cells,
-            steps=records((H, N), [("s", "i8"), ("action", "i8"), ("chance", "f8"), ("reward", "f8")]),
+            steps=records(
+                (H, N), [("s", index(world.states)), ("action", index(A)), ("chance", "f8"), ("reward", "f8")]
+            ),
             agents=records((N,), [("prob", "f8", A)]),
             eta=float(self._step(world)),
             actions=world.actions,

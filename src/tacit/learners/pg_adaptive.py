@@ -42,7 +42,7 @@ import numpy as np
 from tacit.bandits.rows import pick, share
 from tacit.core import check, generics
 from tacit.core.elementary import exp, log, log_each
-from tacit.core.records import NONNEGATIVE, Fields, capacity, records
+from tacit.core.records import NONNEGATIVE, Fields, capacity, index, records
 from tacit.core.types import IntArray
 from tacit.learners.spec import Learner, Start, World, checked_start, starting_point
 from tacit.learners.tunable import Range, Span
@@ -99,7 +99,7 @@ class PGAdaptive(Learner):
         cells["theta"] = log_each(np.maximum(cells["prob"], 1e-300))
         return PGAdaptiveState(
             cells=cells,
-            steps=records((H, N), [("s", "i8"), ("action", "i8"), ("reward", "f8")]),
+            steps=records((H, N), [("s", index(world.states)), ("action", index(A)), ("reward", "f8")]),
             eta=float(self.eta),
             leniency=float(self.leniency),
             exploration=float(self.exploration),

@@ -32,7 +32,7 @@ from typing import Any, ClassVar, NamedTuple
 from tacit.core import check, generics, simplex
 from tacit.core.elementary import pow
 from tacit.core.errors import TacitError
-from tacit.core.records import capacity, records
+from tacit.core.records import capacity, index, records
 from tacit.core.types import IntArray
 from tacit.evaluation.constants import Storm, storm
 from tacit.learners.spec import Learner, Start, World, checked_start, starting_point, unit_rewards
@@ -117,7 +117,9 @@ class PGStorm(Learner):
         agents["clock"] = 1
         return PGStormState(
             cells=cells,
-            steps=records((H, N), [("s", "i8"), ("action", "i8"), ("theta", "f8", A), ("old_chance", "f8")]),
+            steps=records(
+                (H, N), [("s", index(world.states)), ("action", index(A)), ("theta", "f8", A), ("old_chance", "f8")]
+            ),
             agents=agents,
             schedule=schedule(self, world) if theory else Storm(0.0, 1.0, 0.0, 0.0, 0.0),
             eta=-1.0 if isinstance(self.eta, str) else float(self.eta),

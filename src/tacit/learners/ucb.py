@@ -27,7 +27,7 @@ import numpy as np
 from tacit.core import check, generics, memory
 from tacit.core.elementary import log
 from tacit.core.ownership import locked
-from tacit.core.records import Fields, capacity, records
+from tacit.core.records import Fields, capacity, index, records
 from tacit.core.types import IntArray
 from tacit.learners.greedy import best
 from tacit.learners.spec import Learner, World, checked_common, unit_rewards
@@ -93,8 +93,8 @@ class UCB(Learner):
             return self._state(world, world.actions, low, scale)
         joint = math.prod(int(a) for a in world.actions)
         memory.require(memory.floats(7, world.cells, joint), "the central learner's tables over joint actions")
-        agents = records((world.agents,), [("action", "i8")])
-        step = records((1,), [("joint", "i8"), ("total", "f8")])
+        agents = records((world.agents,), [("action", index(world.actions.max()))])
+        step = records((1,), [("joint", index(joint)), ("total", "f8")])
         return CentralState(self._state(world, locked(np.array([joint])), low, scale), agents, step, world.actions)
 
     def _state(self, world: World, actions: IntArray, low: float, scale: float) -> UCBState:
