@@ -28,7 +28,7 @@ from rich.table import Table
 import tacit
 from hand_written import BONUS, COMPILER, IOTA, HandWrittenC, PlainNumpy, chase
 from tacit.engine.fused import FusedEngine
-from tacit.engine.record import Nothing, record
+from tacit.engine.observers import Nothing, record
 from tacit.evaluation.certificate import certificate
 from tacit.learners import REGISTRY
 

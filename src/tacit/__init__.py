@@ -46,16 +46,7 @@ if TYPE_CHECKING:
     from tacit.games.openspiel import from_openspiel
     from tacit.learners import NPG, UCB, PGAdaptive, PGExact, PGStorm, QIndependent, StageV, VLearning
     from tacit.learning import learn
-    from tacit.policies import (
-        CertifiedPolicy,
-        DeployedPolicy,
-        MarkovPolicy,
-        Part,
-        RecordedPolicy,
-        SampledPolicy,
-        SeparatePolicy,
-        ThinnedPolicy,
-    )
+    from tacit.policies import DeployedPolicy, MarkovPolicy, Part, RecordedPolicy
     from tacit.solving import solve
 
 #: Where each public name lives; it is imported when it is first used, so that `import tacit` costs nothing.
@@ -106,16 +97,8 @@ _HOMES = {
     "tacit.learners": ["NPG", "UCB", "PGAdaptive", "PGExact", "PGStorm", "QIndependent", "StageV", "VLearning"],
     "tacit.learning": ["learn"],
     "tacit.solving": ["solve"],
-    "tacit.policies": [
-        "CertifiedPolicy",
-        "DeployedPolicy",
-        "MarkovPolicy",
-        "Part",
-        "RecordedPolicy",
-        "SampledPolicy",
-        "SeparatePolicy",
-        "ThinnedPolicy",
-    ],
+    "tacit.policies": ["DeployedPolicy", "MarkovPolicy", "Part", "RecordedPolicy"],
+    "tacit.policies._old_names": ["CertifiedPolicy", "SampledPolicy", "SeparatePolicy", "ThinnedPolicy"],
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -139,7 +122,6 @@ __all__ = [
     "NPG",
     "UCB",
     "Agent",
-    "CertifiedPolicy",
     "CountGame",
     "DeployedPolicy",
     "Exp3",
@@ -157,13 +139,10 @@ __all__ = [
     "RecordedPolicy",
     "Results",
     "Run",
-    "SampledPolicy",
-    "SeparatePolicy",
     "StageV",
     "Swap",
     "TabularGame",
     "TacitError",
-    "ThinnedPolicy",
     "TsallisINF",
     "VLearning",
     "WeightedFTRL",

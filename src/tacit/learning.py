@@ -11,7 +11,7 @@ from typing import Any
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.core.kernel_cache import telling
-from tacit.engine import outputs, record
+from tacit.engine import outputs
 from tacit.engine.agents import check_alone
 from tacit.engine.checkpoint import Checkpoint
 from tacit.engine.curve import Curve
@@ -19,17 +19,13 @@ from tacit.engine.drive import drive
 from tacit.engine.events import Compiling, Finished, Noted, Scouted, Started, Watcher, and_shown, shown, to_all
 from tacit.engine.exact import ExactEngine
 from tacit.engine.fused import FusedEngine
-from tacit.engine.outputs.thinned import ThinnedOutput
 from tacit.engine.protocols import Engine, Output
-from tacit.engine.record import Record
 from tacit.engine.run import Run
 from tacit.environments.adapters import GameAdapter, environment, is_environment, missing, name_of
 from tacit.environments.bounds import Bounds, Exceeded, episode_bounds, told_scouting
 from tacit.environments.engine import EnvironmentEngine
 from tacit.environments.observations import Encode
 from tacit.environments.seeding import Seeding
-from tacit.evaluation.seats import seconds_to_certify
-from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.protocol import Game, check_play, check_sizes, is_game
@@ -37,9 +33,6 @@ from tacit.games.tabular import TabularGame
 from tacit.learners import DEFAULT, Learner
 from tacit.learners.teams import team
 from tacit.options import Options
-
-#: Visits of each stage that are certified in a counting game of which all would take longer than so many seconds.
-THIN, CERTIFY_SECONDS = 8, 60.0
 
 
 def learn(
@@ -185,7 +178,7 @@ def run_learner(
     for option in (key for key, value in bounds.items() if value is not None):
         raise TacitError(f"{option} is for environments without tables; {game!r} has its own")
     name, chosen = team(learner, params, game.name, game.agents)
-    output = _output(game, chosen, options)
+    output = outputs.REGISTRY.make(chosen.output, game=game, learner=chosen, options=options)
     K, seed = options.most, options.seed
     engine: Engine
     if chosen.exact:
@@ -237,7 +230,7 @@ def _in_environment(
                 adapter, chosen, bounds, episodes=options.most, seed=options.seed, encode=encode, seeding=seeding
             )
         engine.tells_seeding, engine.told = checkpoint is not None, told
-        output = _output(engine.game, chosen, options)
+        output = outputs.REGISTRY.make(chosen.output, game=engine.game, learner=chosen, options=options)
         engine.record = output.record
         try:
             return _conduct(engine, output, name, options, watch, checkpoint)
@@ -252,25 +245,6 @@ def _require_tables(game: Game, needed: str) -> ExactGame:
     if not is_exact(game):
         raise TacitError(f"{needed}, and the game {game.name or brief(game)} has none")
     return game
-
-
-def _output(game: Game, learner: Learner, options: Options) -> Output:
-    made: dict[str, Any] = {
-        "episodes": options.most,
-        "seed": options.seed,
-        "certify": options.certify,
-        "keep": options.keep,
-    }
-    thin = thinning(game, learner, options)
-    output: Output
-    if thin is not None:
-        output = ThinnedOutput(game=game, learner=learner, **made, thin=thin)
-    else:
-        output = outputs.REGISTRY.make(learner.output, game=game, learner=learner, **made)
-    output.target = options.gap
-    if isinstance(output.record, Record) and not options.stops:
-        output.record = record.record(game, options.most)  # pages are taken as they are written
-    return output
 
 
 def _without_certificate(game: Game, output: Output, options: Options) -> list[str]:
@@ -298,15 +272,6 @@ def _clock_notes(ended: str, options: Options) -> list[str]:
     if ended == "memory":
         return ["stopped when memory had no room for more of the record; keep=False leaves it out"]
     return []
-
-
-def thinning(game: Game, learner: Learner, options: Options) -> int | None:
-    """Return how many visits of each stage are kept and certified, or None for all."""
-    if options.visits_per_stage is not None or learner.output != "certified" or not isinstance(game, CountGame):
-        return options.visits_per_stage
-    if options.certify is False or learner.interpreted:
-        return None
-    return THIN if seconds_to_certify(game, options.most * game.horizon) > CERTIFY_SECONDS else None
 
 
 def _conduct(

@@ -8,7 +8,7 @@ from exhaustive import Exhaustive
 
 import tacit
 from tacit.engine.fused import FusedEngine
-from tacit.engine.record import certified_policies, record
+from tacit.engine.observers import record
 from tacit.evaluation.certificate import Certificate, bound, certificate, fixed_deviation, latest
 from tacit.evaluation.certified import certified_bound
 from tacit.learners import REGISTRY
@@ -30,7 +30,7 @@ def learned(
     spec = REGISTRY.make(name, **params)
     cert, kept = certificate(game, spec.equilibrium, choice=choice), record(game, episodes)
     FusedEngine(game, spec, episodes=episodes, seed=seed, certificate=cert, record=kept).advance(episodes)
-    return spec.equilibrium, cert, certified_policies(game, kept, spec.rule)["latest"]
+    return spec.equilibrium, cert, kept.policies(game, spec.rule)["latest"]
 
 
 #: Compiled for three agents; the others are compiled for two, below, and compared with brute force there.

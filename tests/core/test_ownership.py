@@ -208,11 +208,11 @@ def test_what_is_given_away_is_not_copied():
 
 
 def test_a_run_gives_its_record_away(monkeypatch: pytest.MonkeyPatch):
-    from tacit.engine import record
+    from tacit.engine.outputs import recorded
 
     records = []
-    true = record.record
-    monkeypatch.setattr(record, "record", lambda *args: records.append(true(*args)) or records[-1])
+    true = recorded.record
+    monkeypatch.setattr(recorded, "record", lambda *args, **more: records.append(true(*args, **more)) or records[-1])
     run = tacit.learn(tacit.make("good-state", horizon=2), "stage-v-cce", episodes=50)
     policy = run.candidates["average"].policy
     assert isinstance(policy, RecordedPolicy)

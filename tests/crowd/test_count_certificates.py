@@ -114,13 +114,13 @@ def test_a_checkpoint_resumes_to_the_same_bits(thin: int | None, tmp_path: Path)
 
 
 def test_the_decision_to_thin_is_made_beforehand():
+    from tacit.engine.outputs.recorded import visits_per_stage
     from tacit.learners import REGISTRY
-    from tacit.learning import thinning
     from tacit.options import Options
 
     learner = REGISTRY.make("adaptive-v-cce")
     large, small = tacit.make("congestion", agents=1000), tacit.make("congestion", agents=10)
-    assert thinning(large, learner, Options(10**6)) == 8
-    assert thinning(large, learner, Options(100)) is None
-    assert thinning(small, learner, Options(10**5)) is None
-    assert thinning(small, learner, Options(100, visits_per_stage=3)) == 3
+    assert visits_per_stage(large, learner, Options(10**6)) == 8
+    assert visits_per_stage(large, learner, Options(100)) is None
+    assert visits_per_stage(small, learner, Options(10**5)) is None
+    assert visits_per_stage(small, learner, Options(100, visits_per_stage=3)) == 3

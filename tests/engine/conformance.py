@@ -16,7 +16,7 @@ import numpy as np
 import tacit
 from tacit.core.streams import stream
 from tacit.engine.fused import FusedEngine
-from tacit.engine.record import Nothing, record
+from tacit.engine.observers import Nothing, record
 from tacit.evaluation.certificate import certificate
 from tacit.learners import REGISTRY, Learner
 from tacit.learners.spec import world_of

@@ -7,7 +7,7 @@ import pytest
 
 import tacit
 from tacit.engine.choice import choose
-from tacit.engine.outputs.certified import Known
+from tacit.engine.outputs.recorded import Known
 from tacit.engine.run import Gaps
 
 

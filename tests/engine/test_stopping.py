@@ -12,10 +12,11 @@ import pytest
 
 import tacit
 from tacit.core import limits, memory
-from tacit.engine import Advanced, Event, Noted, drive, record
+from tacit.engine import Advanced, Event, Noted, drive, observers
 from tacit.engine.checkpoint import Checkpoint
 from tacit.engine.curve import Curve
 from tacit.engine.outputs import MarkovOutput
+from tacit.options import Options
 
 GAME = tacit.make("good-state", horizon=3)
 
@@ -32,7 +33,7 @@ def average(run: tacit.Run) -> tacit.RecordedPolicy:
 @pytest.fixture
 def small_record(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let records begin with room for seven episodes, so that they have to grow."""
-    monkeypatch.setattr(record, "_FIRST", 7 * record.size_of(GAME, 1))
+    monkeypatch.setattr(observers, "_FIRST", 7 * observers.bytes_of(GAME, 1))
 
 
 @pytest.mark.usefixtures("small_record")
@@ -113,16 +114,16 @@ def test_a_full_memory_ends_a_run_with_what_it_has(monkeypatch: pytest.MonkeyPat
         return 0 if asked["growing"] else free
 
     asked = {"growing": False}
-    before = record.with_room
+    before = observers.Record.more
 
-    def with_room(*given: Any) -> record.Record:
+    def more(*given: Any) -> observers.Record:
         asked["growing"] = given[2] >= 56  # episodes done
         found = before(*given)
         asked["growing"] = False
         return found
 
     monkeypatch.setattr(memory, "available", available)
-    monkeypatch.setattr("tacit.engine.outputs.certified.with_room", with_room)
+    monkeypatch.setattr(observers.Record, "more", more)
     run = learned(gap=0.0)
     assert (run.ended, run.episodes) == ("memory", 56)
     assert run.curve["ended"][-1] == "memory"
@@ -158,7 +159,8 @@ def test_the_sampled_iterate_is_drawn_evenly_wherever_a_run_ends():
     """4000 seeds, 5 iterates: a count is off by 145 or more (5.7 standard deviations) with probability below 1e-7."""
     counts: Counter[int] = Counter()
     for seed in range(4000):
-        output = MarkovOutput(game=GAME, learner=tacit.PGStorm(), episodes=10, seed=seed, certify=False, keep=False)
+        options = Options(10, seed=seed, certify=False, keep=False)
+        output = MarkovOutput(game=GAME, learner=tacit.PGStorm(), options=options)
         now = SimpleNamespace(done=0, gap=np.inf, learner=tacit.PGStorm())
         now.distributions = lambda now=now: [now.done]
         for now.done in range(5):

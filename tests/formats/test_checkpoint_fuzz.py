@@ -10,8 +10,7 @@ import pytest
 from mutations import mutate_arrays, mutate_bytes, write_npz
 
 from tacit.core import archive, memory
-from tacit.engine.checkpoint import Checkpoint
-from tacit.engine.validation import Arrays
+from tacit.engine.checkpoint import Arrays, Checkpoint
 
 
 class Part:

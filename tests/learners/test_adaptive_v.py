@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 import tacit
 from tacit.core import generics
 from tacit.engine.fused import FusedEngine
-from tacit.engine.record import record
+from tacit.engine.observers import record
 from tacit.evaluation.certificate import certificate, latest
 from tacit.learners import AdaptiveV, World
 from tacit.learners.adaptive_v import worth

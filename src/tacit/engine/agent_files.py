@@ -15,8 +15,7 @@ import numpy as np
 from tacit.core import archive, check, streams
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.types import FloatArray
-from tacit.engine.checkpoint import pack, unpack
-from tacit.engine.validation import Arrays, check_alike, check_names, whole_number
+from tacit.engine.checkpoint import Arrays, check_alike, check_names, pack, unpack, whole_number
 from tacit.learners import REGISTRY, Learner
 from tacit.learners.spec import Scale
 

@@ -14,7 +14,7 @@ from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.engine import loop
-from tacit.engine.validation import Arrays, check_equal, check_names, checked, whole_number
+from tacit.engine.checkpoint import Arrays, check_equal, check_names, checked, whole_number
 
 #: What every row of a curve begins with.
 FIRST_COLUMNS = ["episode", "reward", "value", "gap"]

@@ -11,9 +11,9 @@ import numpy as np
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
+from tacit.engine.checkpoint import Arrays, check_names, checked
 from tacit.engine.protocols import Engine
 from tacit.engine.run import Gaps
-from tacit.engine.validation import Arrays, check_names, checked
 from tacit.evaluation import evaluate
 from tacit.evaluation.gradient import Gradient, policy_gradient
 from tacit.games.exact import ExactGame

@@ -13,22 +13,17 @@ from tacit.core import memory, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
-from tacit.engine import loop
-from tacit.engine.checkpoint import pack, unpack
+from tacit.engine import loop, observers
+from tacit.engine.checkpoint import Arrays, check_alike, check_names, check_seconds, pack, unpack
+from tacit.engine.observers import Nothing
 from tacit.engine.protocols import Engine
-from tacit.engine.record import Nothing, Record, Trace, enlarged, so_far, up_to
 from tacit.engine.run import Gaps
-from tacit.engine.sampled_record import SampledRecord, check_sampled, check_schedule
-from tacit.engine.validation import Arrays, check_alike, check_equal, check_names, check_seconds
-from tacit.evaluation.certificate import Certificate
-from tacit.evaluation.thinning import ThinnedCertificate
 from tacit.games.exact import is_exact
 from tacit.games.protocol import Game
 from tacit.games.tables import by_agent
 from tacit.learners import Learner, own_bound
 from tacit.learners.spec import world_of
 from tacit.policies import MarkovPolicy
-from tacit.policies.visits import check_stored
 
 #: Steps in a chunk: its uniform numbers stay within a core's cache.
 CHUNK_STEPS = 16_384
@@ -57,8 +52,8 @@ class FusedEngine(Engine):
         *,
         episodes: int,
         seed: int,
-        certificate: Certificate | ThinnedCertificate | Trace | Nothing = Nothing(),  # noqa: B008
-        record: Record | SampledRecord | Nothing = Nothing(),  # noqa: B008
+        certificate: Any = Nothing(),  # noqa: B008
+        record: Any = Nothing(),  # noqa: B008
     ) -> None:
         self.game, self.learner = game, learner
         self.world = world = world_of(learner, game, episodes=episodes, seed=seed)
@@ -105,58 +100,41 @@ class FusedEngine(Engine):
         return Gaps(kind, upper, source, most=self.world.largest_gap)
 
     def snapshot(self) -> Arrays:
-        """Return the states of learners, certificate, record and generators."""
-        kept = so_far(self.record) if isinstance(self.record, Record) else self.record
+        """Return the states of learners, observers and generators."""
+        watched = (observers.snapshot(own, name) for name, own in self._observers().items())
         return {
-            **pack((self.state, self.certificate, kept)),
+            **pack(self.state, "learner"),
+            **{key: array for own in watched for key, array in own.items()},
             "streams": np.array(json.dumps([stream.bit_generator.state for stream in self._streams])),
             "seconds": np.array(self.seconds),
         }
 
     def check(self, arrays: Arrays, done: int) -> None:
         """Raise unless a snapshot can be of this engine after that many episodes."""
-        kept: Any = self.record
-        if isinstance(self.record, Record):
-            written = arrays.get(".2.visited")
-            if written is None or written.shape[:1] != (done,):  # before room is made for them
-                raise TacitError(f"its record is not of {done} episodes")
-            kept = up_to(enlarged(self.record, done), done)
-        fresh = pack((self.state, self.certificate, kept))
-        check_names(arrays, {*fresh, "streams", "seconds"})
-        game = self.game
+        game, fresh, watched = self.game, pack(self.state, "learner"), self._observers()
         cells = game.horizon * game.states * max(game.actions)
         joint = math.prod(game.actions) if self.learner.central else 0
         most = max(2 * (done + 1) * game.horizon + 2, cells, joint)
+        own = {key: array for key, array in arrays.items() if key.partition(".")[0] not in watched}
+        check_names(own, {*fresh, "streams", "seconds"})
         check_alike(arrays, fresh, most=most)
-        if isinstance(self.certificate, Certificate):
-            check_equal(arrays, ".1.clock", done, (1,))
-        if isinstance(self.certificate, ThinnedCertificate):
-            check_equal(arrays, ".1.inner.clock", done, (1,))
-            check_schedule(arrays, ".1.times", self.certificate.times)
-        if isinstance(kept, SampledRecord):
-            check_equal(arrays, ".2.clock", done, (1,))
-            check_sampled(arrays, ".2", kept, game, done)
-        if isinstance(kept, Record):
-            check_equal(arrays, ".2.clock", done, (1,))
-            if arrays[".2.visited"].max(initial=0) >= game.states:
-                raise TacitError("its record has a state that the game does not have")
-            check_stored(arrays[".2.stored"], game.actions)
+        for name, observer in watched.items():
+            observers.check(observer, arrays, name, game, done, most=most)
         for stream, state in zip(self._streams, json.loads(str(arrays["streams"])), strict=True):
             streams.check_state(stream, state)
         check_seconds(arrays, "seconds")
 
     def restore(self, arrays: Arrays) -> None:
         """Resume from a snapshot that was checked."""
-        unpack((self.state, self.certificate), arrays)
-        if isinstance(self.record, SampledRecord):
-            unpack((None, None, self.record), arrays)
-        if isinstance(self.record, Record):
-            self.record = enlarged(self.record, int(arrays[".2.clock"][0]))
-            self.record.clock[...] = arrays[".2.clock"]
-            unpack((None, None, so_far(self.record)), arrays)
+        unpack(self.state, arrays, "learner")
+        for name, observer in self._observers().items():
+            setattr(self, name, observers.restore(observer, arrays, name))
         for stream, state in zip(self._streams, json.loads(str(arrays["streams"])), strict=True):
             stream.bit_generator.state = state
         self.seconds = float(arrays["seconds"])
+
+    def _observers(self) -> dict[str, Any]:
+        return {"certificate": self.certificate, "record": self.record}
 
     def play(self, draws: FloatArray, returns: FloatArray) -> None:
         """Play with uniform numbers [1 + N, episodes, H] and add what the agents get to `returns` [episodes, N]."""

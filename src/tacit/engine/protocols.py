@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from tacit.core.types import FloatArray
+from tacit.engine.checkpoint import Arrays
 from tacit.engine.curve import Measures
-from tacit.engine.record import Nothing
+from tacit.engine.observers import Nothing
 from tacit.engine.run import Candidate, Gaps
-from tacit.engine.validation import Arrays
 from tacit.games.protocol import Game
 from tacit.learners import Learner, World
 from tacit.policies import MarkovPolicy
@@ -121,7 +121,7 @@ class Result:
 
 
 class Output(Protocol):
-    """What a run yields besides rewards, and how good that is.
+    """What a run yields besides rewards, and how good that is; it is made with `game`, `learner` and `options`.
 
     Attributes
     ----------
@@ -132,8 +132,6 @@ class Output(Protocol):
     certifies : bool
         Whether the gaps that it measures are exact, or bounds that the game's tables prove: only those end a run that
         is to stop at a gap.
-    target : float or None
-        The gap at which the run is to stop: what has it is answered with.
 
     Examples
     --------
@@ -146,7 +144,6 @@ class Output(Protocol):
     certificate: Any = Nothing()
     notes: tuple[str, ...] = ()
     certifies: bool = False
-    target: float | None = None
 
     def look(self, engine: Engine, done: int) -> int | None:
         """See the engine between chunks; return the episode before which it must be seen again, if there is one.

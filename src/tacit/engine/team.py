@@ -20,9 +20,8 @@ from tacit.core.pinned import Pinned, entry, unpinned
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine import loop
 from tacit.engine.agents import Agent, make_agent
-from tacit.engine.checkpoint import pack, unpack
-from tacit.engine.record import write_down
-from tacit.engine.validation import Arrays, check_alike, check_names
+from tacit.engine.checkpoint import Arrays, check_alike, check_names, pack, unpack
+from tacit.engine.observers import write_down
 from tacit.learners import Learner, World
 from tacit.learners.plain import PlainAgent
 from tacit.learners.spec import starting_policy

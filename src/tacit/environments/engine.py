@@ -22,11 +22,11 @@ from tacit.core import memory
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import locked
 from tacit.core.types import FloatArray
+from tacit.engine.checkpoint import Arrays, check_equal, check_names, check_seconds, checked, whole_number
+from tacit.engine.observers import Nothing, Record, capacity, enlarge
 from tacit.engine.protocols import Engine
-from tacit.engine.record import Nothing, Record, enlarged, room_in
 from tacit.engine.run import Gaps
 from tacit.engine.team import APART, BAD_REWARD, BAD_STATE, SAME, Fixed, team_of
-from tacit.engine.validation import Arrays, check_equal, check_names, check_seconds, checked, whole_number
 from tacit.environments import keys
 from tacit.environments.adapters import Environment, floats
 from tacit.environments.bounds import (
@@ -85,7 +85,7 @@ class EnvironmentEngine(Engine):
         self.chunk = episodes
         self.seconds = 0.0
         self.visited: npt.NDArray[np.uint32] | None = None  # [K, H, N]  each agent's own states
-        self._record: Record | Nothing = Nothing()
+        self._record: Any = Nothing()
         self.world = self._known(episodes)
         self.team = team_of(learner, self.world._replace(states=self._room()), seed=seed)
         self.structs = self.team.structs
@@ -136,7 +136,7 @@ class EnvironmentEngine(Engine):
                 raise
             self.failure = error
         self.seconds += time.perf_counter() - began
-        if self.visited is not None and isinstance(self.record, Record):
+        if self.visited is not None:
             self.record.visited[first : self._episode] = self.visited[first : self._episode, :, 0]
         self._tell()
         return np.array(returns).reshape(len(returns), self.game.agents)
@@ -180,7 +180,7 @@ class EnvironmentEngine(Engine):
         check_ended(self.bounds, over)
         self._episode += 1
         if self.visited is not None:
-            self._record.clock[0] = self._episode  # type: ignore[union-attr]
+            self._record.clock[0] = self._episode
         return desk.returns.copy()
 
     def _take(self, h: int, shown: Sequence[Any], paid: Sequence[Any], over: list[bool] | None) -> None:
@@ -225,24 +225,24 @@ class EnvironmentEngine(Engine):
         return wider
 
     @property
-    def record(self) -> Record | Nothing:
+    def record(self) -> Any:
         """What the certified policy is made of, where it is kept."""
         return self._record
 
     @record.setter
-    def record(self, kept: Record | Nothing) -> None:
+    def record(self, kept: Any) -> None:
         if kept is self._record:
             return
         before, self._record = self.visited, kept
         if not isinstance(kept, Record):
             self.visited = None
-        elif before is None or len(before) < room_in(kept):
+        elif before is None or len(before) < capacity(kept):
             shape = (*kept.visited.shape, self.game.agents)
             memory.require(4 * math.prod(shape), "the record of all visits (keep=False leaves it out)")
             self.visited = np.zeros(shape, dtype=np.uint32)
             if before is not None:
                 self.visited[: len(before)] = before
-        self.team.keep(self.visited, kept.stored if isinstance(kept, Record) else None)
+        self.team.keep(self.visited, None if self.visited is None else kept.stored)
 
     def _make_room(self) -> None:
         """See that there is room for all states that an episode may show, where they are numbered as they are met."""
@@ -269,7 +269,7 @@ class EnvironmentEngine(Engine):
 
     def separate(self, rule: str) -> dict[str, Any]:
         """Return the mixtures of each agent's own record, where it is kept."""
-        if self.visited is None or not isinstance(self.record, Record) or not self._episode:
+        if self.visited is None or not self._episode:
             return {}
         visited, stored = self.visited[: self._episode], self.record.stored[: self._episode]
         sizes: dict[str, Any] = {
@@ -300,9 +300,9 @@ class EnvironmentEngine(Engine):
         """Return the agents' states, what they saw, the record, and what the environment has to remember."""
         k = self._episode
         met = [] if self._numbered else [own.met for own in self.observations]
-        kept: Arrays = {} if self.visited is None else {"visited": self.visited[:k]}
-        if isinstance(self.record, Record):
-            kept["stored"] = self.record.stored[:k]
+        kept: Arrays = {}
+        if self.visited is not None:
+            kept = {"visited": self.visited[:k], "stored": self.record.stored[:k]}
         return {
             **{f"team{key}": array for key, array in self.team.snapshot().items()},
             **kept,
@@ -348,7 +348,7 @@ class EnvironmentEngine(Engine):
         met = self._met(str(arrays["met"]), room)
         team = {key.removeprefix("team"): array for key, array in arrays.items() if key.startswith("team")}
         self.team.check(team, room, done)
-        if self.visited is not None and isinstance(self.record, Record):
+        if self.visited is not None:
             visited = checked(arrays, "visited", np.uint32, (done, horizon, N))
             counts = [len(own) for own in met] or [len(own.met) for own in self.observations]
             if (visited.max(axis=(0, 1), initial=0) >= np.maximum(counts, 1)).any():
@@ -375,9 +375,8 @@ class EnvironmentEngine(Engine):
         self.team.restore(team, room)
         self._limit_states()
         self._seen.same = bool(arrays["same"])
-        if isinstance(self.record, Record):
-            self.record = enlarged(self.record, self._episode)
-        if self.visited is not None and isinstance(self.record, Record):
+        if self.visited is not None:
+            self.record = enlarge(self.record, self._episode)
             self.visited[: self._episode] = arrays["visited"]
             self.record.stored[: self._episode] = arrays["stored"]
             self.record.visited[: self._episode] = arrays["visited"][:, :, 0]

@@ -10,11 +10,14 @@ own, and keeps only its own distributions there.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from tacit.core import generics
+from tacit.core.errors import TacitError
 from tacit.core.ownership import locked
 from tacit.core.types import IntArray
 from tacit.evaluation.certificate import Certificate, add_visit, certificate, expectations, take_effect
@@ -31,6 +34,13 @@ class Schedule(NamedTuple):
     kept: IntArray  # [C]  those of them that are kept
     length: IntArray  # [J]  of each stage, as far as the run can get
     most: int  # M
+
+    def check(self, arrays: Mapping[str, npt.NDArray[Any]], name: str, game: Game, done: int) -> None:
+        """Raise unless the stages of a checkpoint are some that the schedule has: they are indices in compiled code."""
+        stage, passed, kept = (arrays[f"{name}.{field}"] for field in ("stage", "passed", "kept"))
+        inside = (stage >= 0) & (stage < len(self.length))
+        if not inside.all() or (passed >= self.length[stage]).any() or (kept > np.minimum(passed, self.most)).any():
+            raise TacitError("its stages are none that this run can have come to")
 
 
 def schedule(game: Game, episodes: int, most: int) -> Schedule:

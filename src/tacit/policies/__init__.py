@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import os
-from collections.abc import Sequence
 from typing import Any
 
-from tacit.core import archive, check
+from tacit.core import archive
 from tacit.core.errors import TacitError, brief
 from tacit.policies import document
 from tacit.policies.deployed import DeployedPart, DeployedPolicy
@@ -67,34 +67,12 @@ def _kind(path: str | os.PathLike[str]) -> str:
     return str(found)
 
 
-# names of the release before -----------------------------------------------------------------------------------------
-
-CertifiedPolicy, CertifiedPart = RecordedPolicy, RecordedPart
-ThinnedPolicy, ThinnedPart = DeployedPolicy, DeployedPart
-
-
-class SampledPolicy(RecordedPolicy):
-    """The old name of `RecordedPolicy.of_stages`."""
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> RecordedPolicy:  # type: ignore[misc]
-        """Make a recorded policy of some visits of each stage."""
-        return RecordedPolicy.of_stages(*args, **kwargs)
-
-
-class SeparatePolicy(RecordedPolicy):
-    """The old name of `RecordedPolicy.of_records`, which takes the records instead of policies made of them."""
-
-    def __new__(cls, each: Sequence[RecordedPolicy]) -> RecordedPolicy:  # type: ignore[misc]
-        """Make a recorded policy in which each agent has its own record."""
-        for i, own in enumerate(check.listed("each", each, "recorded policies, one for each agent")):
-            if not isinstance(own, RecordedPolicy):
-                raise TacitError(f"each[{i}] is {brief(own)}; it must be a recorded policy of one agent")
-        return RecordedPolicy.of_records([own.record for own in each], start=each[0].start if len(each) else "average")
+def __getattr__(name: str) -> Any:
+    """Find the names of the release before."""
+    return getattr(importlib.import_module("tacit.policies._old_names"), name)
 
 
 __all__ = [
-    "CertifiedPart",
-    "CertifiedPolicy",
     "DeployedPart",
     "DeployedPolicy",
     "MarkovPart",
@@ -102,9 +80,5 @@ __all__ = [
     "Part",
     "RecordedPart",
     "RecordedPolicy",
-    "SampledPolicy",
-    "SeparatePolicy",
-    "ThinnedPart",
-    "ThinnedPolicy",
     "load",
 ]

@@ -12,7 +12,7 @@ from tacit.core.records import arrays
 from tacit.core.types import FloatArray
 from tacit.engine import loop
 from tacit.engine.fused import FusedEngine, seats
-from tacit.engine.record import Nothing, record
+from tacit.engine.observers import Nothing, record
 from tacit.evaluation.certificate import certificate
 from tacit.games.protocol import Game
 from tacit.games.tabular import TabularGame

@@ -11,19 +11,20 @@ import numpy as np
 from tacit.core import streams
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
+from tacit.engine.checkpoint import Arrays, check_names, checked, whole_number
 from tacit.engine.choice import choose
 from tacit.engine.curve import Measures
 from tacit.engine.fused import chunk_of
+from tacit.engine.observers import Trace, trace
 from tacit.engine.protocols import Engine, Output, Result
-from tacit.engine.record import Trace, trace
 from tacit.engine.run import Candidate, Gaps
-from tacit.engine.validation import Arrays, check_names, checked, whole_number
 from tacit.evaluation import evaluate, evaluate_iterates, l2_gap, uniform_gap
 from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
 from tacit.games.tabular import TabularGame
 from tacit.learners import Learner
+from tacit.options import Options
 from tacit.policies import MarkovPolicy
 
 #: Up to this many joint actions exact measures are taken while learning unless they are declined; above, only on
@@ -38,22 +39,23 @@ AVERAGE_ALL = 64
 class MarkovOutput(Output):
     """Answers with the last iterate; of exact ascent, which costs nothing to measure, with the best that was seen."""
 
-    def __init__(
-        self, *, game: Game, learner: Learner, episodes: int, seed: int, certify: bool | None, keep: bool
-    ) -> None:
-        self.game = game
+    def __init__(self, *, game: Game, learner: Learner, options: Options) -> None:
+        if options.visits_per_stage is not None:
+            raise TacitError("visits_per_stage is for learners of recorded policies; leave it out")
+        self.game, self.options, certify = game, options, options.certify
         self._tables = tables_to_measure(game, True if learner.exact and certify is None else certify)
         self._final = game if is_exact(game) and certify is not False else None
         self._keeps_best = learner.exact
         self.certifies = self._tables is not None
-        self._sampling, self._sampled_at = streams.stream(seed, streams.OUTPUT), 0
+        self._sampling, self._sampled_at = streams.stream(options.seed, streams.OUTPUT), 0
         self._sampled: list[FloatArray] | None = None
         self._best: list[FloatArray] | None = None
         self._best_gap = math.inf
         self._sum, self._count = np.zeros(3), 0  # of value, gap and L² gap, over the iterates averaged
+        self._trace: Trace | None = None
         self._averages_all = self._tables is not None and not learner.interpreted and _size(self._tables) <= AVERAGE_ALL
         if self._averages_all and not learner.exact:
-            self.certificate = trace(game, chunk_of(game.horizon))
+            self.certificate = self._trace = trace(game, chunk_of(game.horizon))
 
     def look(self, engine: Engine, done: int) -> int | None:
         """Keep the iterate that is about to be played if it is the sampled one, or the best so far; average it."""
@@ -101,7 +103,7 @@ class MarkovOutput(Output):
         candidates["best"] = exact_candidate(self._final, best)
         if self._final is None:
             return Result(last, candidates, "best", sampled)
-        chosen = choose(candidates, functools.partial(uniform_gap, self._final), target=self.target)
+        chosen = choose(candidates, functools.partial(uniform_gap, self._final), target=self.options.gap)
         return Result(last, candidates, chosen, sampled)
 
     def snapshot(self) -> Arrays:
@@ -146,9 +148,9 @@ class MarkovOutput(Output):
 
     def _take_in(self) -> None:
         """Average the iterates of the chunk that was played, where all of them are."""
-        if isinstance(self.certificate, Trace):
-            self._average(self.certificate.table[: int(self.certificate.clock[0])])
-            self.certificate.clock[0] = 0
+        if self._trace is not None:
+            self._average(self._trace.table[: int(self._trace.rows[0])])
+            self._trace.rows[0] = 0
 
     def _average(self, table: FloatArray) -> None:
         if isinstance(self._tables, TabularGame) and len(table):

@@ -1,59 +1,94 @@
-"""The output of V-learning: a certified policy, and the exact certificate that bounds its gap."""
+"""The output of V-learning: a recorded policy, and the exact certificate that bounds its gap.
+
+Record and certificate look at every visit or, where that is too much, at M visits of each stage: the policy that is
+made of those is another, with a certificate of its own that is as exact.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tacit.core.types import FloatArray
+from tacit.core.types import FloatArray, IntArray
+from tacit.engine.checkpoint import Arrays, check_names
 from tacit.engine.choice import choose
 from tacit.engine.curve import Measures
 from tacit.engine.fused import FusedEngine
+from tacit.engine.observers import Nothing, capacity, record, stage_record
 from tacit.engine.outputs.markov import tables_to_measure
 from tacit.engine.protocols import Engine, Output, Result
-from tacit.engine.record import Nothing, Record, certified_policies, growing_record, room_in, with_room
 from tacit.engine.run import Candidate, Gaps
-from tacit.engine.validation import Arrays, check_names
 from tacit.evaluation import evaluate, uniform_gap
 from tacit.evaluation.certificate import Certificate, bound, bound_source, certificate, fixed_deviation, latest
-from tacit.games.exact import ExactGame
+from tacit.evaluation.seats import seconds_to_certify, told_cost
+from tacit.evaluation.thinning import thinned_certificate, visits_to_certify
+from tacit.games.count import CountGame
+from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
 from tacit.games.tabular import TabularGame
 from tacit.learners import Learner
+from tacit.options import Options
 from tacit.policies import MarkovPolicy
 
 #: How the certificate is read for the policies that begin in any episode, or with what the last one left behind.
 READINGS = {"average": bound, "latest": latest}
 
+#: Visits of each stage that are certified in a counting game of which all would take longer than so many seconds.
+VISITS, CERTIFY_SECONDS = 8, 60.0
 
-class CertifiedOutput(Output):
-    """For learners whose guarantee is about a certified policy.
+
+class RecordedOutput(Output):
+    """For learners whose guarantee is about a recorded policy.
 
     Candidates are "average", the policy of [Mao2022, Alg. 2]; "latest", the same beginning with what the last episode
     left behind; and "last", the last iterate. `choose` takes one of them; without tables nobody knows their gaps, and
     it is the paper's.
     """
 
-    def __init__(
-        self, *, game: Game, learner: Learner, episodes: int, seed: int, certify: bool | None, keep: bool
-    ) -> None:
-        self.game, self.learner, self.episodes, self.seed = game, learner, episodes, seed
-        self.tables = tables_to_measure(game, certify)
-        self.certificate = Nothing() if self.tables is None else certificate(self.tables, learner.equilibrium)
-        self.record = growing_record(game, episodes) if keep else Nothing()
+    def __init__(self, *, game: Game, learner: Learner, options: Options) -> None:
+        self.game, self.learner, self.options = game, learner, options
+        self.visits = visits_per_stage(game, learner, options)  # of each stage; None for all
+        if self.visits is None:
+            self.tables = tables_to_measure(game, options.certify)
+            self.notes = _cost(game, self.tables, options.certify)
+        else:
+            self.tables = game if is_exact(game) and options.certify is not False else None
+            self.notes = self._cost_of_some()
         self.certifies = self.tables is not None
-        self.notes = _cost(game, self.tables, certify)
+        self.certificate = Nothing() if self.tables is None else self.make_certificate(self.tables)
+        if not options.keep:
+            self.record = Nothing()
+        elif self.visits is None:
+            self.record = record(game, options.most, grows=options.stops)
+        else:
+            self.record = stage_record(game, options.most, self.visits)
+
+    def make_certificate(self, tables: ExactGame, choice: IntArray | None = None) -> Any:
+        """Make the certificate of a run, with fixed deviations where they are given."""
+        kind = self.learner.equilibrium
+        if self.visits is None:
+            return certificate(tables, kind, choice=choice)
+        return thinned_certificate(tables, kind, self.options.most, self.visits, choice=choice)
+
+    def _cost_of_some(self) -> tuple[str, ...]:
+        assert self.visits is not None
+        steps = self.options.most * self.game.horizon
+        visits = min(visits_to_certify(self.game, self.options.most, self.visits), steps)
+        told = f"{self.visits} visits of each stage are kept, at most {visits:,} of {steps:,}"
+        if isinstance(self.tables, CountGame):
+            told += f"; their certificate takes {told_cost(self.tables, visits)}"
+        return (told,)
 
     def look(self, engine: Engine, done: int) -> int | None:
-        """Make room in the record, which watches the loop itself; return for how many episodes it has room."""
-        if not isinstance(engine.record, Record):
+        """See that the record has capacity for the next episodes; return for how many it has."""
+        if not hasattr(engine.record, "more"):
             return None
-        engine.record = with_room(engine.record, self.game, done, self.episodes)
-        return room_in(engine.record)
+        engine.record = engine.record.more(self.game, done, self.options.most)
+        return capacity(engine.record)
 
     def measure(self, engine: Engine, done: int) -> Measures:
         """Return the best candidate's values and gaps, where they are known, and the largest gap of each candidate."""
@@ -77,18 +112,22 @@ class CertifiedOutput(Output):
         else:
             known = self._known(self.tables, engine, done, last=last)
             chosen = self._choose(known)
-        held: dict[str, Any] = {**self._certified(engine.record), "last": last}
+        kept = engine.record
+        held: dict[str, Any] = {"last": last}
+        if hasattr(kept, "policies"):
+            held |= kept.policies(self.game, self.learner.rule)
         return Result(last, {name: Candidate(held.get(name), one) for name, one in known.items()}, chosen)
 
     def _choose(self, known: Mapping[str, Known]) -> str:
         assert self.tables is not None
-        return choose(known, functools.partial(uniform_gap, self.tables), target=self.target)
+        return choose(known, functools.partial(uniform_gap, self.tables), target=self.options.gap)
 
     def _unproven(self, engine: Engine, done: int) -> dict[str, Known]:
-        """Return what is known of each candidate without tables: what the agents say of the average."""
+        """Return what is known of each candidate without tables: what the agents say of the average of all visits."""
         kind, unknown = self.learner.equilibrium, np.full(self.game.agents, np.nan)
         nothing = Known(Gaps(kind, unknown, "none"), None)
-        return {"average": Known(engine.own_bounds(kind, done), None), "latest": nothing, "last": nothing}
+        average = nothing if self.visits is not None else Known(engine.own_bounds(kind, done), None)
+        return {"average": average, "latest": nothing, "last": nothing}
 
     def _known(self, tables: ExactGame, engine: Engine, done: int, *, last: MarkovPolicy | None) -> dict[str, Known]:
         """Return what is known of each candidate: a product policy's nash gaps are its cce and its ce gaps."""
@@ -96,8 +135,8 @@ class CertifiedOutput(Output):
         source = bound_source(tables)
         found = {}
         for name, read in READINGS.items():
-            values, gaps = read(tables, self._readable())
-            replay = self._replay(tables, done, name)
+            values, gaps = read(tables, readable(self.certificate))
+            replay = Replay(self, done, name)
             found[name] = Known(Gaps(kind, np.maximum(gaps, 0.0), source, replay, most=most), values)
         if last is None:
             return found
@@ -106,20 +145,9 @@ class CertifiedOutput(Output):
 
     def _measures_last(self, engine: Engine) -> MarkovPolicy | None:
         """Return the last iterate where it is measured in every row of the curve."""
+        if self.visits is not None and isinstance(self.tables, CountGame):
+            return None  # it takes its time
         return engine.policy(engine.distributions())
-
-    def _readable(self) -> Certificate:
-        """Return the certificate that bounds are read from."""
-        held: Certificate = self.certificate
-        return held
-
-    def _replay(self, tables: ExactGame, done: int, name: str) -> Callable[[], FloatArray]:
-        """Return what computes the lower bounds of a candidate."""
-        return Replay(tables, self.learner, self.episodes, self.seed, done, self.certificate, name)
-
-    def _certified(self, kept: object) -> Mapping[str, Any]:
-        """Return the certified policies that the record holds."""
-        return certified_policies(self.game, kept, self.learner.rule) if isinstance(kept, Record) else {}
 
     def snapshot(self) -> Arrays:
         """Nothing: certificate and record belong to the engine."""
@@ -166,22 +194,36 @@ class Known:
         return self.gaps, self.values
 
 
+def readable(held: Any) -> Certificate:
+    """Return the certificate that bounds are read from: that of some visits holds one of all that it is shown."""
+    found: Certificate = getattr(held, "inner", held)
+    return found
+
+
+def visits_per_stage(game: Game, learner: Learner, options: Options) -> int | None:
+    """Return how many visits of each stage are kept and certified, or None for all."""
+    if options.visits_per_stage is not None or not isinstance(game, CountGame):
+        return options.visits_per_stage
+    if options.certify is False or learner.interpreted:
+        return None
+    return VISITS if seconds_to_certify(game, options.most * game.horizon) > CERTIFY_SECONDS else None
+
+
 @dataclass(frozen=True)
 class Replay:
     """The same run once more, with one fixed deviation for each agent: the lower bounds on the gaps."""
 
-    game: ExactGame
-    learner: Learner
-    episodes: int  # that the run was to have
-    seed: int
+    output: RecordedOutput
     done: int
-    certificate: Certificate
     start: str  # of the policy: "average" or "latest"
 
     def __call__(self) -> FloatArray:
         """Return the lower bounds [N]."""
-        choice = fixed_deviation(self.game, self.certificate, latest=self.start == "latest")
-        fixed = certificate(self.game, self.learner.equilibrium, choice=choice)
-        engine = FusedEngine(self.game, self.learner, episodes=self.episodes, seed=self.seed, certificate=fixed)
+        out = self.output
+        tables = out.tables
+        assert tables is not None
+        choice = fixed_deviation(tables, readable(out.certificate), latest=self.start == "latest")
+        fixed = out.make_certificate(tables, choice)
+        engine = FusedEngine(tables, out.learner, episodes=out.options.most, seed=out.options.seed, certificate=fixed)
         engine.advance(self.done)
-        return READINGS[self.start](self.game, fixed).gaps
+        return READINGS[self.start](tables, readable(fixed)).gaps
