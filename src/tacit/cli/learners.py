@@ -56,7 +56,7 @@ def _table(row: Mapping[str, Any]) -> Table:
 def _rows(registry: Registry[Any]) -> list[dict[str, Any]]:
     rows = []
     for name in registry:
-        parameters, words = registry.parameters(name), described(registry.factory(name))
+        parameters, words = registry.parameters(name), describe(registry.factory(name))
         rows.append(
             {
                 "name": name,
@@ -68,7 +68,7 @@ def _rows(registry: Registry[Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def described(factory: Callable[..., Any]) -> dict[str, str]:
+def describe(factory: Callable[..., Any]) -> dict[str, str]:
     """Return what docstrings say of the parameters: of a class and its bases, or of the class that a function makes."""
     made = factory if isinstance(factory, type) else _made(factory)
     sources: list[Any] = [*reversed(inspect.getmro(made)), factory]

@@ -255,7 +255,7 @@ def _print(results: Results, summaries: list[dict[str, Any]], place: str | None)
         out.print(f"stored in {place}", soft_wrap=True)
 
 
-def _stopped(summary: dict[str, Any]) -> str:
+def _what_stopped(summary: dict[str, Any]) -> str:
     """Say what ended the runs, where they were to stop at a gap or after a time."""
     limits = summary["limits"]
     if limits["gap"] is None and limits["seconds"] is None:
@@ -286,7 +286,7 @@ def _print_one(out: Any, summary: dict[str, Any], outcomes: list[Outcome]) -> No
         least = min(one.episodes for one in outcomes)
         of = "" if outcomes[0].spec.open else f" of {summary['episodes']}"
         out.print(f"interrupted: each run holds at least {least}{of} episodes")
-    stopped = _stopped(summary)
+    stopped = _what_stopped(summary)
     if stopped:
         out.print(stopped, soft_wrap=True)
     low, high = reward["ci95"]

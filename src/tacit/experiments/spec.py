@@ -192,12 +192,12 @@ def _specs(what: str, given: object, kind: type[Spec]) -> tuple[Spec, ...]:
     found: list[Spec] = []
     for k, one in enumerate(entries):
         if not isinstance(one, kind | str):
-            raise TacitError(f"{what}[{k}] is {brief(one)}; it must be {_wanted(one, kind)}")
+            raise TacitError(f"{what}[{k}] is {brief(one)}; it must be {_what_fits(one, kind)}")
         found.append(kind(one) if isinstance(one, str) else one)
     return tuple(found)
 
 
-def _wanted(one: object, kind: type[Any]) -> str:
+def _what_fits(one: object, kind: type[Any]) -> str:
     if kind is LearnerSpec:
         return 'a learner\'s name, or LearnerSpec(name, params), e.g. LearnerSpec("npg", {"eta": 0.1})'
     told = 'a game\'s name, or GameSpec(name, params), e.g. GameSpec("good-state", {"horizon": 5})'

@@ -19,7 +19,7 @@ from tacit.experiments.trials import SHARE
 from tacit.figures.curves import (
     BANDS,
     Series,
-    aligned,
+    align,
     band_words,
     draw_series,
     episode_axis,
@@ -117,16 +117,14 @@ def _series(
         if not all(own in names for names in known):
             return []
         lines = {**style, "linestyle": _DASHED.get(sure, style["linestyle"])}
-        return [
-            Series(f"{group.learner}{told}" if told else "", *aligned(curves, own), lines, positive="gap" in column)
-        ]
+        return [Series(f"{group.learner}{told}" if told else "", *align(curves, own), lines, positive="gap" in column)]
     found = []
     for k, i in enumerate(agents):
         if not all(f"{column}_{i}" in names for names in known):
             raise TacitError(f"agents has {brief(i)}; {group.learner} on {group.game} has no column {column}_{i}")
         lines = {**style, "linestyle": ("-", "--", ":", "-.")[k % 4]}
         label = f"{group.learner}, agent {i}{told}"
-        found.append(Series(label, *aligned(curves, f"{column}_{i}"), lines, positive=column == "gap"))
+        found.append(Series(label, *align(curves, f"{column}_{i}"), lines, positive=column == "gap"))
     return found
 
 
