@@ -11,8 +11,8 @@ import numpy as np
 from tacit.core import streams
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
+from tacit.engine.answers import choose
 from tacit.engine.checkpoint import Arrays, check_names, checked, whole_number
-from tacit.engine.choice import choose
 from tacit.engine.curve import Measures
 from tacit.engine.fused import chunk_of
 from tacit.engine.observers import Trace, trace

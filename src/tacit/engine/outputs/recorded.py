@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from tacit.core.types import FloatArray, IntArray
+from tacit.engine.answers import choose
 from tacit.engine.checkpoint import Arrays, check_names
-from tacit.engine.choice import choose
 from tacit.engine.curve import Measures
 from tacit.engine.fused import FusedEngine
 from tacit.engine.observers import Nothing, capacity, record, stage_record
