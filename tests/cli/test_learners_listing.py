@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tacit.cli.learners import describe
+from tacit.cli.listing import describe
 from tacit.cli.main import main
 from tacit.learners import REGISTRY, StageV
 
