@@ -31,6 +31,8 @@ from tacit.environments.players import Deviation
 from tacit.environments.training import Model
 from tacit.policies import MarkovPolicy
 
+__all__ = ["Exploitation", "PlayedEvaluation", "evaluate_by_play", "exploit_by_play"]
+
 
 @dataclass(frozen=True, eq=False)
 class PlayedEvaluation:
@@ -307,9 +309,6 @@ def _confidence(value: object) -> float:
     if not 0 < found < 1:
         raise TacitError(f"confidence is {found:g}; it must lie between 0 and 1, e.g. 0.95")
     return found
-
-
-__all__ = ["Exploitation", "PlayedEvaluation", "evaluate_by_play", "exploit_by_play"]
 
 
 def interval(samples: FloatArray, confidence: float, low: float, high: float) -> tuple[FloatArray, FloatArray]:

@@ -26,6 +26,8 @@ from tacit.experiments import store
 from tacit.experiments.outcome import Outcome
 from tacit.experiments.plan import RunSpec
 
+LOCK = ".lock"
+
 
 class RunDirectory:
     """Holds a run's directory, writes its curve as it comes, and stores what the run ends with."""
@@ -139,9 +141,6 @@ def _line(row: Any) -> str:
     """Write a row as JSON; what was not measured is null."""
     plain = {name: x if isinstance(x, str) or math.isfinite(x) else None for name, x in row.items()}
     return json.dumps({**plain, "episode": int(row["episode"])}) + "\n"
-
-
-LOCK = ".lock"
 
 
 def make_directory(path: Path) -> None:
