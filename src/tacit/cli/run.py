@@ -14,6 +14,7 @@ from tacit.cli.progress import progress_on_stderr
 from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.core.table import few_numbers
+from tacit.games.tabular import count
 from tacit.options import Options
 
 if TYPE_CHECKING:
@@ -281,7 +282,7 @@ def _what_stopped(summary: dict[str, Any]) -> str:
 
 def _print_one(out: Any, summary: dict[str, Any], outcomes: list[Outcome]) -> None:
     reward, gap = summary["reward"], summary["gap"]
-    seeds = "1 seed" if summary["seeds"] == 1 else f"{summary['seeds']} seeds"
+    seeds = count(summary["seeds"], "seed")
     if any(one.interrupted for one in outcomes):
         least = min(one.episodes for one in outcomes)
         of = "" if outcomes[0].spec.open else f" of {summary['episodes']}"

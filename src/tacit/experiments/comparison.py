@@ -15,7 +15,7 @@ from tacit.core.table import Document, Table
 from tacit.evaluation import uniform_gap
 from tacit.experiments.progress import Progress
 from tacit.experiments.trials import Budget, Entry, Trial, budget, certifiable, run_trials, seed_list
-from tacit.games.tabular import TabularGame
+from tacit.games.tabular import TabularGame, count
 from tacit.learners import REGISTRY
 from tacit.learners.teams import resolved
 
@@ -155,7 +155,7 @@ class Comparison:
 
     def _notes(self) -> list[str]:
         """Return what is said above the table, and below it."""
-        seeds = "1 seed" if self.seeds == 1 else f"{self.seeds} seeds"
+        seeds = count(self.seeds, "seed")
         lines = [f"{self.game!r}: {self.budget} a run, {seeds}; gap of uniform play {self.uniform_gap:.4g}"]
         if self.budget.episodes is None:
             lines.append("stopped by the clock: on another machine the numbers differ")
