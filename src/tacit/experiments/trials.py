@@ -22,6 +22,7 @@ from tacit.engine.outputs.markov import CERTIFY_JOINT_ACTIONS
 from tacit.environments.adapters import is_environment
 from tacit.experiments.dispatch import Batch, run_all
 from tacit.experiments.progress import Progress
+from tacit.games.exact import is_exact
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.tabular import TabularGame
 from tacit.learners.teams import resolved
@@ -123,16 +124,16 @@ def certifiable(game: Any, certify: bool | None) -> TabularGame:
     """Return the game if gaps in it can be certified, and say why not otherwise."""
     if certify is not None and not check.flag("certify", certify):
         raise TacitError("certify is False; learners are ranked by certified gaps, so leave it out")
-    if not isinstance(game, TabularGame) and is_environment(game) and has_table(game):
+    if not is_exact(game) and is_environment(game) and has_table(game):
         game = from_gymnasium(game)
-    if not isinstance(game, TabularGame):
+    if not is_exact(game) or game.anonymous:
         raise TacitError(f"{brief(game)} has no tables, so there is no certified gap by which learners can be ranked")
     if game.joint_actions > CERTIFY_JOINT_ACTIONS and not certify:
         raise TacitError(
             f"{game!r} has {game.joint_actions:,} joint actions; above {CERTIFY_JOINT_ACTIONS:,} gaps are certified "
             f"only on request, since that is slow: certify=True, or --certify yes"
         )
-    return game
+    return game.tabular()
 
 
 def run_trials(
