@@ -32,12 +32,18 @@ def see(game, mu, copies, number, h, s):
         for a in range(len(game.reward_statistic)):
             pays = pays or game.reward_statistic[a] == q
         if moves or pays:
-            for d in range(number):
-                for k in range(game.different[q]):
-                    game.chance[d, k] = 0.0
-                for a in range(game.scores.shape[1]):
-                    game.chance[d, game.group[q, a]] += mu[d, a]
+            add_chances(game, mu, number, q)
             leave_one_out(game, copies, number, h, s, q, pays, moves)
+
+
+@generics.apart
+def add_chances(game, mu, number, q):
+    """Write each agent's distribution over the different scores of a statistic."""
+    for d in range(number):
+        for k in range(game.different[q]):
+            game.chance[d, k] = 0.0
+        for a in range(game.scores.shape[1]):
+            game.chance[d, game.group[q, a]] += mu[d, a]
 
 
 @generics.apart
@@ -164,7 +170,7 @@ def dot(one, other):
     return (a + b) + (c + d)
 
 
-def faced(game, mu, copies, number, h, states, reward, next_state):
+def face(game, mu, copies, number, h, states, reward, next_state):
     """Write what each of `number[k]` distributions `mu[k]` faces at step h in the states[k], for all k."""
     for k in range(len(states)):
         see(game, mu[k], copies[k], number[k], h, states[k])
@@ -173,3 +179,21 @@ def faced(game, mu, copies, number, h, states, reward, next_state):
                 reward[k, d, a] = game.own_reward[d, a]
                 for t in range(next_state.shape[3]):
                     next_state[k, d, a, t] = game.own_next[d, a, t]
+
+
+def lead(game, mu, h, states, next_state):
+    """Write where it leads at step h in the states[k] that the agents play mu[k] [N, A], for all k."""
+    q = game.transition_statistic
+    sums, span = game.sums[0], game.span[0]
+    for k in range(len(states)):
+        add_chances(game, mu[k], len(mu[k]), q)
+        sums[0, 0] = 1.0
+        span[0] = 0
+        span[1] = 0
+        span[2] = 0
+        for d in range(len(mu[k])):
+            join(sums, span, game.chance[d], game.steps[q], game.different[q])
+        total = sums[span[2], span[0] : span[1] + 1]
+        for t in range(game.states):
+            table = game.transition[h * game.transition_stride + states[k], t, span[0] : span[1] + 1]
+            next_state[k, t] = dot(total, table)
