@@ -134,7 +134,7 @@ def _episode(player: Player) -> bool:
 
     while not player.over:
         _show_place(player)
-        action = _asked(player)
+        action = _ask(player)
         if action is None:
             return False
         _tell_turn(player, player.act(action))
@@ -181,7 +181,7 @@ def _show_place(player: Player) -> None:
         _say(f"  the signal tells you: {action_names(game, i)[player.told]}")
 
 
-def _asked(player: Player) -> int | None:
+def _ask(player: Player) -> int | None:
     """Ask for an action until there is one; None where the person ends it."""
     from tacit.games.showing import action_names
 
