@@ -66,7 +66,12 @@ def write(target: str | os.PathLike[str], arrays: Mapping[str, npt.ArrayLike], *
     ):
         for key, value in arrays.items():
             with whole.open(f"{key}.npy", "w", force_zip64=True) as member:
-                np.lib.format.write_array(member, np.asarray(value), allow_pickle=False)
+                np.lib.format.write_array(member, _plain(np.asarray(value)), allow_pickle=False)
+
+
+def _plain(array: Array) -> Array:
+    """Return an array whose type says nothing but what its numbers are: files hold no more."""
+    return array if array.dtype.metadata is None else array.view(array.dtype.str)
 
 
 def read(

@@ -1,6 +1,6 @@
 """Runs on a game in hand: the same learner over many seeds, and trials, whose only purpose is to be compared.
 
-A trial is a learner and a seed for a budget, judged by its best policy. The judge is a proof: the exact gap of a Markov
+A trial is a learner and a seed for a budget, judged by its policy. The judge is a proof: the exact gap of a Markov
 policy, or the certificate of a recorded one. So a game that is too large to certify is refused.
 """
 
@@ -22,17 +22,15 @@ from tacit.engine.outputs.markov import CERTIFY_JOINT_ACTIONS
 from tacit.environments.adapters import is_environment
 from tacit.experiments.dispatch import Batch, run_all
 from tacit.experiments.progress import Progress
+from tacit.games.exact import is_exact
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.tabular import TabularGame
 from tacit.learners.teams import resolved
 from tacit.learning import run_learner
-from tacit.options import Options
+from tacit.options import FIELDS, Options
 
 #: A run has arrived when its gap is at most this share of the gap of uniform play.
 SHARE = 0.1
-
-#: Columns of a curve that have the gaps of candidates.
-_GAPS = ("gap", "gap_average", "gap_latest", "gap_best", "gap_last")
 
 
 @dataclass(frozen=True)
@@ -70,7 +68,7 @@ class Entry:
     Attributes
     ----------
     candidate : str
-        Which of the run's candidates is the best; the gap is of that one.
+        Which of the run's candidates is its policy; the gap is of that one.
     gap : float
         Its exact gap or certificate, the largest of all agents.
     kind, source : str
@@ -84,7 +82,7 @@ class Entry:
     learns_from : str
         "own play", "joint play" (one learner for all agents) or "tables" (exact gradients: episodes are iterations).
     curve : structured array
-        `episode` and `gap`, of the best candidate at the time.
+        `episode` and `gap`, of what would have been the policy then.
     """
 
     trial: Trial
@@ -123,16 +121,16 @@ def certifiable(game: Any, certify: bool | None) -> TabularGame:
     """Return the game if gaps in it can be certified, and say why not otherwise."""
     if certify is not None and not check.flag("certify", certify):
         raise TacitError("certify is False; learners are ranked by certified gaps, so leave it out")
-    if not isinstance(game, TabularGame) and is_environment(game) and has_table(game):
+    if not is_exact(game) and is_environment(game) and has_table(game):
         game = from_gymnasium(game)
-    if not isinstance(game, TabularGame):
+    if not is_exact(game) or game.anonymous:
         raise TacitError(f"{brief(game)} has no tables, so there is no certified gap by which learners can be ranked")
     if game.joint_actions > CERTIFY_JOINT_ACTIONS and not certify:
         raise TacitError(
             f"{game!r} has {game.joint_actions:,} joint actions; above {CERTIFY_JOINT_ACTIONS:,} gaps are certified "
             f"only on request, since that is slow: certify=True, or --certify yes"
         )
-    return game
+    return game.tabular()
 
 
 def run_trials(
@@ -190,19 +188,17 @@ def _judge(
 
 
 def entry(run: Run, trial: Trial, even: float, learns_from: str) -> Entry:
-    """Judge a run by its best candidate."""
-    proven = {key: one for key, one in run.candidates.items() if one.gaps.source in ("exact", "certificate")}
-    if not proven:
+    """Judge a run by its policy."""
+    best = run.candidates[run.chosen]
+    if best.gaps.source not in ("exact", "certificate"):
         raise TacitError(f"{trial.label} has no certified gap")
-    name = min(proven, key=lambda key: proven[key].gap)
-    best = proven[name]
-    gaps = np.min([run.curve[key] for key in _GAPS if key in (run.curve.dtype.names or ())], axis=0)
-    gaps[-1] = min(gaps[-1], best.gap)
+    gaps = np.fmin.accumulate(run.curve["gap"]) if "best" in run.candidates else run.curve["gap"].copy()
+    gaps[-1] = best.gap
     curve = table([{"episode": k, "gap": gap} for k, gap in zip(run.curve["episode"].tolist(), gaps, strict=True)])
     values = best.values if best.values is not None else np.full(run.game.agents, np.nan)
     return Entry(
         trial=trial,
-        candidate=name,
+        candidate=run.chosen,
         gap=best.gap,
         kind=best.gaps.kind,
         source=best.gaps.source,
@@ -229,16 +225,7 @@ def arrival(episodes: npt.NDArray[Any], gaps: npt.NDArray[Any], small: float) ->
 
 
 def learn_seeds(
-    game: Any,
-    learner: Any,
-    *,
-    episodes: int,
-    seeds: Sequence[int],
-    workers: int | None = None,
-    certify: bool | None = None,
-    keep: bool = True,
-    points: int = 100,
-    **params: Any,
+    game: Any, learner: Any, *, seeds: Sequence[int], workers: int | None = None, **given: Any
 ) -> list[Run]:
     """Learn with each seed, as `tacit.learn` does; Ctrl-C keeps what was done of the runs that had begun.
 
@@ -246,14 +233,11 @@ def learn_seeds(
     ----------
     game, learner
         As for `tacit.learn`.
-    episodes : int
     seeds : sequence of int
     workers : int, optional
         Runs at once; the number of cores if not given.
-    certify, keep, points
-        As for `tacit.learn`.
-    **params
-        Parameters of the learner.
+    **given
+        Options as for `tacit.learn` (episodes, gap, …), and parameters of the learner.
 
     Returns
     -------
@@ -268,8 +252,9 @@ def learn_seeds(
     """
     if not len(seeds):
         raise TacitError("seeds is empty; there must be at least one")
-    items = [Options(episodes, seed, points, keep, certify) for seed in seeds]
-    batch = run_all(partial(_learn, game, learner, params), items, workers=workers)
+    options = {key: given.pop(key) for key in FIELDS if key in given}
+    items = [Options(**options, seed=seed) for seed in seeds]
+    batch = run_all(partial(_learn, game, learner, given), items, workers=workers)
     for failure in batch.failed.values():
         raise failure.error
     if not batch.done:

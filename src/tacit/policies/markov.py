@@ -126,9 +126,8 @@ class MarkovPolicy(Showable):
 
     def at(self, h: int) -> tuple[FloatArray, ...]:
         """Return the distributions of step h: [S, A_i] for each agent, or one [S, A_1, …, A_N]."""
-        if self.steps > 1:
-            check.integer("h", h, least=0, most=self.steps - 1)
-        return tuple(own[h if self.steps > 1 else 0] for own in self.probs)
+        step = check.integer("h", h, least=0, most=self.steps - 1) if self.steps > 1 else 0
+        return tuple([own[step] for own in self.probs])
 
     def joint(self, h: int) -> FloatArray:
         """Return the joint distribution of step h, [S, A_1, …, A_N]."""
