@@ -24,6 +24,7 @@ from tacit.experiments.dispatch import Batch, run_all
 from tacit.experiments.progress import Progress
 from tacit.games.exact import is_exact
 from tacit.games.gymnasium import from_gymnasium, has_table
+from tacit.games.protocol import is_game
 from tacit.games.tabular import TabularGame
 from tacit.learners.teams import resolved
 from tacit.learning import run_learner
@@ -123,6 +124,8 @@ def certifiable(game: Any, certify: bool | None) -> TabularGame:
         raise TacitError("certify is False; learners are ranked by certified gaps, so leave it out")
     if not is_exact(game) and is_environment(game) and has_table(game):
         game = from_gymnasium(game)
+    if not is_game(game) and not is_environment(game):
+        raise TacitError(f"game is {brief(game)}; it must be a TabularGame, as from tacit.make or tacit.load")
     if not is_exact(game) or game.anonymous:
         raise TacitError(f"{brief(game)} has no tables, so there is no certified gap by which learners can be ranked")
     if game.joint_actions > CERTIFY_JOINT_ACTIONS and not certify:
