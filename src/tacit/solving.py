@@ -1,4 +1,4 @@
-"""`tacit.solve`: exactly where that is possible, otherwise learned with full information and evaluated exactly."""
+"""`tacit.solve`: exactly where that is possible, otherwise by sweeps with full information, and an exact gap."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from tacit.core import check
 from tacit.core.errors import TacitError
-from tacit.evaluation.gaps import evaluate
+from tacit.evaluation.cost import in_words
+from tacit.evaluation.gaps import Evaluation, evaluate, uniform_gap
 from tacit.evaluation.objectives import OBJECTIVES, RULES, checked
 from tacit.evaluation.solve import CONCEPTS, NoExactNash, Solution
 from tacit.evaluation.solve import solve as exactly
+from tacit.evaluation.sweeps import Sweeps
+from tacit.evaluation.values import policy_values
 from tacit.games.exact import ExactGame, check_exact
 from tacit.policies.markov import MarkovPolicy
 
@@ -22,8 +23,17 @@ LP_NUMBERS, JOINT = 3_000_000, 200_000
 
 METHODS = ("auto", "exact", "learn")
 
-#: Seconds between two lines of progress.
-_EVERY_SECONDS = 5.0
+#: Sweeps where neither their number nor a time is given, and after how many the gap is looked at first.
+ROUNDS, _FIRST_LOOK = 1000, 8
+
+_ENDED = {"tolerance": "its gap", "rounds": "their number", "seconds": "the clock", "interrupted": "Ctrl-C"}
+
+#: Seconds between two lines of progress, and after which the time that the exact way takes is foreseen.
+_EVERY_SECONDS, _FORESEEN = 5.0, 0.5
+
+
+class TooLong(TacitError):
+    """The exact way would take longer than allowed."""
 
 
 def solve(
@@ -34,7 +44,9 @@ def solve(
     objective: str = "welfare",
     select: str = "welfare",
     method: str = "auto",
-    rounds: int = 200,
+    tolerance: float | None = None,
+    seconds: float | None = None,
+    rounds: int | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Solution:
     """Solve a game: exactly where that is possible, otherwise approximately with an exact gap.
@@ -44,8 +56,9 @@ def solve(
     game : TabularGame or CountGame
     concept : {"optimum", "cce", "ce", "nash"}
         "optimum" maximises the total reward. "cce" and "ce" are (coarse) correlated equilibria. "nash" of a team is its
-        optimum; of a two-player game of few actions an equilibrium of each stage game, backwards from the last step; of
-        other games one in pure actions if every stage has one.
+        optimum, of a zero-sum game its minimax solution; of other games an equilibrium of each stage game, backwards
+        from the last step: of all where two players have few actions, otherwise of those in pure actions, or where
+        there are none the one at the end of the logit path.
     weights : sequence of N numbers, optional
         What each agent's reward counts in the total, for "optimum", "cce" and "ce".
     objective : {"welfare", "egalitarian", "entropy", "agent:K"}
@@ -54,18 +67,23 @@ def solve(
     select : {"welfare", "egalitarian", "first", "agent:K"}
         Which nash equilibrium of each stage, where there are several; of those that are equally good, the first.
     method : {"auto", "exact", "learn"}
-        "learn" lets agents that know the game play `rounds` rounds of each stage by optimistic Hedge, backwards over
-        the steps; for "nash" exact policy gradients are tried too. "auto" does so where the exact way does not exist or
-        is too large: a linear program over more than about 3,000,000 numbers.
-    rounds : int
-        Rounds of learning at each step and state.
+        "learn" lets agents that know the game move by regret matching, in sweeps over all steps and states, and
+        returns the best policy of the sweeps by its exact gap. "auto" does so where the exact way does not exist, is
+        too large (a linear program over more than about 3,000,000 numbers) or takes longer than `seconds`.
+    tolerance : float, optional
+        The gap at which the sweeps end; if not given, a ten-thousandth of uniform play's.
+    seconds : float, optional
+        After how long they end.
+    rounds : int, optional
+        Sweeps at most; if neither this nor `seconds` is given, 1000.
     progress : callable, optional
         Called with a line of text now and then.
 
     Returns
     -------
     Solution
-        `.policy`, `.values`, `.method` in words, and `.gap`, the exact evaluation of a solution that was learned.
+        `.policy`, `.values`, `.method` in words, and of an approximate solution `.gap`, its exact evaluation, and
+        `.ended`. Ctrl-C ends the sweeps too, and the best policy so far is returned.
 
     Examples
     --------
@@ -77,29 +95,38 @@ def solve(
     array([7., 2.])
     >>> tacit.solve(chicken, "nash", select="egalitarian").values.round(3)
     array([4.667, 4.667])
+    >>> found = tacit.solve(tacit.make("congestion"), "cce", tolerance=1e-3)
+    >>> found.ended, found.gap.gap < 1e-3
+    ('tolerance', True)
     """
     check_exact(game)
     check.choice("concept", concept, CONCEPTS)
     check.choice("method", method, METHODS)
     check.function("progress", progress)
-    rounds = check.integer("rounds", rounds, least=2, most=1_000_000)
+    limits = {"tolerance": tolerance, "seconds": seconds, "rounds": rounds}
+    for name, value in limits.items():
+        if value is not None:
+            check.integer(name, value, least=1) if name == "rounds" else check.positive(name, value)
     objective = checked("objective", objective, OBJECTIVES, game.agents)
     select = checked("select", select, RULES, game.agents)
-    options: dict[str, Any] = {"weights": weights, "objective": objective, "select": select}
-    options["told"] = _told(progress, "stage games are solved")
-    if method == "learn" and concept == "optimum":
-        raise TacitError("the optimum is not learned; leave method='learn' out, or solve for 'cce', 'ce' or 'nash'")
+    if concept == "optimum" and (method == "learn" or tolerance is not None or seconds is not None):
+        raise TacitError(
+            "the optimum is always exact; leave method='learn', tolerance and seconds out, or solve for 'cce', 'ce' or "
+            "'nash'"
+        )
+    clock = _Clock(seconds, progress)
+    options: dict[str, Any] = {"weights": weights, "objective": objective, "select": select, "told": clock.stage}
     if method == "exact" or concept == "optimum":
         return exactly(game, concept, **options)
     if method == "auto" and _fits(game, concept):
         try:
             return exactly(game, concept, **options)
-        except NoExactNash as error:
-            if progress is not None:
-                progress(f"{error}; it is learned instead")
+        except (NoExactNash, TooLong) as error:
+            clock.tell(f"{error}; by sweeps instead")
     if objective != "welfare" or weights is not None:
-        raise TacitError("a solution that is learned is not chosen by an objective or by weights; leave them out")
-    return _nash(game, rounds, progress) if concept == "nash" else _correlated(game, concept, rounds, progress)
+        raise TacitError("an approximate solution is not chosen by an objective or by weights; leave them out")
+    most = rounds if rounds is not None or seconds is not None else ROUNDS
+    return _sweep(game, concept, clock, tolerance, most)
 
 
 def _fits(game: ExactGame, concept: str) -> bool:
@@ -113,51 +140,64 @@ def _fits(game: ExactGame, concept: str) -> bool:
     return joint * deviations <= LP_NUMBERS
 
 
-def _correlated(game: ExactGame, concept: str, rounds: int, progress: Callable[[str], None] | None) -> Solution:
-    from tacit.evaluation.optimistic import learned
-
-    found = learned(game, concept, rounds=rounds, told=_told(progress, f"steps are learned, by {rounds} rounds each"))
-    gap = evaluate(game, found.policy, gap=concept)
-    rounds_told = f"{rounds} rounds of each stage, backwards from the last step"
-    way = f"optimistic Hedge with full information, {rounds_told}; approximate"
-    return Solution(concept, found.policy, gap.values, found.V, way, game, gap)
-
-
-def _nash(game: ExactGame, rounds: int, progress: Callable[[str], None] | None) -> Solution:
-    """Return the best of several approximate equilibria, by its exact gap."""
-    from tacit.evaluation.optimistic import learned
-    from tacit.evaluation.values import policy_values
-    from tacit.learning import learn
-
-    stages = learned(game, "cce", rounds=rounds, told=_told(progress, f"steps are learned, by {rounds} rounds each"))
-    known: dict[str, MarkovPolicy] = {
-        f"the last of {rounds} rounds of optimistic Hedge": stages.last,
-        f"the average of {rounds} rounds of optimistic Hedge": stages.marginals,
-    }
-    if progress is not None:
-        progress(f"exact policy gradients, {rounds} iterations")
-    run = learn(game, "pg-exact", episodes=rounds, eta="auto", points=min(rounds, 10))
-    assert isinstance(run.policy, MarkovPolicy)
-    known[f"{rounds} iterations of exact policy gradients"] = run.policy
-    judged = {name: evaluate(game, policy, gap="nash") for name, policy in known.items()}
-    name = min(judged, key=lambda way: judged[way].gap)
-    policy = known[name]
+def _sweep(game: ExactGame, concept: str, clock: _Clock, tolerance: float | None, rounds: int | None) -> Solution:
+    """Sweep until the gap is small enough, or the sweeps or the time are used up; return the best policy."""
+    enough = 1e-4 * uniform_gap(game) if tolerance is None else tolerance
+    sweeps, look, ended = Sweeps(game, concept), _FIRST_LOOK, ""
+    best: list[tuple[Evaluation, str, MarkovPolicy]] = []
+    while not ended:
+        try:
+            sweeps.advance()
+            ended = "seconds" if clock.up() else "rounds" if sweeps.done == rounds else ""
+            if ended or sweeps.done >= look:
+                best, look = [_best(best, sweeps, game, concept)], look + look // 2
+                ended = "tolerance" if best[0][0].gap <= enough else ended
+                clock.now_and_then(f"{sweeps.done:,} sweeps, {concept} gap {best[0][0].gap:.3g}")
+        except KeyboardInterrupt:
+            ended = "interrupted"
+    gap, name, policy = _best(best, sweeps, game, concept) if ended == "interrupted" else best[0]
     policy.game = game
-    V = policy_values(game, policy).V
-    way = f"{name}, the best of {len(known)} ways by its exact gap; approximate"
-    return Solution("nash", policy, judged[name].values, np.asarray(V), way, game, judged[name])
+    way = f"{name} play of {sweeps.done:,} sweeps of predictive regret matching⁺, ended by {_ENDED[ended]}; approximate"
+    return Solution(concept, policy, gap.values, policy_values(game, policy).V, way, game, gap, ended)
 
 
-def _told(progress: Callable[[str], None] | None, what: str) -> Callable[[int, int], None] | None:
-    """Return what passes on how much is done, every few seconds."""
-    if progress is None:
-        return None
-    last = time.monotonic()
+def _best(
+    before: list[tuple[Evaluation, str, MarkovPolicy]], sweeps: Sweeps, game: ExactGame, concept: str
+) -> tuple[Evaluation, str, MarkovPolicy]:
+    """Return the policy of smallest gap, of those before and those of the sweeps so far."""
+    now = [(evaluate(game, policy, gap=concept), name, policy) for name, policy in sweeps.policies().items()]
+    return min([*before, *now], key=lambda found: found[0].gap)
 
-    def told(done: int, total: int) -> None:
-        nonlocal last
-        if time.monotonic() - last >= _EVERY_SECONDS:
-            last = time.monotonic()
-            progress(f"{done:,} of {total:,} {what}")
 
-    return told
+class _Clock:
+    """How long a solution takes: shown now and then, and limited."""
+
+    def __init__(self, seconds: float | None, progress: Callable[[str], None] | None) -> None:
+        self._seconds, self._progress = seconds, progress
+        self._began = self._told = time.monotonic()
+
+    def up(self) -> bool:
+        """Return whether the time is used up."""
+        return self._seconds is not None and time.monotonic() - self._began >= self._seconds
+
+    def tell(self, line: str) -> None:
+        """Show a line."""
+        if self._progress is not None:
+            self._progress(line)
+
+    def now_and_then(self, line: str) -> None:
+        """Show a line, if the last one was a while ago."""
+        if time.monotonic() - self._told >= _EVERY_SECONDS:
+            self._told = time.monotonic()
+            self.tell(line)
+
+    def stage(self, done: int, total: int) -> None:
+        """Note how many stage games are solved exactly; raise as soon as all of them will take too long."""
+        self.now_and_then(f"{done:,} of {total:,} stage games are solved")
+        passed = time.monotonic() - self._began
+        if (
+            self._seconds is not None
+            and passed > min(_FORESEEN, self._seconds)
+            and passed * total > self._seconds * done
+        ):
+            raise TooLong(f"{total:,} stage games take {in_words(passed * total / done)} to solve exactly")

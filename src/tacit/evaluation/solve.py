@@ -18,15 +18,18 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned
 from tacit.core.table import Document, number
 from tacit.core.types import FloatArray
-from tacit.evaluation import bimatrix, stage_game
-from tacit.evaluation.gaps import Evaluation
+from tacit.evaluation import bimatrix, logit, stage_game
+from tacit.evaluation.gaps import Evaluation, evaluate
 from tacit.evaluation.objectives import OBJECTIVES, RULES, checked, ranked
 from tacit.games.exact import ExactGame, with_tables
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy
-from tacit.policies.recorded import RecordedPolicy
 
 CONCEPTS = ("optimum", "cce", "ce", "nash")
+
+#: What may be gained by leaving a mixed equilibrium of a stage, in units of the range of payoffs. Paths of games that
+#: are not degenerate end at rounding.
+_MOST_GAP = 1e-6
 
 #: Is told how many stages are solved, and of how many.
 Told = Callable[[int, int], None]
@@ -34,12 +37,12 @@ Told = Callable[[int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """An exact solution of a game.
+    """A solution of a game, exact or with its exact gap.
 
     Attributes
     ----------
     concept : {"optimum", "cce", "ce", "nash"}
-    policy : MarkovPolicy, or RecordedPolicy where it was learned
+    policy : MarkovPolicy
     values : array [N]
         Expected return of each agent from the initial distribution.
     V : array [N, H + 1, S]
@@ -48,7 +51,9 @@ class Solution:
         How it was found, in words.
     game : TabularGame or CountGame
     gap : Evaluation or None
-        The exact gap of a solution that was learned, which is approximate; None where it is exact.
+        The exact gap of an approximate solution; None where it is exact.
+    ended : {"", "tolerance", "rounds", "seconds", "interrupted"}
+        What ended the sweeps that found an approximate solution; "" where there were none.
 
     Examples
     --------
@@ -58,12 +63,13 @@ class Solution:
     """
 
     concept: str
-    policy: MarkovPolicy | RecordedPolicy
+    policy: MarkovPolicy
     values: FloatArray
     V: FloatArray
     method: str = "backward induction"
     game: ExactGame | None = field(default=None, repr=False)
     gap: Evaluation | None = None
+    ended: str = ""
 
     def show(self, *, everything: bool = False, limit: int | None = 40) -> Document:
         """Show the policy, as `MarkovPolicy.show` does, and what it is worth to each agent."""
@@ -92,8 +98,7 @@ def solve(
     game : TabularGame
     concept : {"optimum", "cce", "ce", "nash"}
         "optimum" maximises the total reward; "cce" and "ce" maximise it among the (coarse) correlated equilibria of
-        each stage game; "nash" is for teams, two-player games of few actions, single agents, and games in which every
-        stage has an equilibrium in pure actions.
+        each stage game; "nash" is for games whose stages are small, or have an equilibrium in pure actions.
     weights : sequence of N numbers, optional
         What each agent's reward counts in that maximum, for "optimum", "cce" and "ce"; 1 for each if not given.
     objective : {"welfare", "egalitarian", "entropy", "agent:K"}
@@ -179,27 +184,29 @@ def _nash(game: TabularGame, select: str, told: Told | None) -> Solution:
 
 
 class NoExactNash(TacitError):
-    """No exact Nash equilibrium is computed for a game: some stage has none in pure actions, and is too large."""
+    """No Nash equilibrium of a stage game is found: none is in pure actions, and it is too large or its paths fail."""
 
 
 def _stage_by_stage(game: TabularGame, select: str, told: Told | None) -> Solution:
-    """Select a Nash equilibrium of each stage game: of all where it is small and of two players, else of pure ones."""
+    """Select a Nash equilibrium of each stage game: of all where it is small and of two players, else of pure ones.
+
+    Where there are no pure ones, it is the one at the end of the logit path.
+    """
     probs = [memory.zeros((game.horizon, game.states, a), "the equilibrium") for a in game.actions]
     V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the equilibrium")
     small = bimatrix.fits(game.actions)
+    mixed_stages = 0
 
     def fill(h: int, s: int, payoffs: FloatArray) -> FloatArray:
+        nonlocal mixed_stages
         if small:
             found = bimatrix.extreme_equilibria(payoffs if h + 1 == game.horizon else _rounded(payoffs))
             mixed = [found.rows, found.columns]
-        else:
-            pure = bimatrix.pure_equilibria(payoffs)
-            if not pure:
-                raise NoExactNash(
-                    f"the stage game at step {h} in state {s} has no equilibrium in pure actions, and mixed ones are "
-                    f"computed for two-player games of at most about 9×9 actions"
-                )
+        elif pure := bimatrix.pure_equilibria(payoffs):
             mixed = [np.eye(a)[[joint[i] for joint in pure]] for i, a in enumerate(game.actions)]
+        else:
+            mixed = [own[None] for own in _logit(h, s, payoffs)]
+            mixed_stages += 1
         if len(mixed[0]) == 1:
             k = 0
         else:
@@ -213,7 +220,23 @@ def _stage_by_stage(game: TabularGame, select: str, told: Told | None) -> Soluti
     kind = "all extreme equilibria" if small else "the pure equilibria"
     once = (game.states, game.horizon) == (1, 1)
     where = "of the game" if once else "of each stage game, backwards from the last step"
-    return replace(found, method=f"{kind} {where}; selected by: {select}")
+    found = replace(found, method=f"{kind} {where}; selected by: {select}")
+    if not mixed_stages:
+        return found
+    path = "the end of the logit path, polished by Newton's method"
+    way = path if once else f"{found.method}; of {mixed_stages:,} stages without pure ones {path}"
+    return replace(found, method=way, gap=evaluate(game, found.policy, gap="nash"))
+
+
+def _logit(h: int, s: int, payoffs: FloatArray) -> list[FloatArray]:
+    """Return an equilibrium of a stage that has none in pure actions."""
+    where = f"the stage game at step {h} in state {s} has no equilibrium in pure actions"
+    if not logit.fits(payoffs.shape[1:]):
+        raise NoExactNash(f"{where}, and is too large for mixed ones")
+    found = logit.equilibrium(payoffs)
+    if found.gap > _MOST_GAP:
+        raise NoExactNash(f"{where}, and no path leads to a mixed one")
+    return found.rows
 
 
 def _rounded(payoffs: FloatArray) -> FloatArray:
