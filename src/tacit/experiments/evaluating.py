@@ -93,7 +93,7 @@ class _Rows(JobHandler):
         if self._note is not None and isinstance(event, Noted):
             self._note(event.text)
 
-    def ended(self, k: int, result: Any) -> None:
+    def end(self, k: int, result: Any) -> None:
         """Pass on a row, or a failure."""
         if self._done is not None and result is not None:
             self._done(k, result)
