@@ -15,13 +15,9 @@ from tacit.core.errors import TacitError
 from tacit.evaluation import deviation_table, equilibria, evaluate, potential
 from tacit.evaluation.equilibria import Equilibria, enumerable
 from tacit.evaluation.objectives import OBJECTIVES, RULES, tied
-from tacit.evaluation.solve import CONCEPTS, Solution
-<<<<<<< HEAD
-=======
+from tacit.evaluation.solve import METHODS, solve
+from tacit.evaluation.stages import CONCEPTS, Solution
 from tacit.evaluation.theory import theory
-from tacit.policies.markov import MarkovPolicy
->>>>>>> main
-from tacit.solving import METHODS, solve
 
 
 def add(commands: Any) -> None:
@@ -84,14 +80,9 @@ def add_solve(commands: Any) -> None:
         "solve",
         help="solve a game: its optimum, a cce, a ce or its nash equilibria",
         description="Solve a game by backward induction, show the policy, and check its equilibrium gap. What cannot "
-<<<<<<< HEAD
         "be solved exactly, or not in time, is approximated by sweeps with full information, and its exact gap is "
         "told; Ctrl-C ends them and keeps the best.",
-        epilog=EPILOG,
-=======
-        "be solved exactly is learned with full information, and its exact gap is told.",
         epilog=SOLVE_EPILOG,
->>>>>>> main
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     options.add_game(parser)
