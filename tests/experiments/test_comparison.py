@@ -56,11 +56,6 @@ def test_a_run_is_judged_by_its_policy():
         np.testing.assert_allclose(judged.values, run.values)
 
 
-def test_what_is_no_game_is_told():
-    with pytest.raises(tacit.TacitError, match=r"^game is 'chicken'; it must be a TabularGame, as from tacit\.make"):
-        tacit.compare("chicken", ["npg"], episodes=5)
-
-
 def test_all_learners_by_default_and_why_some_are_left_out(monkeypatch: pytest.MonkeyPatch):
     chosen = {"npg": REGISTRY.factory("npg"), "broken": _broken}
     monkeypatch.setattr(REGISTRY, "_factories", chosen)
@@ -135,7 +130,9 @@ def test_a_game_that_cannot_be_certified_is_refused(command: Any):
     with pytest.raises(tacit.TacitError, match="2,048 joint actions; above 1,024 gaps are certified only on request"):
         command(large)
     with pytest.raises(tacit.TacitError, match="has no tables"):
-        command(object())
+        command(tacit.make("minority", agents=3))
+    with pytest.raises(tacit.TacitError, match=r"^game is 'chicken'; it must be a TabularGame, as from tacit\.make"):
+        command("chicken")
 
 
 def test_tuning_finds_a_step_that_is_better():
