@@ -4,81 +4,75 @@
 
     R(b) ← max(0, R(b) + loss − loss/prob·[b = a]),   μ(b) = (1 − γ)·R(b)/ΣR + γ/A
 
-A bandit is a frozen dataclass of parameters, a NamedTuple of arrays, and five kernels: plain functions that touch row
-i, cell c, and call each other through `generics`. They are compiled into the learning loop, and swap regret over them
-comes for free.
+A bandit is a frozen dataclass of parameters that says what a cell remembers, and five kernels: plain functions that get
+the record of their cell, and call each other through `generics`. They are compiled into the learning loop, and swap
+regret over them comes for free.
 """
 
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
 import tacit
-from tacit.bandits import REGISTRY
+from tacit.bandits import REGISTRY, Bandit
 from tacit.core import generics
+from tacit.core.records import FIXED
 
 
 @dataclass(frozen=True)
-class RegretMatching:
+class RegretMatching(Bandit):
     """Regret matching+ on estimated losses, mixed with even play."""
 
     exploration: float = 0.1
 
-    @property
-    def regret(self):
-        return "external"
+    def fields(self, actions):
+        return [("gained", "f8", actions), ("total", "f8"), ("actions", FIXED)]  # R, never negative; ΣR
 
-    def init(self, cells):
-        grid = (cells.agents, cells.number)
-        return RegretMatchingState(np.zeros((*grid, cells.most)), np.zeros(grid), self.exploration, cells.actions)
+    def init(self, cells, setting):
+        cells["actions"] = setting.actions
+        return RegretMatchingParams(self.exploration)
 
 
-class RegretMatchingState(NamedTuple):
-    regret: np.ndarray  # [N, C, A]  R, never negative
-    total: np.ndarray  # [N, C]  ΣR
+class RegretMatchingParams(NamedTuple):
     exploration: float
-    actions: np.ndarray  # [N]
 
 
-@generics.restart.implement(RegretMatchingState)
-def restart(bandit, i, c, rounds):
-    for a in range(bandit.actions[i]):
-        bandit.regret[i, c, a] = 0.0
-    bandit.total[i, c] = 0.0
+@generics.restart.implement(RegretMatchingParams)
+def restart(bandit, cell, rounds):
+    for a in range(cell.actions):
+        cell.gained[a] = 0.0
+    cell.total = 0.0
 
 
-@generics.chance.implement(RegretMatchingState)
-def chance(bandit, i, c, a):
-    even = 1.0 / bandit.actions[i]
-    if bandit.total[i, c] <= 0.0:
+@generics.chance.implement(RegretMatchingParams)
+def chance(bandit, cell, a):
+    even = 1.0 / cell.actions
+    if cell.total <= 0.0:
         return even
-    return (1.0 - bandit.exploration) * bandit.regret[i, c, a] / bandit.total[i, c] + bandit.exploration * even
+    return (1.0 - bandit.exploration) * cell.gained[a] / cell.total + bandit.exploration * even
 
 
-@generics.draw.implement(RegretMatchingState)
-def draw(bandit, i, c, u):
-    for a in range(bandit.actions[i] - 1):
-        u -= generics.chance(bandit, i, c, a)
+@generics.draw.implement(RegretMatchingParams)
+def draw(bandit, cell, u):
+    for a in range(cell.actions - 1):
+        u -= generics.chance(bandit, cell, a)
         if u < 0.0:
             return a
-    return bandit.actions[i] - 1
+    return cell.actions - 1
 
 
-@generics.spread.implement(RegretMatchingState)
-def spread(bandit, i, c, out):
-    for a in range(bandit.actions[i]):
-        out[a] = generics.chance(bandit, i, c, a)
+@generics.spread.implement(RegretMatchingParams)
+def spread(bandit, cell, out):
+    for a in range(cell.actions):
+        out[a] = generics.chance(bandit, cell, a)
 
 
-@generics.feed.implement(RegretMatchingState)
-def feed(bandit, i, c, a, loss, prob):
+@generics.feed.implement(RegretMatchingParams)
+def feed(bandit, cell, a, loss, prob):
     total = 0.0
-    for b in range(bandit.actions[i]):
-        gained = bandit.regret[i, c, b] + loss - (loss / prob if b == a else 0.0)
-        bandit.regret[i, c, b] = max(0.0, gained)
-        total += bandit.regret[i, c, b]
-    bandit.total[i, c] = total
+    for b in range(cell.actions):
+        cell.gained[b] = max(0.0, cell.gained[b] + loss - (loss / prob if b == a else 0.0))
+        total += cell.gained[b]
+    cell.total = total
 
 
 REGISTRY.add("regret-matching", RegretMatching)  # a package would use the entry point group tacit.bandits instead

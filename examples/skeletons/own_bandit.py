@@ -1,9 +1,7 @@
 """A bandit of your own: exponential weights on importance-weighted losses, mixed with a little even play."""
 
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from tacit import StageV, kernels, learn, make, testing
 
@@ -12,47 +10,49 @@ from tacit import StageV, kernels, learn, make, testing
 class Weights(kernels.Bandit):  # parameters; `regret` is "external" unless you say otherwise
     step: float = 0.1
 
-    def init(self, cells):  # the state of all cells of all agents, ready for their first round
-        grid = (cells.agents, cells.number, cells.most)
-        return State(np.ones(grid) / cells.actions[:, None, None], self.step, cells.actions)
+    def fields(self, actions):  # what one cell remembers, with room for so many actions
+        return [("weight", "f8", actions), ("actions", "i8")]
+
+    def init(self, cells, setting):  # all cells at once [..., N], which are zero; returns what kernels read besides
+        cells["weight"] = 1 / setting.actions[:, None]
+        cells["actions"] = setting.actions
+        return Params(self.step)
 
 
-class State(NamedTuple):  # arrays declare their axes: N agents, C cells, A actions
-    weight: Annotated[np.ndarray, "N C A"]  # sums to 1
+class Params(NamedTuple):
     step: float
-    actions: Annotated[np.ndarray, "N"]
 
 
-@kernels.chance.implement(State)
-def chance(bandit, i, c, a):  # agent i, cell c: a kernel touches nothing else, and allocates nothing
-    return 0.95 * bandit.weight[i, c, a] + 0.05 / bandit.actions[i]
+@kernels.chance.implement(Params)
+def chance(bandit, cell, a):  # a kernel gets its cell, can touch no other, and allocates nothing
+    return 0.95 * cell.weight[a] + 0.05 / cell.actions
 
 
-@kernels.spread.implement(State)
-def spread(bandit, i, c, out):
-    for a in range(bandit.actions[i]):
-        out[a] = kernels.chance(bandit, i, c, a)
+@kernels.spread.implement(Params)
+def spread(bandit, cell, out):
+    for a in range(cell.actions):
+        out[a] = kernels.chance(bandit, cell, a)
 
 
-@kernels.draw.implement(State)
-def draw(bandit, i, c, u):
+@kernels.draw.implement(Params)
+def draw(bandit, cell, u):
     a = 0
-    while a < bandit.actions[i] - 1 and u >= kernels.chance(bandit, i, c, a):
-        u, a = u - kernels.chance(bandit, i, c, a), a + 1
+    while a < cell.actions - 1 and u >= kernels.chance(bandit, cell, a):
+        u, a = u - kernels.chance(bandit, cell, a), a + 1
     return a
 
 
-@kernels.feed.implement(State)
-def feed(bandit, i, c, a, loss, prob):
-    bandit.weight[i, c, a] *= kernels.exp(-bandit.step * loss / prob)
-    total = sum(bandit.weight[i, c, : bandit.actions[i]])
-    for b in range(bandit.actions[i]):
-        bandit.weight[i, c, b] /= total
+@kernels.feed.implement(Params)
+def feed(bandit, cell, a, loss, prob):
+    cell.weight[a] *= kernels.exp(-bandit.step * loss / prob)
+    total = sum(cell.weight[: cell.actions])
+    for b in range(cell.actions):
+        cell.weight[b] /= total
 
 
-@kernels.restart.implement(State)
-def restart(bandit, i, c, rounds):
-    bandit.weight[i, c] = 1 / bandit.actions[i]
+@kernels.restart.implement(Params)
+def restart(bandit, cell, rounds):
+    cell.weight[:] = 1 / cell.actions
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
 """A learner of your own: independent Q-learning with Boltzmann exploration."""
 
 from dataclasses import dataclass
-from math import exp
-from typing import Annotated, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,24 +17,24 @@ class BoltzmannQ(kernels.Learner):  # parameters; kernels.Learner has what else 
     def params(self, world):  # what reports and files show
         return {"step": self.step, "heat": self.heat}
 
-    def init(self, world):  # the state of all agents in this world
-        table = np.zeros((world.agents, world.horizon + 1, world.states, max(world.actions)))
-        return State(table, np.zeros(table.shape[::3]), self.step, self.heat, world.actions)
+    def init(self, world):  # the state of all agents in this world: a record for each step, state and agent
+        shape, A = (world.horizon + 1, world.states, world.agents), kernels.capacity(max(world.actions))
+        cells = kernels.records(shape, [("Q", "f8", A), ("prob", "f8", A)])
+        return State(cells, self.step, self.heat, world.actions)
 
 
-class State(NamedTuple):  # arrays declare their axes: N agents, H steps, S states, A actions
-    Q: Annotated[np.ndarray, "N H+1 S A"]
-    room: Annotated[np.ndarray, "N A"]
+class State(NamedTuple):
+    cells: np.ndarray  # [H+1, S, N]
     step: float
     heat: float
-    actions: Annotated[np.ndarray, "N"]
+    actions: np.ndarray  # [N]
 
 
 @kernels.weigh.implement(State)
-def weigh(learner, i, h, s, out):  # a kernel touches row i only, and allocates nothing
-    total = 0.0
+def weigh(learner, i, h, s, out):  # a kernel touches records of agent i only, and allocates nothing
+    Q, total = learner.cells[h, s, i].Q, 0.0
     for a in range(learner.actions[i]):
-        out[a] = exp((learner.Q[i, h, s, a] - max(learner.Q[i, h, s])) / learner.heat)
+        out[a] = kernels.exp((Q[a] - max(Q[: learner.actions[i]])) / learner.heat)
         total += out[a]
     for a in range(learner.actions[i]):
         out[a] /= total
@@ -43,16 +42,17 @@ def weigh(learner, i, h, s, out):  # a kernel touches row i only, and allocates 
 
 @kernels.act.implement(State)
 def act(learner, i, h, s, u):
-    kernels.weigh(learner, i, h, s, learner.room[i])
-    a = 0
-    while a < learner.actions[i] - 1 and u >= learner.room[i, a]:
-        u, a = u - learner.room[i, a], a + 1
+    prob, a = learner.cells[h, s, i].prob, 0
+    kernels.weigh(learner, i, h, s, prob)
+    while a < learner.actions[i] - 1 and u >= prob[a]:
+        u, a = u - prob[a], a + 1
     return a
 
 
 @kernels.learn.implement(State)
 def learn(learner, i, h, s, a, r, s_next):
-    learner.Q[i, h, s, a] += learner.step * (r + max(learner.Q[i, h + 1, s_next]) - learner.Q[i, h, s, a])
+    Q, after = learner.cells[h, s, i].Q, learner.cells[h + 1, s_next, i].Q
+    Q[a] += learner.step * (r + max(after[: learner.actions[i]]) - Q[a])
 
 
 if __name__ == "__main__":

@@ -1,23 +1,23 @@
 """For your own games, bandits, learners and outputs: what the engine calls, and how.
 
-A kernel is a plain Python function, registered for the type of a state or of a game's struct, a NamedTuple of arrays:
+A kernel is a plain Python function, registered for the type of its first argument, a NamedTuple:
 
     from tacit import kernels
 
-    @kernels.draw.implement(MyState)
-    def draw(bandit, i, c, u): ...
+    @kernels.draw.implement(MyParams)
+    def draw(bandit, cell, u): ...
 
-It is compiled into the loop, and runs as plain Python too. It touches row `i` of the arrays only, allocates nothing,
-draws no random numbers (it gets uniform ones), and calls other kernels through the functions below or functions marked
-`@jitable`. It takes `exp`, `log` and `pow` from here, which have the same bits on every machine; square roots have them
-anyway. `tacit.testing` checks all of this for you.
+It is compiled into the loop, and runs as plain Python too. It touches the cell that it is given, or records of agent
+`i` only, allocates nothing, draws no random numbers (it gets uniform ones), and calls other kernels through the
+functions below or functions marked `@jitable`. It takes `exp`, `log` and `pow` from here, which have the same bits on
+every machine; square roots have them anyway. `tacit.testing` checks all of this for you.
 
 What you write implements
 
 =========  ==============================================================================
 a game     `start(game, u)`, `place(game, h, s, actions)`, `advance(game, token, u)`, `reward(game, i, token)`
-a bandit   `draw(bandit, i, c, u)`, `chance(bandit, i, c, a)`, `spread(bandit, i, c, out)`,
-           `feed(bandit, i, c, a, loss, prob)`, `restart(bandit, i, c, rounds)`
+a bandit   `draw(bandit, cell, u)`, `chance(bandit, cell, a)`, `spread(bandit, cell, out)`,
+           `feed(bandit, cell, a, loss, prob)`, `restart(bandit, cell, rounds)`
 a learner  `act(learner, i, h, s, u)`, `learn(learner, i, h, s, a, r, s_next)`, `weigh(learner, i, h, s, out)`;
            for certified outputs `pace(learner, h, s)` too
 an output  `observe(observer, learner, game, seats, h, s)` for what it watches in the loop, where it watches anything
@@ -25,25 +25,26 @@ an output  `observe(observer, learner, game, seats, h, s)` for what it watches i
 
 Learners and bandits do alike things at two levels, hence two words for each:
 
-- `act` is an agent's move in a state (h, s); `draw` is the pull of one bandit, a cell c that knows no states.
+- `act` is an agent's move in a state (h, s); `draw` is the pull of one bandit, whose cell knows no states.
 - `learn` takes a step of the game: reward and next state; `feed` takes a loss and the probability it was drawn with.
 - `weigh` writes an agent's distribution at (h, s); `spread` writes that of one cell.
 
-A learner with a bandit in each cell passes from the first to the second with c = h·S + s.
+What is remembered is an array of records, which `records` makes: [steps, states, agents], [steps, agents] or [agents].
 
-The descriptions: a game fits `Game`; a bandit derives from `Bandit` and makes its state for `Cells`; a learner derives
+    cells = kernels.records((H, S, N), [("weight", "f8", kernels.capacity(A)), ("visits", "i8")])
+    cell = cells[h, s, i]      # in a kernel: cell.visits += 1, cell.weight[a] = 0.5
+
+A learner with a bandit gives it a field of its cells, of the type `record(bandit.fields(capacity))`, and passes
+`learner.cells[h, s, i].bandit`.
+
+The descriptions: a game fits `Game`; a bandit derives from `Bandit` and makes cells for a `Setting`; a learner derives
 from `Learner` and makes its state for a `World`, whose `Scale` is that of the whole run; an output fits `Output` and
 looks at an `Engine`. `Nothing` is what watches the loop where nobody does.
-
-States declare the axes of their arrays, so that they can grow and be checked:
-
-    class MyState(NamedTuple):
-        weight: Annotated[np.ndarray, "N C A"]  # agents, cells, actions; H are the steps, S the states
 """
 
 from __future__ import annotations
 
-from tacit.bandits.spec import Bandit, Cells
+from tacit.bandits.spec import Bandit, Setting
 from tacit.core.elementary import exp, log, pow
 from tacit.core.generics import (
     act,
@@ -62,6 +63,7 @@ from tacit.core.generics import (
     start,
     weigh,
 )
+from tacit.core.records import capacity, record, records
 from tacit.engine.observers import Nothing
 from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.run import Candidate, Gaps
@@ -71,7 +73,6 @@ from tacit.learners.spec import Learner, Scale, World
 __all__ = [
     "Bandit",
     "Candidate",
-    "Cells",
     "Engine",
     "Game",
     "Gaps",
@@ -80,9 +81,11 @@ __all__ = [
     "Output",
     "Result",
     "Scale",
+    "Setting",
     "World",
     "act",
     "advance",
+    "capacity",
     "chance",
     "draw",
     "exp",
@@ -94,6 +97,8 @@ __all__ = [
     "pace",
     "place",
     "pow",
+    "record",
+    "records",
     "restart",
     "reward",
     "spread",

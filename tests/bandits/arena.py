@@ -7,34 +7,36 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.bandits import Bandit, Cells
+from tacit.bandits import Bandit, Setting
 from tacit.core.compilation import compiled
 from tacit.core.generics import chance, draw, feed, spread
 
 
-def play(bandit, losses, uniform, probs, played):
+def play(bandit, cells, losses, uniform, probs, played):
     """Run copy c = 0, 1, … on losses [T, A]; write its distributions probs [C, T, A] and actions played [C, T]."""
     for c in range(len(played)):
         for t in range(len(losses)):
-            a = draw(bandit, 0, c, uniform[c, t])
-            spread(bandit, 0, c, probs[c, t])
-            feed(bandit, 0, c, a, losses[t, a], chance(bandit, 0, c, a))
+            cell = cells[c, 0]
+            a = draw(bandit, cell, uniform[c, t])
+            spread(bandit, cell, probs[c, t])
+            feed(bandit, cell, a, losses[t, a], chance(bandit, cell, a))
             played[c, t] = a
 
 
 class Game(NamedTuple):
-    state: Any
+    params: Any
+    cells: np.ndarray  # [C, 1]
     probs: np.ndarray  # [C, T, A]
     played: np.ndarray  # [C, T]
 
 
 def arena(bandit: Bandit, losses: np.ndarray, *, copies: int, seed: int, iota: float = 1.0, horizon: int = 1) -> Game:
     T, A = losses.shape
-    state = bandit.init(Cells(np.array([A]), copies, T, horizon, iota, None))
+    params, cells = bandit.make(Setting(np.array([A]), T, horizon, iota), copies)
     probs, played = np.zeros((copies, T, A)), np.zeros((copies, T), dtype=np.int64)
     uniform = np.random.default_rng(seed).random((copies, T))
-    compiled(play, state)(state, losses, uniform, probs, played)
-    return Game(state, probs, played)
+    compiled(play, params)(params, cells, losses, uniform, probs, played)
+    return Game(params, cells, probs, played)
 
 
 def stochastic(T: int, A: int, seed: int, gap: float = 0.3) -> np.ndarray:

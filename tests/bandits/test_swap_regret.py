@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from tacit.bandits import AdaTsallis, Exp3, Exp3IX, Swap, TsallisINF, WeightedFTRL
+from tacit.core.generics import spread
 
 P = 1e-4
 BASES = {
@@ -70,14 +71,11 @@ def test_the_distribution_is_stationary(base: str):
     """p = Σ_b p(b)·q(·|b) with q from the copies, at the end of a run."""
     A = 5
     game = arena.arena(Swap(BASES[base]), arena.stochastic(500, A, 3), copies=3, seed=5, iota=1.0)
-    state = game.state
-    for c in range(3):
-        from tacit.core.generics import spread
-
+    for cell in game.cells[:, 0]:
         q = np.zeros((A, A))
         for b in range(A):
-            spread(state.base, 0, c * A + b, q[b])
-        p = state.prob[0, c]
+            spread(game.params.base, cell.copies[b], q[b])
+        p = cell.prob[:A]
         assert np.abs(p @ q - p).max() < 1e-13
         assert abs(p.sum() - 1) < 1e-14
 

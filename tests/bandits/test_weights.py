@@ -8,7 +8,7 @@ import arena
 import numpy as np
 import pytest
 
-from tacit.bandits import AdaTsallis, Cells, Exp3, Exp3IX, Swap, TsallisINF, WeightedFTRL
+from tacit.bandits import AdaTsallis, Exp3, Exp3IX, Setting, Swap, TsallisINF, WeightedFTRL
 from tacit.core import generics
 
 
@@ -41,7 +41,7 @@ def test_exp3_is_the_softmax_of_its_losses(bandit: Exp3IX | Exp3, A: int, scale:
 def test_renewal_happens_in_that_test():
     """The running sum is renewed when it falls below 1/2: the reference must have moved."""
     game = arena.arena(Exp3IX(), arena.stochastic(10_000, 2, 3), copies=1, seed=8, iota=5.0)
-    assert game.state.reference[0, 0] > 0
+    assert game.cells[0, 0].reference > 0
 
 
 @pytest.mark.parametrize("horizon", [1, 3, 6])
@@ -104,14 +104,12 @@ def test_tsallis_meets_its_optimality_condition(A: int):
 
 @pytest.mark.parametrize("bandit", [Exp3IX(), WeightedFTRL(), TsallisINF(), AdaTsallis(), Swap()], ids=repr)
 def test_chance_is_an_entry_of_spread_to_the_bit(bandit):
-    """What the record takes from `chance` is what the certificate takes from `spread`."""
-    state = bandit.init(Cells(np.array([3, 2]), 1, 10, 2, 1.0, None))
-    rng, out, room, row = np.random.default_rng(0), np.zeros(3), np.zeros(3), np.zeros(2, dtype=np.float32)
+    """Losses are divided by the very number that a record keeps."""
+    params, cells = bandit.make(Setting(np.array([3, 2]), 10, 2, 1.0))
+    rng, out = np.random.default_rng(0), np.zeros(3)
     for _ in range(50):
-        for i, size in enumerate((3, 2)):
-            generics.spread(state, i, 0, out)
-            assert [generics.chance(state, i, 0, a) for a in range(size)] == out[:size].tolist()
-            generics.jot_cell(state, i, 0, size, room, row, 0)
-            assert row[: size - 1].tolist() == out[: size - 1].astype(np.float32).tolist()
-            a = int(generics.draw(state, i, 0, rng.random()))
-            generics.feed(state, i, 0, a, rng.random(), generics.chance(state, i, 0, a))
+        for cell, size in zip(cells[0], (3, 2), strict=True):
+            generics.spread(params, cell, out)
+            assert [generics.chance(params, cell, a) for a in range(size)] == out[:size].tolist()
+            a = int(generics.draw(params, cell, rng.random()))
+            generics.feed(params, cell, a, rng.random(), generics.chance(params, cell, a))

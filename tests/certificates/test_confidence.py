@@ -34,7 +34,7 @@ def test_order_of_the_four_values(learner: str):
         for part in (100, 900, 9000, K - 10_000):
             session.advance(part)
             V, best = ((x - low * steps_left) / (high - low) for x in (cert.V, cert.best))
-            upper, lower = (np.moveaxis(x, 0, -1) for x in (session.state.upper, session.state.lower))
+            upper, lower = (session.state.cells[field] for field in ("upper", "lower"))
             assert (lower <= V + 1e-12).all()
             assert (upper + 1e-12 >= V).all()
             assert coarse or (best + 1e-12 >= V).all()

@@ -26,44 +26,47 @@ import tacit
 from tacit.core import generics
 
 
-class MineState(NamedTuple):
-    prob: np.ndarray  # [N, C]
+class Params(NamedTuple):
+    rate: float
 
 
 @dataclass(frozen=True)
-class Mine:
+class Mine(tacit.bandits.Bandit):
     """Plays the first action ever more often."""
 
     rate: float = 0.1
-    regret = "external"
 
-    def init(self, cells):
-        return MineState(np.full((cells.agents, cells.number), 0.5))
+    def fields(self, actions):
+        return [("first", "f8")]
 
-
-@generics.restart.implement(MineState)
-def restart(bandit, i, c, rounds): ...
-
-
-@generics.draw.implement(MineState)
-def draw(bandit, i, c, u):
-    return 0 if u < bandit.prob[i, c] else 1
+    def init(self, cells, setting):
+        cells["first"] = 0.5
+        return Params(self.rate)
 
 
-@generics.chance.implement(MineState)
-def chance(bandit, i, c, a):
-    return bandit.prob[i, c] if a == 0 else 1.0 - bandit.prob[i, c]
+@generics.restart.implement(Params)
+def restart(bandit, cell, rounds): ...
 
 
-@generics.spread.implement(MineState)
-def spread(bandit, i, c, out):
-    out[0] = bandit.prob[i, c]
-    out[1] = 1.0 - bandit.prob[i, c]
+@generics.draw.implement(Params)
+def draw(bandit, cell, u):
+    return 0 if u < cell.first else 1
 
 
-@generics.feed.implement(MineState)
-def feed(bandit, i, c, a, loss, prob):
-    bandit.prob[i, c] += 0.01 * (1.0 - bandit.prob[i, c])
+@generics.chance.implement(Params)
+def chance(bandit, cell, a):
+    return cell.first if a == 0 else 1.0 - cell.first
+
+
+@generics.spread.implement(Params)
+def spread(bandit, cell, out):
+    out[0] = cell.first
+    out[1] = 1.0 - cell.first
+
+
+@generics.feed.implement(Params)
+def feed(bandit, cell, a, loss, prob):
+    cell.first += 0.01 * (1.0 - cell.first)
 
 
 class Stubborn:

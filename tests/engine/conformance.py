@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 import tacit
-from tacit.core.axes import declared
 from tacit.core.streams import stream
 from tacit.engine.fused import FusedEngine
 from tacit.engine.observers import Nothing, record
@@ -141,29 +140,6 @@ def apart(
             returns[k] += rewards
             s = s_next
     return agents, returns
-
-
-def row(state: Any, i: int, actions: int, prefix: str = "") -> dict[str, Any]:
-    """Return what a state holds about agent i, without the room that wider agents need.
-
-    Arrays over actions are cut to the agent's own; the copies within a swap bandit are cut to those it has.
-    """
-    width = int(state.width) if hasattr(state, "width") else None
-    found: dict[str, Any] = {}
-    for key, value in state._asdict().items():
-        if hasattr(value, "_asdict"):
-            for inner, array in row(value, i, actions, f"{prefix}{key}.").items():
-                if width is not None and getattr(array, "ndim", 0) >= 1:
-                    array = array.reshape(-1, width, *array.shape[1:])[:, :actions]
-                found[inner] = array
-        elif not isinstance(value, np.ndarray):
-            found[prefix + key] = value
-        else:
-            axes = declared(type(state))[key]
-            cut = tuple(i if axis == "N" else slice(actions if axis == "A" else None) for axis in axes)
-            found[prefix + key] = value[cut]
-    found.pop(prefix + "width", None)
-    return {key: np.asarray(value) for key, value in found.items()}
 
 
 def digest(session: FusedEngine, returns: np.ndarray) -> str:

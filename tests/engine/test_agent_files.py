@@ -62,8 +62,8 @@ def test_an_agent_with_a_negative_square_or_probability_is_refused(array: str, t
     agent = tacit.agent("pg-adaptive", states=4, actions=3, horizon=3, reward_range=(0, 1))
     agent.save(tmp_path / "a.npz")
     arrays = dict(np.load(tmp_path / "a.npz"))
-    np.savez(tmp_path / "a.npz", **{**arrays, f"state.{array}": arrays[f"state.{array}"] - 2.0})
-    with pytest.raises(tacit.TacitError, match=f"its array '.{array}' has entries below 0"):
+    np.savez(tmp_path / "a.npz", **{**arrays, f"state.cells.{array}": arrays[f"state.cells.{array}"] - 2.0})
+    with pytest.raises(tacit.TacitError, match=f"its array '.cells.{array}' has entries below 0"):
         tacit.Agent.load(tmp_path / "a.npz")
 
 
@@ -82,3 +82,21 @@ def test_files_that_are_no_agents(what: str, tmp_path: Path):
         np.savez(place, **{**arrays, "kind": np.array("markov")})
     with pytest.raises(tacit.TacitError, match=r"a\.npz"):
         tacit.Agent.load(place)
+
+
+@pytest.mark.parametrize(
+    ("learner", "array", "message"),
+    [
+        ("stage-v-cce", "cells.bandit.actions", "is not what it is in every state of this learner"),
+        ("pg-storm", "steps.s", "has entries above 3"),
+        ("npg", "steps.action", "has entries above 3"),
+    ],
+)
+def test_what_compiled_code_counts_on_is_checked(learner: str, array: str, message: str, tmp_path: Path):
+    params = {"gradient": "sampled"} if learner == "npg" else {}
+    agent = tacit.agent(learner, states=4, actions=3, horizon=3, reward_range=(0, 1), **params)
+    agent.save(tmp_path / "a.npz")
+    arrays = dict(np.load(tmp_path / "a.npz"))
+    np.savez(tmp_path / "a.npz", **{**arrays, f"state.{array}": arrays[f"state.{array}"] + 4})
+    with pytest.raises(tacit.TacitError, match=f"its array '.{array}' {message}"):
+        tacit.Agent.load(tmp_path / "a.npz")

@@ -6,6 +6,8 @@ import conformance as table
 import numpy as np
 import pytest
 
+from tacit.testing.states import own_records
+
 EPISODES = 60
 
 
@@ -20,8 +22,8 @@ def test_agents_alone_equal_the_fused_loop(learner: str):
         agents, alone = table.apart(game, learner, table.iota_of(game, spec, EPISODES), EPISODES)
         assert (returns == alone).all(), name
         for i, agent in enumerate(agents):
-            together = table.row(session.state, i, game.actions[i])
-            single = table.row(agent.state, 0, game.actions[i])
+            together = own_records(session.state, i, game.actions[i])
+            single = own_records(agent.state, 0, game.actions[i])
             assert together.keys() == single.keys()
             for key, value in together.items():
                 assert value.shape == single[key].shape, (name, i, key)
@@ -33,8 +35,8 @@ def test_every_learner_has_learned_something_in_the_table():
     for name in table.GAMES:
         game = table.make_game(name)
         session, _ = table.fused(game, table.make_learner("stage-v-cce"), EPISODES)
-        assert (session.state.length > game.horizon).any(), name
-        assert (session.state.upper[:, :-1] != np.arange(game.horizon, 0, -1.0)[:, None]).any(), name
+        assert (session.state.cells["length"] > game.horizon).any(), name
+        assert (session.state.cells["upper"][:-1] != np.arange(game.horizon, 0, -1.0)[:, None, None]).any(), name
 
 
 @pytest.mark.parametrize("learner", table.GRADIENTS)

@@ -32,47 +32,48 @@ PLUGIN = '''
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
+from tacit.bandits import Bandit
 from tacit.core import generics
 
 
-class StubbornState(NamedTuple):
-    prob: np.ndarray
+class Params(NamedTuple):
+    empty: int = 0
 
 
 @dataclass(frozen=True)
-class Stubborn:
-    regret = "external"
+class Stubborn(Bandit):
+    def fields(self, actions):
+        return [("first", "f8")]
 
-    def init(self, cells):
-        return StubbornState(np.full((cells.agents, cells.number, cells.most), 0.5))
-
-
-@generics.restart.implement(StubbornState)
-def restart(bandit, i, c, rounds):
-    bandit.prob[i, c, 0] = 0.5
+    def init(self, cells, setting):
+        cells["first"] = 0.5
+        return Params()
 
 
-@generics.draw.implement(StubbornState)
-def draw(bandit, i, c, u):
-    return 0 if u < bandit.prob[i, c, 0] else 1
+@generics.restart.implement(Params)
+def restart(bandit, cell, rounds):
+    cell.first = 0.5
 
 
-@generics.chance.implement(StubbornState)
-def chance(bandit, i, c, a):
-    return bandit.prob[i, c, a]
+@generics.draw.implement(Params)
+def draw(bandit, cell, u):
+    return 0 if u < cell.first else 1
 
 
-@generics.spread.implement(StubbornState)
-def spread(bandit, i, c, out):
-    out[0] = bandit.prob[i, c, 0]
-    out[1] = 1.0 - bandit.prob[i, c, 0]
+@generics.chance.implement(Params)
+def chance(bandit, cell, a):
+    return cell.first if a == 0 else 1.0 - cell.first
 
 
-@generics.feed.implement(StubbornState)
-def feed(bandit, i, c, a, loss, prob):
-    bandit.prob[i, c, 0] = 0.75
+@generics.spread.implement(Params)
+def spread(bandit, cell, out):
+    out[0] = cell.first
+    out[1] = 1.0 - cell.first
+
+
+@generics.feed.implement(Params)
+def feed(bandit, cell, a, loss, prob):
+    cell.first = 0.75
 '''
 
 
@@ -110,7 +111,9 @@ def place(tmp_path: Path) -> Place:
 
 
 def test_the_second_process_loads_and_a_changed_kernel_is_noticed(place: Place):
-    place.script.write_text(PLAY.format(extra="", learner='"q-independent"', own="", told=", *me.state.Q[0, 0, 0]"))
+    place.script.write_text(
+        PLAY.format(extra="", learner='"q-independent"', own="", told=", *me.state.cells[0, 0, 0].Q")
+    )
     first = place.run()
     made = place.files()
     assert len(made) == 4  # act, learn, the table of distributions, and what keeps the state unpacked

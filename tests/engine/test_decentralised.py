@@ -11,22 +11,7 @@ import pytest
 import tacit
 from tacit.core import generics
 from tacit.learners.spec import world_of
-
-
-def copied(state: Any) -> Any:
-    parts = [copied(x) if hasattr(x, "_asdict") else (x.copy() if isinstance(x, np.ndarray) else x) for x in state]
-    return type(state)(*parts)
-
-
-def scramble_others(state: Any, i: int, rng: np.random.Generator) -> None:
-    """Overwrite every other agent's rows with noise."""
-    for part in state:
-        if hasattr(part, "_asdict"):
-            scramble_others(part, i, rng)
-        elif isinstance(part, np.ndarray):
-            others = np.arange(len(part)) != i
-            noise = rng.random(part[others].shape) * 3 + 1
-            part[others] = noise.astype(part.dtype)
+from tacit.testing.states import copy, own_records, scramble
 
 
 def practised(game: tacit.TabularGame, learner: str, rng: np.random.Generator) -> Any:
@@ -47,17 +32,17 @@ def test_scrambling_the_others_changes_nothing(learner: str):
     game, rng = table.make_game("three agents"), np.random.default_rng(3)
     state = practised(game, learner, rng)
     for i, size in enumerate(game.actions):
-        calm, noisy = copied(state), copied(state)
+        calm, noisy = copy(state), copy(state)
         for _ in range(40):
-            scramble_others(noisy, i, rng)
+            scramble(noisy, i, rng)
             h, s, u = int(rng.integers(game.horizon)), int(rng.integers(game.states)), rng.random()
             a = generics.act(calm, i, h, s, u)
             assert a == generics.act(noisy, i, h, s, u)
             r, s_next = rng.random(), int(rng.integers(game.states))
             generics.learn(calm, i, h, s, a, r, s_next)
             generics.learn(noisy, i, h, s, a, r, s_next)
-        before, after = table.row(calm, i, size), table.row(noisy, i, size)
-        assert any((before[key] != value).any() for key, value in table.row(state, i, size).items())
+        before, after = own_records(calm, i, size), own_records(noisy, i, size)
+        assert any((before[key] != value).any() for key, value in own_records(state, i, size).items())
         for key, value in before.items():
             assert value.tobytes() == after[key].tobytes(), (i, key)
 
@@ -75,16 +60,16 @@ def test_scrambling_the_others_changes_nothing(learner: str):
         "npg sampled",
     ],
 )
-def test_a_kernel_touches_only_its_own_row(learner: str):
+def test_a_kernel_touches_only_its_own_records(learner: str):
     game, rng = table.make_game("three agents"), np.random.default_rng(3)
     state = practised(game, learner, rng)
-    before = copied(state)
+    before = copy(state)
     for _ in range(200):
         h, s = int(rng.integers(game.horizon)), int(rng.integers(game.states))
         a = generics.act(state, 1, h, s, rng.random())
         generics.learn(state, 1, h, s, a, rng.random(), int(rng.integers(game.states)))
     for j in (0, 2):
-        old, new = table.row(before, j, 2), table.row(state, j, 2)
+        old, new = own_records(before, j, 2), own_records(state, j, 2)
         for key, value in old.items():
             assert value.tobytes() == new[key].tobytes(), (j, key)
 
@@ -102,9 +87,9 @@ def test_the_others_rewards_are_not_seen():
     one = own_business(np.array([[0.0, 1.0], [0.5, 0.5]]))
     two = own_business(np.array([[1.0, 0.0], [0.0, 0.3]]))
     first, second = (table.fused(game, spec, 100)[0].state for game in (one, two))
-    for key, value in table.row(first, 0, 2).items():
-        assert value.tobytes() == table.row(second, 0, 2)[key].tobytes(), key
-    assert (table.row(first, 1, 2)["bandit.loss"] != table.row(second, 1, 2)["bandit.loss"]).any()
+    for key, value in own_records(first, 0, 2).items():
+        assert value.tobytes() == own_records(second, 0, 2)[key].tobytes(), key
+    assert (own_records(first, 1, 2)["cells.bandit.loss"] != own_records(second, 1, 2)["cells.bandit.loss"]).any()
 
 
 def with_an_onlooker(game: tacit.TabularGame) -> tacit.TabularGame:
@@ -134,6 +119,6 @@ def test_one_more_agent_shifts_nobodys_draws(learner: str, params: dict[str, Any
     returns = [run.advance(80) for run in runs]
     assert (returns[0] == returns[1][:, :2]).all()
     for i in range(2):
-        few, many = (table.row(run.state, i, 2) for run in runs)
+        few, many = (own_records(run.state, i, 2) for run in runs)
         for key, value in few.items():
             assert value.tobytes() == many[key].tobytes(), (i, key)

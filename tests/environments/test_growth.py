@@ -1,9 +1,9 @@
-"""A learner of somebody's own meets new states in an environment: with declared axes it grows, without it is told."""
+"""A learner of somebody's own meets new states in an environment: records grow, plain arrays are told what to be."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -12,16 +12,14 @@ import tacit
 from tacit import kernels
 
 
-class Declared(NamedTuple):
-    played: Annotated[np.ndarray, "N C A"]
-    actions: Annotated[np.ndarray, "N"]
-    states: int
+class Remembered(NamedTuple):
+    cells: Any  # [H, S, N]
+    actions: np.ndarray
 
 
 class Silent(NamedTuple):
-    played: np.ndarray
+    cells: Any  # [H, S, N, A], plain
     actions: np.ndarray
-    states: int
 
 
 def act(learner, i, h, s, u):
@@ -29,36 +27,47 @@ def act(learner, i, h, s, u):
 
 
 def learn(learner, i, h, s, a, r, s_next):
-    learner.played[i, h * learner.states + s, a] += 1.0
+    learner.cells[h, s, i].played[a] += 1.0
 
 
 def weigh(learner, i, h, s, out):
-    total = 0.0
+    played, total = learner.cells[h, s, i].played, 0.0
     for a in range(learner.actions[i]):
-        total += 1.0 + learner.played[i, h * learner.states + s, a]
+        total += 1.0 + played[a]
     for a in range(learner.actions[i]):
-        out[a] = (1.0 + learner.played[i, h * learner.states + s, a]) / total
+        out[a] = (1.0 + played[a]) / total
+
+
+def learn_silently(learner, i, h, s, a, r, s_next):
+    learner.cells[h, s, i, a] += 1.0
+
+
+def weigh_silently(learner, i, h, s, out):
+    played, total = learner.cells[h, s, i], 0.0
+    for a in range(learner.actions[i]):
+        total += 1.0 + played[a]
+    for a in range(learner.actions[i]):
+        out[a] = (1.0 + played[a]) / total
 
 
 @dataclass(frozen=True)
 class Counter(kernels.Learner):
-    kind: ClassVar[Any] = Declared
-
     def params(self, world: kernels.World) -> dict[str, Any]:
         return {}
 
     def init(self, world: kernels.World) -> Any:
-        shape = (world.agents, world.cells, int(world.actions.max()))
-        return self.kind(np.zeros(shape), world.actions, world.states)
+        shape, A = (world.horizon, world.states, world.agents), kernels.capacity(world.actions.max())
+        return Remembered(kernels.records(shape, [("played", "f8", A)]), world.actions)
 
 
 @dataclass(frozen=True)
 class SilentCounter(Counter):
-    kind: ClassVar[Any] = Silent
+    def init(self, world: kernels.World) -> Any:
+        return Silent(np.zeros((world.horizon, world.states, world.agents, 4)), world.actions)
 
 
-for kind in (Declared, Silent):
-    for generic, kernel in ((kernels.act, act), (kernels.learn, learn), (kernels.weigh, weigh)):
+for kind, own in ((Remembered, (act, learn, weigh)), (Silent, (act, learn_silently, weigh_silently))):
+    for generic, kernel in zip((kernels.act, kernels.learn, kernels.weigh), own, strict=True):
         generic.implement(kind)(kernel)
 
 
@@ -70,7 +79,7 @@ def practised(learner: kernels.Learner) -> tuple[tacit.Agent, np.ndarray]:
     return agent, agent.policy
 
 
-def test_a_declared_state_grows():
+def test_records_grow():
     agent, before = practised(Counter())
     agent.grow(7)
     assert (agent.policy[:, :2] == before).all()
@@ -78,8 +87,8 @@ def test_a_declared_state_grows():
     assert (before != 1 / 3).any()
 
 
-def test_a_silent_state_is_told_what_to_declare():
+def test_plain_arrays_are_told_what_to_be():
     agent, before = practised(SilentCounter())
-    with pytest.raises(tacit.TacitError, match="played does not say which of its axes is the state"):
+    with pytest.raises(tacit.TacitError, match=r"cells has the shape .* is an array of records"):
         agent.grow(7)
     assert (agent.policy == before).all()  # and nothing has happened

@@ -131,7 +131,7 @@ def test_sampled_natural_gradient_is_unbiased(params: dict):
         for path in trajectories(game, pi):
             state = NPG(eta=eta, gradient="sampled").init(world_of_one(game, i, pi[i]))
             live(state, path, i, pi[i])
-            mean += path.chance * centred(state.logits[0].reshape(pi[i].shape) - np.log(pi[i]))
+            mean += path.chance * centred(state.cells["logits"][:, :, 0, : pi[i].shape[2]] - np.log(pi[i]))
         np.testing.assert_allclose(mean, centred(eta * exact[i]), atol=1e-12)
 
 
@@ -146,7 +146,7 @@ def second_direction(game: tacit.TabularGame, own_ratio: bool) -> tuple[np.ndarr
     first = next(iter(trajectories(game, [mixed(theta, explore)])))
     after = spec.init(world_of_one(game, 0, theta))
     live(after, first, 0, mixed(theta, explore))
-    d1 = after.direction[0].reshape(theta.shape).copy()
+    d1 = after.cells["direction"][:, :, 0, :2].copy()
     moved = projected(theta + 0.05 * d1)
     pi = mixed(moved, explore)
     mean = np.zeros_like(theta)
@@ -157,7 +157,7 @@ def second_direction(game: tacit.TabularGame, own_ratio: bool) -> tuple[np.ndarr
         visited = np.zeros(theta.shape[:2], bool)
         visited[range(game.horizon), path.states] = True
         fresh = estimate(game, PGStorm(exploration=explore), moved, path, 0)
-        d2 = state.direction[0].reshape(theta.shape)
+        d2 = state.cells["direction"][:, :, 0, :2]
         mean += path.chance * np.where(visited[:, :, None], fresh + d1 - d2, 0)
     gradients = [
         (1 - explore) * policy_gradient(game, tacit.MarkovPolicy([mixed(own, explore)])).gradients[0]

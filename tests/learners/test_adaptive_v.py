@@ -92,7 +92,7 @@ def test_one_cell_follows_the_formulas():
         x = float(mean[a] + rng.normal())
         generics.learn(state, 0, 0, 0, a, x, 0)
         plain.learn(a, x)
-    assert state.value[0, 0, 0] == pytest.approx(plain.mean, rel=1e-12)
+    assert state.cells[0, 0, 0].value == pytest.approx(plain.mean, rel=1e-12)
     assert seen.argmax() == 2
 
 
@@ -113,15 +113,15 @@ def test_an_unseen_state_is_worth_the_best_return_so_far():
     state = AdaptiveV().init(world)
     generics.learn(state, 0, 0, 0, 0, 2.0, 1)
     generics.learn(state, 0, 1, 1, 0, 3.0, 1)
-    assert state.best_return[0].tolist() == [5.0, 3.0, -np.inf]
-    before = state.value[0, 0, 0]
+    assert state.steps["best_return"][:, 0].tolist() == [5.0, 3.0]
+    before = state.cells[0, 0, 0].value
     generics.learn(state, 0, 0, 0, 0, 1.0, 2)  # to a state that nobody has seen: x = 1 + 3
-    assert state.value[0, 0, 0] == pytest.approx(before + 3 / (2 + 2) * (4.0 - before))
+    assert state.cells[0, 0, 0].value == pytest.approx(before + 3 / (2 + 2) * (4.0 - before))
     generics.learn(state, 0, 1, 2, 0, 0.0, 2)
-    assert state.value[0, 1, 2] == 0.0
-    assert worth(state, 0, 1, 2, 0.0) == pytest.approx((5 / 6) ** 2 * 3.0)
-    state.best_return[0, 1] = 30.0  # when more is known to be possible, it is worth more again
-    assert worth(state, 0, 1, 2, 0.0) == pytest.approx((5 / 6) ** 2 * 30.0)
+    assert state.cells[1, 2, 0].value == 0.0
+    assert worth(state, state.cells[1, 2, 0], 0, 1, 0.0) == pytest.approx((5 / 6) ** 2 * 3.0)
+    state.steps[1, 0].best_return = 30.0  # when more is known to be possible, it is worth more again
+    assert worth(state, state.cells[1, 2, 0], 0, 1, 0.0) == pytest.approx((5 / 6) ** 2 * 30.0)
 
 
 def test_what_the_agent_is_told_of_the_range_does_not_matter():
@@ -188,7 +188,7 @@ def test_an_agent_grows_without_forgetting():
     assert (me.policy[:, :2] == before).all()
     np.testing.assert_allclose(me.policy[:, 2:], 1 / 3)
     assert before[1, 0, 1] > 0.5
-    assert me.state.visits.sum() == 100
+    assert me.state.cells["visits"].sum() == 100
 
 
 @pytest.mark.parametrize(

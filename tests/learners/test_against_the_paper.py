@@ -69,10 +69,10 @@ def test_same_actions_values_stages_and_distributions(kind: str, params: dict):
             state = agent.state
             for h in range(H):
                 for s in range(S):
-                    c, cell = h * S + s, (h + 1, s)
-                    assert abs(state.upper[0, h, s] - one.upper[cell]) < 1e-12
-                    assert abs(state.lower[0, h, s] - one.lower[cell]) < 1e-12
-                    assert (state.visits[0, c], state.length[0, c]) == (one.N_stage[cell], one.T[cell])
+                    ours, cell = state.cells[h, s, 0], (h + 1, s)
+                    assert abs(ours.upper - one.upper[cell]) < 1e-12
+                    assert abs(ours.lower - one.lower[cell]) < 1e-12
+                    assert (ours.visits, ours.length) == (one.N_stage[cell], one.T[cell])
                     assert np.abs(agent.policy[h, s] - one.mu[cell]).max() < 1e-12
     for agent, one in zip(agents, plain, strict=True):
         assert abs(agent.estimate - one.bound / EPISODES * (high - low)) < 1e-9

@@ -34,17 +34,17 @@ def test_values_stay_above_the_optimum_with_the_theory_s_bonus(reference: int | 
     low, high = alone.reward_range
     steps_left = np.arange(alone.horizon, -1, -1)[:, None]
     true = (tacit.solve(alone).V[0] - low * steps_left) / (high - low)
-    assert (session.state.V[0] >= true - 1e-12).all()
+    assert (session.state.cells["V"][:, :, 0] >= true - 1e-12).all()
 
 
 def test_q_never_rises(alone: tacit.TabularGame):
     spec = ucb_independent(bonus=0.1, reference=50)
     session = FusedEngine(alone, spec, episodes=2000, seed=3)
-    before = session.state.Q.copy()
+    before = session.state.cells["Q"].copy()
     for _ in range(20):
         session.advance(100)
-        assert (before >= session.state.Q).all()
-        before = session.state.Q.copy()
+        assert (before >= session.state.cells["Q"]).all()
+        before = session.state.cells["Q"].copy()
 
 
 def test_regret_grows_more_slowly_than_the_episodes(alone: tacit.TabularGame):
@@ -64,7 +64,7 @@ def test_the_reference_lowers_some_q(alone: tacit.TabularGame):
         spec = ucb_independent(bonus=0.0, reference=reference)
         session = FusedEngine(alone, spec, episodes=5000, seed=4)
         session.advance(5000)
-        tables.append(session.state.Q)
+        tables.append(session.state.cells["Q"])
     assert (tables[0] != tables[1]).any()
 
 
@@ -82,7 +82,7 @@ def test_central_is_one_learner_on_the_joint_action():
         session = FusedEngine(played, spec, episodes=3000, seed=6)
         runs.append((session.advance(3000)[:, 0], session.state))
     assert (runs[0][0] == runs[1][0]).all()
-    assert (runs[0][1].inner.Q == runs[1][1].Q).all()
+    assert (runs[0][1].inner.cells["Q"] == runs[1][1].cells["Q"]).all()
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_the_learner_keeps_to_them(H: int):
     state = tacit.StageV(bonus=0.1).init(world(horizon=H))
     seen = []
     for _ in range(200):
-        seen.append(int(state.length[0, 0]))
+        seen.append(int(state.cells[0, 0, 0].length))
         learn(state, 0, 0, 0, 0, 1.0, 0)
     expected = np.repeat(stage_lengths(H, 200), stage_lengths(H, 200))[:200]
     assert seen == expected.tolist()
@@ -59,7 +59,7 @@ def test_iota_of_the_run_is_that_of_the_bonus(make: type):
     scale = Scale(agents=3, states=5, actions=4, episodes=1000, horizon=7)
     told = make(confidence=0.05).init(world(scale=scale))
     given = make(iota=theorem_iota(scale, 0.05)).init(world())
-    assert told.bonus[0] == given.bonus[0] != make(iota=4.0).init(world()).bonus[0]
+    assert told.agents[0].bonus == given.agents[0].bonus != make(iota=4.0).init(world()).agents[0].bonus
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,9 @@ def test_bonus(spec: tacit.StageV, constant: float, horizon_power: int, actions_
     """b·√n = bonus·√(H^2 or 3·A^1 or 2·ι)."""
     H, A, iota = 5, 3, 4.0
     state = spec.init(world(horizon=H))
-    assert state.bonus[0] == pytest.approx(constant * math.sqrt(H**horizon_power * A**actions_power * iota), rel=1e-15)
+    assert state.agents[0].bonus == pytest.approx(
+        constant * math.sqrt(H**horizon_power * A**actions_power * iota), rel=1e-15
+    )
 
 
 def test_values_after_one_stage():
@@ -86,19 +88,19 @@ def test_values_after_one_stage():
     b = 0.01 * math.sqrt(4 * 3 * 4.0 / 2)
     for r in (0.0, 1.5):  # (r + 2)/7 is 2/7 and 1/2
         learn(state, 0, 1, 0, 0, r, 0)
-    assert state.upper[0, 1, 0] == pytest.approx((2 / 7 + 0.5) / 2 + b, rel=1e-14)
-    assert state.lower[0, 1, 0] == pytest.approx((2 / 7 + 0.5) / 2 - b, rel=1e-14)
+    assert state.cells[1, 0, 0].upper == pytest.approx((2 / 7 + 0.5) / 2 + b, rel=1e-14)
+    assert state.cells[1, 0, 0].lower == pytest.approx((2 / 7 + 0.5) / 2 - b, rel=1e-14)
     for _ in range(2):
         learn(state, 0, 0, 0, 0, 5.0, 0)  # the best reward, 1 in units of the span
-    assert state.upper[0, 0, 0] == pytest.approx(min(1 + state.upper[0, 1, 0] + b, 2), rel=1e-14)
-    assert state.lower[0, 0, 0] == pytest.approx(1 + state.lower[0, 1, 0] - b, rel=1e-14)
+    assert state.cells[0, 0, 0].upper == pytest.approx(min(1 + state.cells[1, 0, 0].upper + b, 2), rel=1e-14)
+    assert state.cells[0, 0, 0].lower == pytest.approx(1 + state.cells[1, 0, 0].lower - b, rel=1e-14)
 
 
 def test_values_stay_within_their_caps():
     state = tacit.StageV().init(world())
     for _ in range(2):
         learn(state, 0, 1, 0, 0, 5.0, 0)
-    assert (state.upper[0, 1, 0], state.lower[0, 1, 0]) == (1.0, 0.0)
+    assert (state.cells[1, 0, 0].upper, state.cells[1, 0, 0].lower) == (1.0, 0.0)
 
 
 def test_rate_values_by_hand():
@@ -109,7 +111,7 @@ def test_rate_values_by_hand():
         learn(state, 0, 1, 0, 0, r, 0)
         alpha, beta = (H + 1) / (H + t), 0.01 * math.sqrt(H**3 * 3 * 4.0 / t)
         value = (1 - alpha) * value + alpha * ((r + 2) / 7 + beta)
-        assert state.upper[0, 1, 0] == pytest.approx(min(value, 1), rel=1e-13)
+        assert state.cells[1, 0, 0].upper == pytest.approx(min(value, 1), rel=1e-13)
 
 
 @pytest.mark.parametrize("make", [tacit.StageV, tacit.VLearning])
@@ -119,10 +121,10 @@ def test_raw_loss_is_the_normalized_one_times_horizon_and_span(make: type):
         state = make(loss=loss).init(world())
         learn(state, 0, 1, 0, 1, 1.5, 0)
         charged = (1 - 0.5) / 2 * factor
-        eta = state.bandit.eta[0, 0] if make is tacit.StageV else state.bandit.rate[0]
+        eta = state.cells[0, 0, 0].bandit.eta if make is tacit.StageV else state.cells[0, 0, 0].bandit.rate
         estimate = charged / (1 / 3 + (eta / 2 if make is tacit.StageV else eta))
         expected = eta * estimate if make is tacit.StageV else estimate
-        assert state.bandit.loss[0, 1, 1] == pytest.approx(expected, rel=1e-14)
+        assert state.cells[1, 0, 0].bandit.loss[1] == pytest.approx(expected, rel=1e-14)
 
 
 @pytest.mark.parametrize("step", ["theory", 0.2])
@@ -130,10 +132,10 @@ def test_step_size(step: float | str):
     """η = √(ι/(A·Ť)), or c/√(A·Ť)."""
     state = tacit.StageV(step=step, iota=4.0).init(world())
     constant = math.sqrt(4.0) if step == "theory" else step
-    assert state.bandit.eta[0, 0] == pytest.approx(constant / math.sqrt(3 * 2), rel=1e-15)
+    assert state.cells[0, 0, 0].bandit.eta == pytest.approx(constant / math.sqrt(3 * 2), rel=1e-15)
     for _ in range(2):
         learn(state, 0, 0, 0, 0, 1.0, 0)
-    assert state.bandit.eta[0, 0] == pytest.approx(constant / math.sqrt(3 * 3), rel=1e-15)
+    assert state.cells[0, 0, 0].bandit.eta == pytest.approx(constant / math.sqrt(3 * 3), rel=1e-15)
 
 
 @pytest.mark.parametrize("learner", ["stage-v-cce", "v-learning"])
@@ -182,7 +184,7 @@ def test_the_agents_own_bound_is_the_mean_of_its_first_values():
     world_u, total = stream(seed, 0), np.zeros(2)
     for _ in range(K):
         s = game.start(world_u.random())
-        total += [agent.state.upper[0, 0, s] - agent.state.lower[0, 0, s] for agent in agents]
+        total += [agent.state.cells[0, s, 0].upper - agent.state.cells[0, s, 0].lower for agent in agents]
         for h in range(2):
             actions = [agent.act(h, s) for agent in agents]
             s_next, rewards = game.step(h, s, actions, world_u.random() if h == 0 else 0.0)

@@ -67,7 +67,7 @@ def test_drawn_first_states_cost_a_deviation():
         spec = REGISTRY.make("stage-v-cce", iota=iota)
         session = FusedEngine(game, spec, episodes=K, seed=0)
         session.advance(K)
-        found[first[0]] = (run, session.state.bound_sum / K)
+        found[first[0]] = (run, session.state.agents["bound_sum"] / K)
         assert run.gaps.source == "model-free"
         assert run.gaps.informative
         assert run.gap == run.curve["gap"][-1]

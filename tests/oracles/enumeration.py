@@ -74,7 +74,7 @@ def estimate(game: tacit.TabularGame, spec: Any, theta: np.ndarray, path: Trajec
     """The learner's own gradient estimate [H, S, A_i] at parameters θ from one trajectory: its first direction."""
     state = spec.init(world_of_one(game, i, theta))
     live(state, path, i, (1 - spec.exploration) * theta + spec.exploration / theta.shape[2])
-    shown: np.ndarray = state.direction[0].reshape(theta.shape)
+    shown: np.ndarray = state.cells["direction"][:, :, 0, : theta.shape[2]]
     return shown.copy()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -14,15 +14,14 @@ import tacit
 from tacit import kernels
 from tacit.engine.fused import FusedEngine
 from tacit.testing import Violation, check_learner
-from tacit.testing.agents import check_own_row
+from tacit.testing.agents import check_own_records
 from tacit.testing.loops import SEED, check_checkpoint
 
 
 class State(NamedTuple):
-    weight: Annotated[np.ndarray, "N C A"]
-    paid: Annotated[np.ndarray, "N"]
-    actions: Annotated[np.ndarray, "N"]
-    states: int
+    cells: Any  # [H, S, N]
+    agents: Any  # [N]
+    actions: np.ndarray
     diary: Any = 0
 
 
@@ -45,32 +44,34 @@ class Plain(kernels.Learner):
         return self.sums
 
     def init(self, world: kernels.World) -> Any:
-        weight = np.ones((world.agents, world.cells, int(world.actions.max())))
-        return self.kind(weight, np.zeros(world.agents), world.actions, world.states)
+        shape = (world.horizon, world.states, world.agents)
+        cells = kernels.records(shape, [("weight", "f8", kernels.capacity(world.actions.max()))])
+        cells["weight"] = 1.0
+        return self.kind(cells, kernels.records((world.agents,), [("paid", "f8")]), world.actions)
 
 
 def weigh(learner, i, h, s, out):
-    c, total = h * learner.states + s, 0.0
+    weight, total = learner.cells[h, s, i].weight, 0.0
     for a in range(learner.actions[i]):
-        total += learner.weight[i, c, a]
+        total += weight[a]
     for a in range(learner.actions[i]):
-        out[a] = learner.weight[i, c, a] / total
+        out[a] = weight[a] / total
 
 
 def act(learner, i, h, s, u):
-    c, total = h * learner.states + s, 0.0
+    weight, total = learner.cells[h, s, i].weight, 0.0
     for a in range(learner.actions[i]):
-        total += learner.weight[i, c, a]
+        total += weight[a]
     for a in range(learner.actions[i]):
-        u -= learner.weight[i, c, a] / total
+        u -= weight[a] / total
         if u < 0.0:
             return a
     return learner.actions[i] - 1
 
 
 def learn(learner, i, h, s, a, r, s_next):
-    learner.weight[i, h * learner.states + s, a] += r
-    learner.paid[i] += r
+    learner.cells[h, s, i].weight[a] += r
+    learner.agents[i].paid += r
 
 
 RIGHT = {"act": act, "learn": learn, "weigh": weigh}
@@ -108,7 +109,7 @@ def act_beyond(learner, i, h, s, u):
 
 
 def act_by_others(learner, i, h, s, u):
-    return 0 if learner.paid[(i + 1) % len(learner.actions)] % 1.0 > u else 1
+    return 0 if learner.agents[(i + 1) % len(learner.actions)].paid % 1.0 > u else 1
 
 
 def learn_nothing(learner, i, h, s, a, r, s_next):
@@ -116,13 +117,14 @@ def learn_nothing(learner, i, h, s, a, r, s_next):
 
 
 def learn_from_others(learner, i, h, s, a, r, s_next):
-    learner.weight[i, h * learner.states + s, a] += learner.paid.sum()
-    learner.paid[i] += r
+    for own in learner.agents:
+        learner.cells[h, s, i].weight[a] += 1e-9 * own.paid
+    learner.agents[i].paid += r
 
 
 def learn_for_all(learner, i, h, s, a, r, s_next):
-    learner.weight[i, h * learner.states + s, a] += r
-    learner.paid[len(learner.actions) - 1] += 1e-9 * r
+    learner.cells[h, s, i].weight[a] += r
+    learner.agents[len(learner.actions) - 1].paid += 1e-9 * r
 
 
 def negative(learner, i, h, s, out):
@@ -143,7 +145,7 @@ BROKEN: list[tuple[dict[str, Callable[..., Any]], str]] = [
     ({"learn": learn_from_others}, "agents of Plain on their own do not do what they do in the loop"),
     (
         {"learn": learn_for_all},
-        "agents of Plain on their own do not do what they do in the loop; paid of agent . differs",
+        "agents of Plain on their own do not do what they do in the loop; agents.paid of agent . differs",
     ),
     ({"weigh": negative}, "what weigh of Plain writes for agent 0 .* it must be a distribution"),
     ({"weigh": weigh_too_much}, "weigh of Plain writes more than the actions of agent"),
@@ -165,38 +167,23 @@ def test_a_broken_kernel(own: dict[str, Callable[..., Any]], message: str):
 @pytest.mark.parametrize(
     ("own", "message"),
     [
-        ({"act": act_by_others}, "agent 0 of mine acts by what is in other agents' rows"),
-        ({"learn": learn_from_others}, "agent 0 of mine learns from what is in other agents' rows; weight differs"),
-        ({"learn": learn_for_all}, "agent 0 of mine writes into the row of agent 2; paid differs"),
+        ({"act": act_by_others}, "agent 0 of mine acts by what is not in its records"),
+        ({"learn": learn_from_others}, "agent 0 of mine learns from what is not in its records; cells.weight differs"),
+        ({"learn": learn_for_all}, "agent 0 of mine writes into the records of agent 2; agents.paid differs"),
     ],
 )
-def test_what_noise_in_the_rows_shows(own: dict[str, Callable[..., Any]], message: str):
+def test_what_noise_in_the_records_shows(own: dict[str, Callable[..., Any]], message: str):
     register(State, **own)
     engine = FusedEngine(tacit.make("random-general-sum", agents=3, states=3), Plain(), episodes=20, seed=0)
     engine.advance(20)
     with pytest.raises(Violation, match=message):
-        check_own_row("mine", engine, 0)
-
-
-class Undeclared(NamedTuple):
-    weight: np.ndarray
-    paid: Annotated[np.ndarray, "N"]
-    actions: Annotated[np.ndarray, "N"]
-    states: int
-
-
-class Misdeclared(NamedTuple):
-    weight: Annotated[np.ndarray, "N A C"]
-    paid: Annotated[np.ndarray, "N"]
-    actions: Annotated[np.ndarray, "N"]
-    states: int
+        check_own_records("mine", engine, 0)
 
 
 class Bare(NamedTuple):
-    weight: Annotated[np.ndarray, "N C A"]
-    paid: Annotated[np.ndarray, "N"]
-    actions: Annotated[np.ndarray, "N"]
-    states: int
+    cells: Any
+    agents: Any
+    actions: np.ndarray
 
 
 @pytest.mark.usefixtures("interpreted")
@@ -218,12 +205,17 @@ def test_what_the_learner_says(learner: Plain, message: str):
     refused(learner, message)
 
 
+class Turned(Plain):
+    """Has two cells for each."""
+
+    def init(self, world: kernels.World) -> Any:
+        state = super().init(world)
+        return state._replace(cells=np.concatenate([state.cells] * 2))
+
+
 @pytest.mark.usefixtures("interpreted")
 def test_what_the_state_says():
-    for kind in (Undeclared, Misdeclared):
-        register(kind)
-    refused(Plain(kind=Undeclared), "weight does not say which of its axes is the state; declare them all")
-    refused(Plain(kind=Misdeclared), "axis . of weight is declared .*entries")
+    refused(Turned(), r"cells of Turned has the shape \(6, 3, 3\) for 3 agents, 3 steps and 3 states; records are")
 
 
 class Random(Plain):
@@ -231,28 +223,26 @@ class Random(Plain):
 
     def init(self, world: kernels.World) -> Any:
         state = super().init(world)
-        state.paid[:] = np.random.default_rng().random(world.agents)
+        state.agents["paid"] = np.random.default_rng().random(world.agents)
         return state
 
 
-class Turned(Plain):
-    """Lays its cells out as s·H + h, and declares them as h·S + s."""
+class Shifted(Plain):
+    """Counts its states from the end."""
 
 
-def turned(kernel: Callable[..., Any]) -> Callable[..., Any]:
+def shifted(kernel: Callable[..., Any]) -> Callable[..., Any]:
     def other(learner: Any, i: int, h: int, s: int, *rest: Any) -> Any:
-        steps = learner.weight.shape[1] // learner.states
-        c = s * steps + h
-        return kernel(learner, i, c // learner.states, c % learner.states, *rest)
+        return kernel(learner, i, h, learner.cells.shape[1] - 1 - s, *rest)
 
     return other
 
 
 @pytest.mark.usefixtures("interpreted")
 def test_a_state_that_is_not_all_there_is():
-    refused(Random(), "init of Random does not make the same state twice; paid differs")
-    register(State, **{word: turned(kernel) for word, kernel in RIGHT.items()})
-    refused(Turned(), "an agent of Turned that grows does not behave as before")
+    refused(Random(), "init of Random does not make the same state twice; agents.paid differs")
+    register(State, **{word: shifted(kernel) for word, kernel in RIGHT.items()})
+    refused(Shifted(), "an agent of Shifted that grows does not behave as before")
 
 
 class Forgetful(Plain):
@@ -264,7 +254,7 @@ class Forgetful(Plain):
 
 def learn_in_a_diary(learner, i, h, s, a, r, s_next):
     learner.diary[0] += r
-    learner.weight[i, h * learner.states + s, a] += learner.diary[0]
+    learner.cells[h, s, i].weight[a] += learner.diary[0]
 
 
 @pytest.mark.usefixtures("interpreted")
@@ -277,23 +267,21 @@ def test_a_checkpoint_that_is_not_all_there_is():
 
 
 class Greedy(NamedTuple):
-    weight: Annotated[np.ndarray, "N C A"]
-    paid: Annotated[np.ndarray, "N"]
-    actions: Annotated[np.ndarray, "N"]
-    states: int
+    cells: Any
+    agents: Any
+    actions: np.ndarray
 
 
 def learn_with_an_array(learner, i, h, s, a, r, s_next):
     moved = np.zeros(learner.actions[i])
     moved[a] = r
-    learner.weight[i, h * learner.states + s, a] += moved[a]
+    learner.cells[h, s, i].weight[a] += moved[a]
 
 
 class TwoFaced(NamedTuple):
-    weight: Annotated[np.ndarray, "N C A"]
-    paid: Annotated[np.ndarray, "N"]
-    actions: Annotated[np.ndarray, "N"]
-    states: int
+    cells: Any
+    agents: Any
+    actions: np.ndarray
 
 
 def scale():
@@ -304,7 +292,7 @@ numba.extending.overload(scale)(lambda: lambda: 0.5)
 
 
 def learn_otherwise(learner, i, h, s, a, r, s_next):
-    learner.weight[i, h * learner.states + s, a] += r * scale()
+    learner.cells[h, s, i].weight[a] += r * scale()
 
 
 def test_what_only_the_compiler_shows():

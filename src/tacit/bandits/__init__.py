@@ -8,7 +8,7 @@ from __future__ import annotations
 from tacit.bandits.ada_tsallis import AdaTsallis
 from tacit.bandits.exp3 import Exp3
 from tacit.bandits.exp3_ix import Exp3IX
-from tacit.bandits.spec import Bandit, Cells
+from tacit.bandits.spec import Bandit, Setting
 from tacit.bandits.swap import Swap
 from tacit.bandits.tsallis_inf import TsallisINF
 from tacit.bandits.weighted_ftrl import WeightedFTRL
@@ -22,4 +22,4 @@ REGISTRY.add("weighted-ftrl", WeightedFTRL)
 REGISTRY.add("ada-tsallis", AdaTsallis)
 REGISTRY.add("swap", Swap)
 
-__all__ = ["REGISTRY", "AdaTsallis", "Bandit", "Cells", "Exp3", "Exp3IX", "Swap", "TsallisINF", "WeightedFTRL"]
+__all__ = ["REGISTRY", "AdaTsallis", "Bandit", "Exp3", "Exp3IX", "Setting", "Swap", "TsallisINF", "WeightedFTRL"]

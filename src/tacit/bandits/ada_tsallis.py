@@ -29,14 +29,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from tacit.bandits.rows import drawn, jotted, shared
-from tacit.bandits.spec import Bandit, Cells
+from tacit.bandits.rows import pick, share
+from tacit.bandits.spec import Bandit, Setting
 from tacit.core import check, generics
-from tacit.core.types import FloatArray, IntArray
+from tacit.core.records import FIXED, NONNEGATIVE, Fields
 
 
 @dataclass(frozen=True)
@@ -65,153 +63,145 @@ class AdaTsallis(Bandit):
         check.real("memory", self.memory, least=0)
         check.real("implicit", self.implicit, least=0)
 
-    def init(self, cells: Cells) -> AdaTsallisState:
-        """Make the state of all cells; a step constant c stands for λ = (largest loss)·√α/c."""
-        grid = (cells.agents, cells.number)
-        return AdaTsallisState(
-            loss=np.zeros((*grid, cells.most)),
-            prob=np.ones((*grid, cells.most)) / cells.actions[:, None, None],
-            temperature=np.zeros(grid),
-            minimum=np.zeros(grid),
-            moved=np.zeros(grid),
-            headroom=np.zeros(grid),
-            last_headroom=np.zeros(grid),
-            largest=np.zeros(grid),
-            round=np.zeros(grid, dtype=np.int64),
-            until=np.zeros(grid, dtype=np.int64),
-            memory=float(self.memory * cells.horizon),
+    def fields(self, actions: int) -> Fields:
+        """Return what a cell remembers."""
+        return [
+            ("prob", NONNEGATIVE, actions),  # μ
+            ("loss", "f8", actions),  # L
+            ("temperature", "f8"),  # λ
+            ("minimum", "f8"),  # Φ(L; λ)
+            ("moved", "f8"),  # Δ
+            ("headroom", "f8"),  # largest gain of this window
+            ("last_headroom", "f8"),  # and of the last one
+            ("largest", "f8"),  # largest loss in absolute value
+            ("rounds", "i8"),  # t
+            ("until", "i8"),  # round in which the next window begins
+            ("actions", FIXED),
+        ]
+
+    def init(self, cells: Any, setting: Setting) -> AdaTsallisParams:
+        """Begin evenly; a step constant c stands for λ = (largest loss)·√α/c."""
+        cells["prob"] = 1.0 / setting.actions[:, None]
+        cells["actions"] = setting.actions
+        return AdaTsallisParams(
+            memory=float(self.memory * setting.horizon),
             implicit=float(self.implicit),
-            step=0.0 if cells.step is None else float(cells.step),
-            actions=cells.actions,
+            step=0.0 if setting.step is None else float(setting.step),
         )
 
 
-class AdaTsallisState(NamedTuple):
-    """Losses and distributions of all cells."""
+class AdaTsallisParams(NamedTuple):
+    """What kernels read besides their cell."""
 
-    loss: Annotated[FloatArray, "N C A"]  # L
-    prob: Annotated[FloatArray, "N C A", ">= 0"]  # μ
-    temperature: Annotated[FloatArray, "N C"]  # λ
-    minimum: Annotated[FloatArray, "N C"]  # Φ(L; λ)
-    moved: Annotated[FloatArray, "N C"]  # Δ
-    headroom: Annotated[FloatArray, "N C"]  # largest gain of this window
-    last_headroom: Annotated[FloatArray, "N C"]  # and of the last one
-    largest: Annotated[FloatArray, "N C"]  # largest loss in absolute value
-    round: Annotated[IntArray, "N C"]  # t
-    until: Annotated[IntArray, "N C"]  # round in which the next window begins
     memory: float  # c
     implicit: float  # γ·√(A/α)
     step: float  # constant of a fixed step, or 0 for AdaFTRL's
-    actions: Annotated[IntArray, "N"]
 
 
-generics.jot_cell.implement(AdaTsallisState)(jotted)
-
-
-@generics.restart.implement(AdaTsallisState)
-def restart(bandit, i, c, rounds):
+@generics.restart.implement(AdaTsallisParams)
+def restart(bandit, cell, rounds):
     """Forget everything."""
-    for b in range(bandit.actions[i]):
-        bandit.loss[i, c, b] = 0.0
-        bandit.prob[i, c, b] = 1.0 / bandit.actions[i]
-    bandit.temperature[i, c] = 0.0
-    bandit.minimum[i, c] = 0.0
-    bandit.moved[i, c] = 0.0
-    bandit.headroom[i, c] = 0.0
-    bandit.last_headroom[i, c] = 0.0
-    bandit.largest[i, c] = 0.0
-    bandit.round[i, c] = 0
-    bandit.until[i, c] = 0
+    for b in range(cell.actions):
+        cell.loss[b] = 0.0
+        cell.prob[b] = 1.0 / cell.actions
+    cell.temperature = 0.0
+    cell.minimum = 0.0
+    cell.moved = 0.0
+    cell.headroom = 0.0
+    cell.last_headroom = 0.0
+    cell.largest = 0.0
+    cell.rounds = 0
+    cell.until = 0
 
 
-@generics.draw.implement(AdaTsallisState)
-def draw(bandit, i, c, u):
+@generics.draw.implement(AdaTsallisParams)
+def draw(bandit, cell, u):
     """Draw from μ."""
-    return drawn(bandit.prob[i, c], 1.0, bandit.actions[i], u)
+    return pick(cell.prob, 1.0, cell.actions, u)
 
 
-@generics.chance.implement(AdaTsallisState)
-def chance(bandit, i, c, a):
+@generics.chance.implement(AdaTsallisParams)
+def chance(bandit, cell, a):
     """Return μ(a)."""
-    return bandit.prob[i, c, a]
+    return cell.prob[a]
 
 
-@generics.spread.implement(AdaTsallisState)
-def spread(bandit, i, c, out):
+@generics.spread.implement(AdaTsallisParams)
+def spread(bandit, cell, out):
     """Write μ."""
-    shared(bandit.prob[i, c], 1.0, bandit.actions[i], out)
+    share(cell.prob, 1.0, cell.actions, out)
 
 
-@generics.feed.implement(AdaTsallisState)
-def feed(bandit, i, c, a, loss, prob):
+@generics.feed.implement(AdaTsallisParams)
+def feed(bandit, cell, a, loss, prob):
     """Add the loss estimates, charge what it cost to have moved, and solve for the next round's μ."""
-    n = bandit.actions[i]
-    bandit.round[i, c] += 1
-    t = bandit.round[i, c]
-    look(bandit, i, c, t, loss)
-    largest = bandit.largest[i, c]
+    n = cell.actions
+    cell.rounds += 1
+    t = cell.rounds
+    look(bandit, cell, t, loss)
+    largest = cell.largest
     if n == 1 or largest == 0.0:
         return
     alpha = (bandit.memory + 1.0) / (bandit.memory + t)
     gamma = bandit.implicit * math.sqrt(alpha / n)
-    headroom = max(bandit.headroom[i, c], bandit.last_headroom[i, c])
+    headroom = max(cell.headroom, cell.last_headroom)
     paid = 0.0
     for b in range(n):
-        mu = bandit.prob[i, c, b]
+        mu = cell.prob[b]
         estimate = -headroom * gamma / (mu + gamma) if headroom > 0.0 else 0.0
         if b == a:
             estimate += loss / (prob + gamma)
         paid += mu * estimate
-        bandit.loss[i, c, b] += alpha * (estimate - bandit.loss[i, c, b])
+        cell.loss[b] += alpha * (estimate - cell.loss[b])
     least = 1e-9 * largest
     if bandit.step > 0.0:
         before = y = temperature = largest * math.sqrt(alpha) / bandit.step
     else:
-        before = max((1.0 - alpha) * bandit.temperature[i, c], least)
-        reached, y = minimum(bandit.loss[i, c], before, n, bandit.prob[i, c], before)
-        delta = max(alpha * paid - (reached - (1.0 - alpha) * bandit.minimum[i, c]), 0.0)
-        bandit.moved[i, c] = (1.0 - alpha) * bandit.moved[i, c] + delta
-        temperature = bandit.moved[i, c] / (2.0 * (math.sqrt(n) - 1.0))
+        before = max((1.0 - alpha) * cell.temperature, least)
+        reached, y = minimum(cell.loss, before, n, cell.prob, before)
+        delta = max(alpha * paid - (reached - (1.0 - alpha) * cell.minimum), 0.0)
+        cell.moved = (1.0 - alpha) * cell.moved + delta
+        temperature = cell.moved / (2.0 * (math.sqrt(n) - 1.0))
     temperature = max(temperature, least)
-    bandit.temperature[i, c] = temperature
+    cell.temperature = temperature
     near = y * (temperature / before)  # where y would be if losses had grown like the temperature
-    bandit.minimum[i, c], _ = minimum(bandit.loss[i, c], temperature, n, bandit.prob[i, c], near)
+    cell.minimum, _ = minimum(cell.loss, temperature, n, cell.prob, near)
 
 
-@generics.lean.implement(AdaTsallisState)
-def lean(bandit, i, c, target, rounds, scale):
+@generics.lean.implement(AdaTsallisParams)
+def lean(bandit, cell, target, rounds, scale):
     """Begin with losses whose leader is the target, λ = scale·√α, and as much as that implies for having moved."""
-    n = bandit.actions[i]
-    bandit.round[i, c] = int(rounds)
+    n = cell.actions
+    cell.rounds = int(rounds)
     if n == 1:
         return
     temperature = scale * math.sqrt((bandit.memory + 1.0) / (bandit.memory + rounds))
     mean = 0.0
     for b in range(n):
-        bandit.loss[i, c, b] = temperature / math.sqrt(target[b])
-        mean += target[b] * bandit.loss[i, c, b]
+        cell.loss[b] = temperature / math.sqrt(target[b])
+        mean += target[b] * cell.loss[b]
     for b in range(n):
-        bandit.loss[i, c, b] -= mean  # losses are measured from a baseline
-    bandit.temperature[i, c] = temperature
-    bandit.moved[i, c] = temperature * 2.0 * (math.sqrt(n) - 1.0)
-    bandit.minimum[i, c], _ = minimum(bandit.loss[i, c], temperature, n, bandit.prob[i, c], temperature)
+        cell.loss[b] -= mean  # losses are measured from a baseline
+    cell.temperature = temperature
+    cell.moved = temperature * 2.0 * (math.sqrt(n) - 1.0)
+    cell.minimum, _ = minimum(cell.loss, temperature, n, cell.prob, temperature)
 
 
-@generics.regret.implement(AdaTsallisState)
-def regret(bandit, i, c):
+@generics.regret.implement(AdaTsallisParams)
+def regret(bandit, cell):
     """Return 2Δ, the bound on the weighted regret for the estimated losses."""
-    return 2.0 * bandit.moved[i, c]
+    return 2.0 * cell.moved
 
 
 @generics.jitable
-def look(bandit, i, c, t, loss):
+def look(bandit, cell, t, loss):
     """Keep the largest gain of this window and of the last, and the largest loss in absolute value."""
-    if t >= bandit.until[i, c]:
-        bandit.last_headroom[i, c] = bandit.headroom[i, c]
-        bandit.headroom[i, c] = 0.0
-        bandit.until[i, c] = t + max(4, int(t / (bandit.memory + 1.0)))
-    bandit.headroom[i, c] = max(bandit.headroom[i, c], -loss)
-    bandit.largest[i, c] = max(bandit.largest[i, c], abs(loss))
+    if t >= cell.until:
+        cell.last_headroom = cell.headroom
+        cell.headroom = 0.0
+        cell.until = t + max(4, int(t / (bandit.memory + 1.0)))
+    cell.headroom = max(cell.headroom, -loss)
+    cell.largest = max(cell.largest, abs(loss))
 
 
 @generics.jitable

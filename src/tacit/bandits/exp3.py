@@ -8,12 +8,14 @@ Deviations: none. The state and kernels are those of Exp3-IX with γ = 0.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from tacit.bandits.exp3_ix import Exp3IXState, make
-from tacit.bandits.spec import Bandit, Cells, rate
+from tacit.bandits.exp3_ix import Exp3IXParams, begin, fields
+from tacit.bandits.spec import Bandit, Setting, rate
 from tacit.core.elementary import log_each
+from tacit.core.records import Fields
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,10 @@ class Exp3(Bandit):
     Exp3()
     """
 
-    def init(self, cells: Cells) -> Exp3IXState:
-        """Make the state of all cells."""
-        return make(cells, rate(cells, np.sqrt(2 * log_each(cells.actions) / cells.actions)), 0.0)
+    def fields(self, actions: int) -> Fields:
+        """Return what a cell remembers."""
+        return fields(actions)
+
+    def init(self, cells: Any, setting: Setting) -> Exp3IXParams:
+        """Weigh all actions alike."""
+        return begin(cells, setting, rate(setting, np.sqrt(2 * log_each(setting.actions) / setting.actions)), 0.0)

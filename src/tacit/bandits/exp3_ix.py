@@ -13,15 +13,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.bandits.rows import drawn, jotted, shared
-from tacit.bandits.spec import Bandit, Cells, rate
+from tacit.bandits.rows import pick, share
+from tacit.bandits.spec import Bandit, Setting, rate
 from tacit.core import check, generics
 from tacit.core.elementary import exp
-from tacit.core.types import FloatArray, IntArray
+from tacit.core.records import FIXED, NONNEGATIVE, Fields
+from tacit.core.types import FloatArray
 
 
 @dataclass(frozen=True)
@@ -45,96 +46,97 @@ class Exp3IX(Bandit):
     def __post_init__(self) -> None:
         check.real("implicit", self.implicit, least=0)
 
-    def init(self, cells: Cells) -> Exp3IXState:
-        """Make the state of all cells."""
-        theory = np.sqrt(cells.iota / (np.ones(cells.agents) if cells.swap else cells.actions))
-        return make(cells, rate(cells, theory), self.implicit)
+    def fields(self, actions: int) -> Fields:
+        """Return what a cell remembers."""
+        return fields(actions)
+
+    def init(self, cells: Any, setting: Setting) -> Exp3IXParams:
+        """Weigh all actions alike."""
+        theory = np.sqrt(setting.iota / (np.ones(setting.agents) if setting.swap else setting.actions))
+        return begin(cells, setting, rate(setting, theory), self.implicit)
 
 
-class Exp3IXState(NamedTuple):
-    """Weights of all cells."""
+class Exp3IXParams(NamedTuple):
+    """What the kernels of this family read besides their cell."""
 
-    loss: Annotated[FloatArray, "N C A"]  # η·L
-    weight: Annotated[FloatArray, "N C A", ">= 0"]  # exp(reference − loss)
-    total: Annotated[FloatArray, "N C"]  # sum of the weights
-    reference: Annotated[FloatArray, "N C"]
-    eta: Annotated[FloatArray, "N C", ">= 0"]  # step size of the running stage
-    rate: Annotated[FloatArray, "N"]  # η·√rounds
     implicit: float  # γ/η
-    actions: Annotated[IntArray, "N"]
 
 
-def make(cells: Cells, rates: FloatArray, implicit: float) -> Exp3IXState:
-    """Allocate the state; other members of the family differ in their rates only."""
-    grid = (cells.agents, cells.number)
-    return Exp3IXState(
-        loss=np.zeros((*grid, cells.most)),
-        weight=np.ones((*grid, cells.most)),
-        total=np.ones(grid) * cells.actions[:, None],
-        reference=np.zeros(grid),
-        eta=np.ones(grid) * rates[:, None] / math.sqrt(cells.rounds),
-        rate=rates,
-        implicit=float(implicit),
-        actions=cells.actions,
-    )
+def fields(actions: int) -> Fields:
+    """Return what a cell remembers."""
+    return [
+        ("weight", NONNEGATIVE, actions),  # exp(reference − loss)
+        ("loss", "f8", actions),  # η·L
+        ("total", "f8"),  # sum of the weights
+        ("reference", "f8"),
+        ("eta", NONNEGATIVE),  # step size of the running stage
+        ("actions", FIXED),
+        ("rate", "f8"),  # η·√rounds
+    ]
 
 
-generics.jot_cell.implement(Exp3IXState)(jotted)
+def begin(cells: Any, setting: Setting, rates: FloatArray, implicit: float) -> Exp3IXParams:
+    """Weigh all actions alike; other members of the family differ in their rates only."""
+    cells["weight"] = 1.0
+    cells["total"] = cells["actions"] = setting.actions
+    cells["eta"] = rates / math.sqrt(setting.rounds)
+    cells["rate"] = rates
+    return Exp3IXParams(float(implicit))
 
 
-@generics.restart.implement(Exp3IXState)
-def restart(bandit, i, c, rounds):
+@generics.restart.implement(Exp3IXParams)
+def restart(bandit, cell, rounds):
     """Weigh all actions alike and set the step size."""
-    for a in range(bandit.actions[i]):
-        bandit.loss[i, c, a] = 0.0
-        bandit.weight[i, c, a] = 1.0
-    bandit.total[i, c] = bandit.actions[i]
-    bandit.reference[i, c] = 0.0
-    bandit.eta[i, c] = bandit.rate[i] / math.sqrt(rounds)
+    for a in range(cell.actions):
+        cell.loss[a] = 0.0
+        cell.weight[a] = 1.0
+    cell.total = cell.actions
+    cell.reference = 0.0
+    cell.eta = cell.rate / math.sqrt(rounds)
 
 
-@generics.draw.implement(Exp3IXState)
-def draw(bandit, i, c, u):
+@generics.draw.implement(Exp3IXParams)
+def draw(bandit, cell, u):
     """Draw in proportion to the weights."""
-    return drawn(bandit.weight[i, c], bandit.total[i, c], bandit.actions[i], u)
+    return pick(cell.weight, cell.total, cell.actions, u)
 
 
-@generics.chance.implement(Exp3IXState)
-def chance(bandit, i, c, a):
+@generics.chance.implement(Exp3IXParams)
+def chance(bandit, cell, a):
     """Return μ(a)."""
-    return bandit.weight[i, c, a] * (1.0 / bandit.total[i, c])
+    return cell.weight[a] * (1.0 / cell.total)
 
 
-@generics.spread.implement(Exp3IXState)
-def spread(bandit, i, c, out):
+@generics.spread.implement(Exp3IXParams)
+def spread(bandit, cell, out):
     """Write μ."""
-    shared(bandit.weight[i, c], bandit.total[i, c], bandit.actions[i], out)
+    share(cell.weight, cell.total, cell.actions, out)
 
 
-@generics.feed.implement(Exp3IXState)
-def feed(bandit, i, c, a, loss, prob):
+@generics.feed.implement(Exp3IXParams)
+def feed(bandit, cell, a, loss, prob):
     """Add the loss estimate of the action played."""
-    eta = bandit.eta[i, c]
-    grown = bandit.loss[i, c, a] + eta * loss / (prob + bandit.implicit * eta)
-    bandit.loss[i, c, a] = grown
-    weight = exp(bandit.reference[i, c] - grown)
-    total = bandit.total[i, c] + (weight - bandit.weight[i, c, a])
-    bandit.weight[i, c, a] = weight
-    bandit.total[i, c] = total
+    eta = cell.eta
+    grown = cell.loss[a] + eta * loss / (prob + bandit.implicit * eta)
+    cell.loss[a] = grown
+    weight = exp(cell.reference - grown)
+    total = cell.total + (weight - cell.weight[a])
+    cell.weight[a] = weight
+    cell.total = total
     if total < 0.5:
-        renew(bandit, i, c)
+        renew(cell)
 
 
 @generics.jitable
-def renew(bandit, i, c):
+def renew(cell):
     """Compute all weights anew, relative to the smallest loss."""
-    least = bandit.loss[i, c, 0]
-    for a in range(1, bandit.actions[i]):
-        least = min(least, bandit.loss[i, c, a])
+    least = cell.loss[0]
+    for a in range(1, cell.actions):
+        least = min(least, cell.loss[a])
     total = 0.0
-    for a in range(bandit.actions[i]):
-        weight = exp(least - bandit.loss[i, c, a])
-        bandit.weight[i, c, a] = weight
+    for a in range(cell.actions):
+        weight = exp(least - cell.loss[a])
+        cell.weight[a] = weight
         total += weight
-    bandit.reference[i, c] = least
-    bandit.total[i, c] = total
+    cell.reference = least
+    cell.total = total

@@ -9,10 +9,10 @@ FEW = 8
 
 
 @generics.jitable
-def drawn(weights, total, n, u):
+def pick(weights, total, n, u):
     """Draw one of n actions in proportion to `weights`, which sum to `total`, with the uniform number u."""
     left = u * total
-    if n <= FEW:  # without branches: where a draw ends cannot be predicted
+    if len(weights) <= FEW:  # without branches: where a draw ends cannot be predicted
         chosen = 0
         for a in range(n - 1):
             left -= weights[a]
@@ -26,19 +26,8 @@ def drawn(weights, total, n, u):
     return n - 1
 
 
-def jotted(bandit, i, c, size, room, row, column):
-    """Write all but the last probability of cell c into `row`: `jot_cell` of bandits whose `chance` is `spread`'s.
-
-    The first is apart from the loop, which two actions do not need.
-    """
-    if size > 1:
-        row[column] = generics.chance(bandit, i, c, 0)
-    for a in range(1, size - 1):
-        row[column + a] = generics.chance(bandit, i, c, a)
-
-
 @generics.jitable
-def shared(weights, total, n, out):
+def share(weights, total, n, out):
     """Write the weights divided by their sum."""
     scale = 1.0 / total
     for a in range(n):

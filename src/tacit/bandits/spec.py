@@ -1,8 +1,8 @@
-"""What a bandit is: a frozen description that makes the state of many cells at once.
+"""What a bandit is: a frozen description that says what one cell remembers, and how it begins.
 
-A cell is one bandit problem, e.g. agent i at (h, s). A new bandit is one file: parameters (a frozen dataclass that
-derives from `Bandit`), a state (a NamedTuple of arrays that declares their axes, see `core/axes.py`), and its kernels
-`draw`, `spread`, `chance`, `feed`, `restart`, which touch no other cell than the one they are given.
+A cell is one bandit problem, e.g. agent i at (h, s), and has one record. A new bandit is one file: parameters (a frozen
+dataclass that derives from `Bandit`), the parameters that kernels read (a NamedTuple of plain numbers), and its kernels
+`draw`, `spread`, `chance`, `feed`, `restart`, which are given the record of their cell.
 """
 
 from __future__ import annotations
@@ -11,18 +11,17 @@ from typing import Any, NamedTuple, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
+from tacit.core.records import Fields, capacity, records
 from tacit.core.types import FloatArray, IntArray
 
 
-class Cells(NamedTuple):
-    """The cells that a bandit is to serve.
+class Setting(NamedTuple):
+    """What a bandit knows of the cells that it is to serve.
 
     Attributes
     ----------
     actions : int array [N]
         Each agent's number of actions.
-    number : int
-        Cells of each agent, C.
     rounds : int
         How many rounds the first stage of a cell has, where that is known.
     horizon : int
@@ -36,29 +35,22 @@ class Cells(NamedTuple):
     Examples
     --------
     >>> import numpy as np
-    >>> from tacit.bandits import Cells
-    >>> cells = Cells(np.array([2, 3]), number=4, rounds=10, horizon=1, iota=1.0, step=None)
-    >>> cells.agents, cells.most
-    (2, 3)
+    >>> from tacit.bandits import Setting
+    >>> Setting(np.array([2, 3]), rounds=10, horizon=1, iota=1.0).agents
+    2
     """
 
     actions: IntArray  # [N]  actions of each agent
-    number: int  # cells of each agent
     rounds: int  # rounds that every cell expects at first
     horizon: int  # H of the game, for bandits whose rates depend on it
     iota: float  # the logarithmic factor of the theory
-    step: float | None  # constant of the step size, or None for the theory's
+    step: float | None = None  # constant of the step size, or None for the theory's
     swap: bool = False  # whether these cells are the copies within a bandit of swap regret
 
     @property
     def agents(self) -> int:
         """Number of agents, N."""
         return len(self.actions)
-
-    @property
-    def most(self) -> int:
-        """The largest number of actions: the width of arrays over actions."""
-        return int(self.actions.max())
 
 
 @runtime_checkable
@@ -77,9 +69,28 @@ class Bandit(Protocol):
         """Which regret it keeps small: "external" (learns a cce) or "swap" (learns a ce)."""
         return "external"
 
-    def init(self, cells: Cells) -> Any:
-        """Return the state of all cells, a NamedTuple of arrays, ready for their first round."""
+    def fields(self, actions: int) -> Fields:
+        """Return the fields of a cell's record, with room for so many actions."""
         raise NotImplementedError
+
+    def init(self, cells: Any, setting: Setting) -> Any:
+        """Make records [..., N] ready for their first round; return what kernels read besides, a NamedTuple."""
+        raise NotImplementedError
+
+    def make(self, setting: Setting, number: int = 1) -> tuple[Any, Any]:
+        """Return a bandit as kernels take it, and so many cells [number, N] that are ready for their first round.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import tacit
+        >>> from tacit.kernels import chance
+        >>> bandit, cells = tacit.Exp3IX().make(tacit.kernels.Setting(np.array([2]), rounds=10, horizon=1, iota=1.0))
+        >>> float(chance(bandit, cells[0, 0], 1))
+        0.5
+        """
+        cells = records((number, setting.agents), self.fields(capacity(max(setting.actions))))
+        return self.init(cells, setting), cells
 
 
 def is_bandit(value: object) -> TypeGuard[Bandit]:
@@ -87,7 +98,7 @@ def is_bandit(value: object) -> TypeGuard[Bandit]:
     return isinstance(value, Bandit) and not isinstance(value, type)
 
 
-def rate(cells: Cells, theory: FloatArray) -> FloatArray:
+def rate(setting: Setting, theory: FloatArray) -> FloatArray:
     """Return η·√rounds for each agent: the theory's, or step/√A_i."""
-    chosen: FloatArray = theory if cells.step is None else cells.step / np.sqrt(cells.actions)
+    chosen: FloatArray = theory if setting.step is None else setting.step / np.sqrt(setting.actions)
     return chosen

@@ -12,16 +12,17 @@ nothing and so loses no digits.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from tacit.bandits.exp3_ix import Exp3IX
-from tacit.bandits.rows import drawn, jotted, shared
-from tacit.bandits.spec import Bandit, Cells, is_bandit
+from tacit.bandits.rows import pick, share
+from tacit.bandits.spec import Bandit, Setting, is_bandit
 from tacit.core import generics
 from tacit.core.errors import TacitError
-from tacit.core.types import FloatArray, IntArray
+from tacit.core.records import FIXED, NONNEGATIVE, Fields, record
+from tacit.core.types import FloatArray
 
 
 @dataclass(frozen=True)
@@ -48,83 +49,82 @@ class Swap(Bandit):
         if not is_bandit(self.base) or self.base.regret != "external":
             raise TacitError(f"base is {self.base!r}; it must be a bandit of external regret")
 
-    def init(self, cells: Cells) -> SwapState:
-        """Make the state of all cells."""
-        most = cells.most
-        grid = (cells.agents, cells.number)
-        return SwapState(
-            base=self.base.init(cells._replace(number=cells.number * most, swap=True)),
-            prob=np.ones((*grid, most)) / cells.actions[:, None, None],
-            proposals=np.zeros((cells.agents, most, most)),
-            width=most,
-            actions=cells.actions,
-        )
+    def fields(self, actions: int) -> Fields:
+        """Return what a cell remembers."""
+        return [
+            ("prob", NONNEGATIVE, actions),  # p
+            ("actions", FIXED),
+            ("copies", record(self.base.fields(actions)), actions),  # copy b of the base bandit for action b
+        ]
+
+    def init(self, cells: Any, setting: Setting) -> SwapParams:
+        """Begin evenly, and so do the copies."""
+        cells["prob"] = 1.0 / setting.actions[:, None]
+        cells["actions"] = setting.actions
+        copies = cells["copies"]
+        room = copies.shape[-1]
+        base = self.base.init(np.moveaxis(copies, -1, 0), setting._replace(swap=True))
+        return SwapParams(base, np.zeros((room, room)))
 
 
-class SwapState(NamedTuple):
-    """The copies and the distributions of all cells."""
+class SwapParams(NamedTuple):
+    """What kernels read besides their cell."""
 
-    base: Any  # state of the base bandit, cell c·A + b for copy b of cell c
-    prob: Annotated[FloatArray, "N C A", ">= 0"]  # p
-    proposals: Annotated[FloatArray, "N A A"]  # room for q of one cell
-    width: int  # A
-    actions: Annotated[IntArray, "N"]
+    base: Any  # the same of the base bandit
+    proposals: FloatArray  # [A, A]  scratch for q of one cell
 
 
-generics.jot_cell.implement(SwapState)(jotted)
-
-
-@generics.restart.implement(SwapState)
-def restart(bandit, i, c, rounds):
+@generics.restart.implement(SwapParams)
+def restart(bandit, cell, rounds):
     """Restart all copies."""
-    for b in range(bandit.actions[i]):
-        generics.restart(bandit.base, i, c * bandit.width + b, rounds)
-        bandit.prob[i, c, b] = 1.0 / bandit.actions[i]
+    for b in range(cell.actions):
+        generics.restart(bandit.base, cell.copies[b], rounds)
+        cell.prob[b] = 1.0 / cell.actions
 
 
-@generics.draw.implement(SwapState)
-def draw(bandit, i, c, u):
+@generics.draw.implement(SwapParams)
+def draw(bandit, cell, u):
     """Draw from p."""
-    return drawn(bandit.prob[i, c], 1.0, bandit.actions[i], u)
+    return pick(cell.prob, 1.0, cell.actions, u)
 
 
-@generics.chance.implement(SwapState)
-def chance(bandit, i, c, a):
+@generics.chance.implement(SwapParams)
+def chance(bandit, cell, a):
     """Return p(a)."""
-    return bandit.prob[i, c, a]
+    return cell.prob[a]
 
 
-@generics.spread.implement(SwapState)
-def spread(bandit, i, c, out):
+@generics.spread.implement(SwapParams)
+def spread(bandit, cell, out):
     """Write p."""
-    shared(bandit.prob[i, c], 1.0, bandit.actions[i], out)
+    share(cell.prob, 1.0, cell.actions, out)
 
 
-@generics.lean.implement(SwapState)
-def lean(bandit, i, c, target, rounds, scale):
+@generics.lean.implement(SwapParams)
+def lean(bandit, cell, target, rounds, scale):
     """Let all copies propose the target, of which it then is the stationary distribution."""
-    for b in range(bandit.actions[i]):
-        generics.lean(bandit.base, i, c * bandit.width + b, target, rounds, scale * target[b])
-        bandit.prob[i, c, b] = target[b]
+    for b in range(cell.actions):
+        generics.lean(bandit.base, cell.copies[b], target, rounds, scale * target[b])
+        cell.prob[b] = target[b]
 
 
-@generics.feed.implement(SwapState)
-def feed(bandit, i, c, a, loss, prob):
+@generics.feed.implement(SwapParams)
+def feed(bandit, cell, a, loss, prob):
     """Charge every copy its share, and find the stationary distribution of the new proposals."""
-    n = bandit.actions[i]
+    n = cell.actions
     for b in range(n):
-        cell = c * bandit.width + b
-        generics.feed(bandit.base, i, cell, a, bandit.prob[i, c, b] * loss, prob)
-        generics.spread(bandit.base, i, cell, bandit.proposals[i, b])
-    stationary(bandit.proposals[i], n, bandit.prob[i, c])
+        copy = cell.copies[b]
+        generics.feed(bandit.base, copy, a, cell.prob[b] * loss, prob)
+        generics.spread(bandit.base, copy, bandit.proposals[b])
+    stationary(bandit.proposals, n, cell.prob)
 
 
-@generics.regret.implement(SwapState)
-def regret(bandit, i, c):
+@generics.regret.implement(SwapParams)
+def regret(bandit, cell):
     """Return the sum over the copies, where the base estimates its own."""
     total = 0.0
-    for b in range(bandit.actions[i]):
-        total += generics.regret(bandit.base, i, c * bandit.width + b)
+    for b in range(cell.actions):
+        total += generics.regret(bandit.base, cell.copies[b])
     return total
 
 

@@ -12,14 +12,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from tacit.bandits.rows import drawn, jotted, shared
-from tacit.bandits.spec import Bandit, Cells
+from tacit.bandits.rows import pick, share
+from tacit.bandits.spec import Bandit, Setting
 from tacit.core import generics
-from tacit.core.types import FloatArray, IntArray
+from tacit.core.records import FIXED, NONNEGATIVE, Fields
 
 
 @dataclass(frozen=True)
@@ -33,84 +31,81 @@ class TsallisINF(Bandit):
     TsallisINF()
     """
 
-    def init(self, cells: Cells) -> TsallisINFState:
-        """Make the state of all cells; a step constant c stands for η_t = c/√t."""
-        grid = (cells.agents, cells.number)
-        return TsallisINFState(
-            loss=np.zeros((*grid, cells.most)),
-            prob=np.ones((*grid, cells.most)) / cells.actions[:, None, None],
-            round=np.zeros(grid, dtype=np.int64),
-            rate=2.0 if cells.step is None else float(cells.step),
-            actions=cells.actions,
-        )
+    def fields(self, actions: int) -> Fields:
+        """Return what a cell remembers."""
+        return [
+            ("prob", NONNEGATIVE, actions),  # μ
+            ("loss", "f8", actions),  # L
+            ("rounds", "i8"),  # t
+            ("actions", FIXED),
+        ]
+
+    def init(self, cells: Any, setting: Setting) -> TsallisINFParams:
+        """Begin evenly; a step constant c stands for η_t = c/√t."""
+        cells["prob"] = 1.0 / setting.actions[:, None]
+        cells["actions"] = setting.actions
+        return TsallisINFParams(2.0 if setting.step is None else float(setting.step))
 
 
-class TsallisINFState(NamedTuple):
-    """Losses and distributions of all cells."""
+class TsallisINFParams(NamedTuple):
+    """What kernels read besides their cell."""
 
-    loss: Annotated[FloatArray, "N C A"]  # L
-    prob: Annotated[FloatArray, "N C A", ">= 0"]  # μ
-    round: Annotated[IntArray, "N C"]  # t
     rate: float  # η_t·√t
-    actions: Annotated[IntArray, "N"]
 
 
-generics.jot_cell.implement(TsallisINFState)(jotted)
-
-
-@generics.restart.implement(TsallisINFState)
-def restart(bandit, i, c, rounds):
+@generics.restart.implement(TsallisINFParams)
+def restart(bandit, cell, rounds):
     """Forget the losses."""
-    for a in range(bandit.actions[i]):
-        bandit.loss[i, c, a] = 0.0
-        bandit.prob[i, c, a] = 1.0 / bandit.actions[i]
-    bandit.round[i, c] = 0
+    for a in range(cell.actions):
+        cell.loss[a] = 0.0
+        cell.prob[a] = 1.0 / cell.actions
+    cell.rounds = 0
 
 
-@generics.draw.implement(TsallisINFState)
-def draw(bandit, i, c, u):
+@generics.draw.implement(TsallisINFParams)
+def draw(bandit, cell, u):
     """Draw from μ."""
-    return drawn(bandit.prob[i, c], 1.0, bandit.actions[i], u)
+    return pick(cell.prob, 1.0, cell.actions, u)
 
 
-@generics.chance.implement(TsallisINFState)
-def chance(bandit, i, c, a):
+@generics.chance.implement(TsallisINFParams)
+def chance(bandit, cell, a):
     """Return μ(a)."""
-    return bandit.prob[i, c, a]
+    return cell.prob[a]
 
 
-@generics.spread.implement(TsallisINFState)
-def spread(bandit, i, c, out):
+@generics.spread.implement(TsallisINFParams)
+def spread(bandit, cell, out):
     """Write μ."""
-    shared(bandit.prob[i, c], 1.0, bandit.actions[i], out)
+    share(cell.prob, 1.0, cell.actions, out)
 
 
-@generics.lean.implement(TsallisINFState)
-def lean(bandit, i, c, target, rounds, scale):
+@generics.lean.implement(TsallisINFParams)
+def lean(bandit, cell, target, rounds, scale):
     """Begin with losses whose leader is the target; losses are normalised, whatever their scale."""
-    bandit.round[i, c] = int(rounds)
+    cell.rounds = int(rounds)
     eta = bandit.rate / math.sqrt(rounds + 1.0)
-    for b in range(bandit.actions[i]):
-        bandit.loss[i, c, b] = 2.0 / (eta * math.sqrt(target[b]))
-        bandit.prob[i, c, b] = target[b]
+    for b in range(cell.actions):
+        cell.loss[b] = 2.0 / (eta * math.sqrt(target[b]))
+        cell.prob[b] = target[b]
 
 
-@generics.feed.implement(TsallisINFState)
-def feed(bandit, i, c, a, loss, prob):
+@generics.feed.implement(TsallisINFParams)
+def feed(bandit, cell, a, loss, prob):
     """Add the importance-weighted loss and solve for the next round's μ."""
-    bandit.loss[i, c, a] += loss / prob
-    bandit.round[i, c] += 1
-    eta = bandit.rate / math.sqrt(bandit.round[i, c] + 1)
-    n = bandit.actions[i]
-    least = bandit.loss[i, c, 0]
+    cell.loss[a] += loss / prob
+    cell.rounds += 1
+    eta = bandit.rate / math.sqrt(cell.rounds + 1)
+    n = cell.actions
+    least = cell.loss[0]
     for b in range(1, n):
-        least = min(least, bandit.loss[i, c, b])
+        least = min(least, cell.loss[b])
     x = least - 2.0 / eta
     for _ in range(100):
         total = 0.0
         slope = 0.0
         for b in range(n):
-            root = 2.0 / (eta * (bandit.loss[i, c, b] - x))
+            root = 2.0 / (eta * (cell.loss[b] - x))
             total += root * root
             slope += root * root * root
         move = (total - 1.0) / (eta * slope)
@@ -119,8 +114,8 @@ def feed(bandit, i, c, a, loss, prob):
             break
     total = 0.0
     for b in range(n):
-        root = 2.0 / (eta * (bandit.loss[i, c, b] - x))
-        bandit.prob[i, c, b] = root * root
+        root = 2.0 / (eta * (cell.loss[b] - x))
+        cell.prob[b] = root * root
         total += root * root
     for b in range(n):
-        bandit.prob[i, c, b] /= total
+        cell.prob[b] /= total

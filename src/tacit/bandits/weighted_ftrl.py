@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.bandits.rows import drawn, jotted, shared
-from tacit.bandits.spec import Bandit, Cells, rate
+from tacit.bandits.rows import pick, share
+from tacit.bandits.spec import Bandit, Setting, rate
 from tacit.core import generics
 from tacit.core.elementary import exp, log, log_each
-from tacit.core.types import FloatArray, IntArray
+from tacit.core.records import FIXED, NONNEGATIVE, Fields
 
 
 @dataclass(frozen=True)
@@ -34,98 +34,94 @@ class WeightedFTRL(Bandit):
     WeightedFTRL()
     """
 
-    def init(self, cells: Cells) -> WeightedFTRLState:
-        """Make the state of all cells; a step constant c stands for η_t = c/√(A·t)."""
-        grid = (cells.agents, cells.number)
-        theory = np.sqrt(cells.horizon * log_each(cells.actions) / (1 if cells.swap else cells.actions))
-        return WeightedFTRLState(
-            loss=np.zeros((*grid, cells.most)),
-            weight=np.ones((*grid, cells.most)),
-            total=np.ones(grid) * cells.actions[:, None],
-            round=np.zeros(grid, dtype=np.int64),
-            rate=rate(cells, theory),
-            horizon=cells.horizon,
-            actions=cells.actions,
-        )
+    def fields(self, actions: int) -> Fields:
+        """Return what a cell remembers."""
+        return [
+            ("weight", NONNEGATIVE, actions),  # exp(−η_t·(loss − its minimum))
+            ("loss", "f8", actions),  # Σ_j (w_j/w_t)·loss_j/(prob_j + γ_j)
+            ("total", "f8"),
+            ("rounds", "i8"),  # t
+            ("actions", FIXED),
+            ("rate", "f8"),  # η_t·√t
+        ]
+
+    def init(self, cells: Any, setting: Setting) -> WeightedFTRLParams:
+        """Weigh all actions alike; a step constant c stands for η_t = c/√(A·t)."""
+        theory = np.sqrt(setting.horizon * log_each(setting.actions) / (1 if setting.swap else setting.actions))
+        cells["weight"] = 1.0
+        cells["total"] = cells["actions"] = setting.actions
+        cells["rate"] = rate(setting, theory)
+        return WeightedFTRLParams(setting.horizon)
 
 
-class WeightedFTRLState(NamedTuple):
-    """Discounted losses and weights of all cells."""
+class WeightedFTRLParams(NamedTuple):
+    """What kernels read besides their cell."""
 
-    loss: Annotated[FloatArray, "N C A"]  # Σ_j (w_j/w_t)·loss_j/(prob_j + γ_j)
-    weight: Annotated[FloatArray, "N C A"]  # exp(−η_t·(loss − its minimum))
-    total: Annotated[FloatArray, "N C"]
-    round: Annotated[IntArray, "N C"]  # t
-    rate: Annotated[FloatArray, "N"]  # η_t·√t
     horizon: int
-    actions: Annotated[IntArray, "N"]
 
 
-generics.jot_cell.implement(WeightedFTRLState)(jotted)
-
-
-@generics.restart.implement(WeightedFTRLState)
-def restart(bandit, i, c, rounds):
+@generics.restart.implement(WeightedFTRLParams)
+def restart(bandit, cell, rounds):
     """Forget the losses."""
-    for a in range(bandit.actions[i]):
-        bandit.loss[i, c, a] = 0.0
-        bandit.weight[i, c, a] = 1.0
-    bandit.total[i, c] = bandit.actions[i]
-    bandit.round[i, c] = 0
+    for a in range(cell.actions):
+        cell.loss[a] = 0.0
+        cell.weight[a] = 1.0
+    cell.total = cell.actions
+    cell.rounds = 0
 
 
-@generics.draw.implement(WeightedFTRLState)
-def draw(bandit, i, c, u):
+@generics.draw.implement(WeightedFTRLParams)
+def draw(bandit, cell, u):
     """Draw in proportion to the weights."""
-    return drawn(bandit.weight[i, c], bandit.total[i, c], bandit.actions[i], u)
+    return pick(cell.weight, cell.total, cell.actions, u)
 
 
-@generics.chance.implement(WeightedFTRLState)
-def chance(bandit, i, c, a):
+@generics.chance.implement(WeightedFTRLParams)
+def chance(bandit, cell, a):
     """Return μ(a)."""
-    return bandit.weight[i, c, a] * (1.0 / bandit.total[i, c])
+    return cell.weight[a] * (1.0 / cell.total)
 
 
-@generics.spread.implement(WeightedFTRLState)
-def spread(bandit, i, c, out):
+@generics.spread.implement(WeightedFTRLParams)
+def spread(bandit, cell, out):
     """Write μ."""
-    shared(bandit.weight[i, c], bandit.total[i, c], bandit.actions[i], out)
+    share(cell.weight, cell.total, cell.actions, out)
 
 
-@generics.lean.implement(WeightedFTRLState)
-def lean(bandit, i, c, target, rounds, scale):
+@generics.lean.implement(WeightedFTRLParams)
+def lean(bandit, cell, target, rounds, scale):
     """Begin with losses whose weights are the target; losses are normalised, whatever their scale."""
-    n = bandit.actions[i]
-    bandit.round[i, c] = int(rounds)
+    n = cell.actions
+    cell.rounds = int(rounds)
     if n == 1:
         return
-    eta = bandit.rate[i] / math.sqrt(rounds)
+    eta = cell.rate / math.sqrt(rounds)
     most = target[0]
     for b in range(1, n):
         most = max(most, target[b])
     for b in range(n):
-        bandit.loss[i, c, b] = log(most / target[b]) / eta
-        bandit.weight[i, c, b] = target[b] / most
-    bandit.total[i, c] = 1.0 / most
+        cell.loss[b] = log(most / target[b]) / eta
+        cell.weight[b] = target[b] / most
+    cell.total = 1.0 / most
 
 
-@generics.feed.implement(WeightedFTRLState)
-def feed(bandit, i, c, a, loss, prob):
+@generics.feed.implement(WeightedFTRLParams)
+def feed(bandit, cell, a, loss, prob):
     """Discount the past, add the loss estimate, and weigh all actions anew: their step size has changed."""
-    bandit.round[i, c] += 1
-    t = bandit.round[i, c]
-    eta = bandit.rate[i] / math.sqrt(t)
-    n = bandit.actions[i]
+    cell.rounds += 1
+    t = cell.rounds
+    eta = cell.rate / math.sqrt(t)
+    n = cell.actions
     decay = (t - 1.0) / (bandit.horizon + t - 1.0)
     for b in range(n):
-        bandit.loss[i, c, b] *= decay
-    bandit.loss[i, c, a] += loss / (prob + eta)
-    least = bandit.loss[i, c, 0]
+        cell.loss[b] *= decay
+    cell.loss[a] += loss / (prob + eta)
+    least = cell.loss[0]
     for b in range(1, n):
-        least = min(least, bandit.loss[i, c, b])
+        least = min(least, cell.loss[b])
     total = 0.0
     for b in range(n):
-        weight = exp(eta * (least - bandit.loss[i, c, b]))
-        bandit.weight[i, c, b] = weight
+        weight = exp(eta * (least - cell.loss[b]))
+        cell.weight[b] = weight
         total += weight
-    bandit.total[i, c] = total
+    cell.total = total

@@ -60,9 +60,14 @@ def path(value: object) -> Path:
 
 def write(target: str | os.PathLike[str], arrays: Mapping[str, npt.ArrayLike]) -> None:
     """Write arrays to `target` atomically."""
-    named: dict[str, Any] = {key: np.asarray(value) for key, value in arrays.items()}
+    named: dict[str, Any] = {key: _plain(np.asarray(value)) for key, value in arrays.items()}
     with written(path(target)) as stream:
         np.savez_compressed(stream, **named)
+
+
+def _plain(array: Array) -> Array:
+    """Return an array whose type says nothing but what its numbers are: files hold no more."""
+    return array if array.dtype.metadata is None else array.view(array.dtype.str)
 
 
 def read(

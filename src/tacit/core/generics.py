@@ -1,35 +1,39 @@
 """Generic functions: one name, one implementation for each type of state, interpreted or compiled.
 
-A generic function dispatches on the type of its first argument, a NamedTuple of arrays. Interpreted code looks it up in
+A generic function dispatches on the type of its first argument, a NamedTuple. Interpreted code looks it up in
 a table; compiled code resolves it while compiling, through numba's `overload`, and inlines the implementation. So the
 fused loop is written once for every learner, bandit and game, and a kernel is an ordinary Python function.
 
-    @feed.implement(Exp3State)
-    def feed_exp3(bandit, i, c, a, loss, prob):
+    @feed.implement(Exp3IXParams)
+    def feed(bandit, cell, a, loss, prob):
         ...
 
-A kernel may touch row `i` of the arrays only, and calls other kernels through generic functions or functions marked
-`@jitable`.
+A kernel touches what it is given, or the records of its agent i, and calls other kernels through generic functions or
+functions marked `@jitable`.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import partial
 from typing import Any, TypeVar
 
 from numba.extending import overload, register_jitable
 
 from tacit.core import elementary
 from tacit.core.errors import TacitError, brief
-from tacit.core.linking import KernelCompiler
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 #: How kernels are compiled. They are inlined, and count no references: kernels allocate nothing, and without this every
 #: use of a nested struct would count each of its arrays twice (measured: 14 M instead of 2.4 M steps a second).
-OPTIONS = {"error_model": "numpy", "forceinline": True, "_nrt": False, "pipeline_class": KernelCompiler}
+OPTIONS = {
+    "error_model": "numpy",
+    "forceinline": True,
+    "_nrt": False,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
 
 
 def jitable(function: F) -> F:
@@ -49,28 +53,19 @@ for _seldom in (elementary.log, elementary.pow):
     apart(_seldom)
 
 
-@jitable
-def cell(h, s, states):
-    """Return the number of the cell (h, s). Never negative: an index that may be costs three instructions a use."""
-    return max(h * states + s, 0)
-
-
-def generic(signature: Callable[..., Any], fallback: Callable[..., Any] | None = None) -> Any:
-    """Make a generic function; `signature` gives its name and says what an implementation does.
-
-    `fallback` is for types without an implementation.
-    """
+def generic(signature: Callable[..., Any]) -> Any:
+    """Make a generic function; `signature` gives its name and says what an implementation does."""
     table: dict[type, Callable[..., Any]] = {}
     name = signature.__name__
 
     def dispatch(state: Any, *args: Any) -> Any:
-        kernel = table.get(type(state), fallback)
+        kernel = table.get(type(state))
         if kernel is None:
             raise TacitError(f"{name} is not implemented for {type(state).__name__}")
         return kernel(state, *args)
 
     def choose(state: Any, *args: Any) -> Any:
-        return table.get(getattr(state, "instance_class", None), fallback)  # type: ignore[arg-type]
+        return table.get(getattr(state, "instance_class", None))  # type: ignore[arg-type]
 
     def implement(kind: type) -> Callable[[F], F]:
         def register(kernel: F) -> F:
@@ -306,29 +301,17 @@ def pace(learner, h, s):
     """
 
 
-def _jot(learner, i, h, s, size, room, row, column):
-    weigh(learner, i, h, s, room)
-    for a in range(size - 1):
-        row[column + a] = room[a]
-
-
-@partial(generic, fallback=_jot)
-def jot(learner, i, h, s, size, room, row, column):
-    """Write all but the last of what `weigh` writes into `row` from a column on; no learner needs it."""
-
-
-# bandits: each cell c of agent i is a bandit of its own, and its kernels touch no other cell ------------------------
+# bandits: a kernel gets the record of its cell, and can touch no other --------------------------------------------
 
 
 @generic
-def draw(bandit, i, c, u):
-    """Return an action of cell c, drawn with the uniform number u.
+def draw(bandit, cell, u):
+    """Return an action, drawn with the uniform number u.
 
     Parameters
     ----------
-    bandit : a bandit's state
-    i, c : int
-        Agent and cell.
+    bandit : a bandit's parameters
+    cell : record
     u : float
         Uniform in [0, 1).
 
@@ -341,21 +324,20 @@ def draw(bandit, i, c, u):
     >>> import numpy as np
     >>> import tacit
     >>> from tacit.kernels import draw
-    >>> cells = tacit.bandits.Cells(np.array([2]), 1, 10, 1, 1.0, None)
-    >>> int(draw(tacit.Exp3IX().init(cells), 0, 0, 0.9))
+    >>> bandit, cells = tacit.Exp3IX().make(tacit.kernels.Setting(np.array([2]), rounds=10, horizon=1, iota=1.0))
+    >>> int(draw(bandit, cells[0, 0], 0.9))
     1
     """
 
 
 @generic
-def spread(bandit, i, c, out):
-    """Write the current distribution of cell c into `out`.
+def spread(bandit, cell, out):
+    """Write the current distribution into `out`.
 
     Parameters
     ----------
-    bandit : a bandit's state
-    i, c : int
-        Agent and cell.
+    bandit : a bandit's parameters
+    cell : record
     out : array [A]
 
     Examples
@@ -363,22 +345,24 @@ def spread(bandit, i, c, out):
     >>> import numpy as np
     >>> import tacit
     >>> from tacit.kernels import spread
-    >>> cells, out = tacit.bandits.Cells(np.array([2]), 1, 10, 1, 1.0, None), np.zeros(2)
-    >>> spread(tacit.Exp3IX().init(cells), 0, 0, out)
+    >>> bandit, cells = tacit.Exp3IX().make(tacit.kernels.Setting(np.array([2]), rounds=10, horizon=1, iota=1.0))
+    >>> out = np.zeros(2)
+    >>> spread(bandit, cells[0, 0], out)
     >>> out
     array([0.5, 0.5])
     """
 
 
 @generic
-def chance(bandit, i, c, a):
-    """Return the current probability of action a in cell c.
+def chance(bandit, cell, a):
+    """Return the current probability of action a.
 
     Parameters
     ----------
-    bandit : a bandit's state
-    i, c, a : int
-        Agent, cell and action.
+    bandit : a bandit's parameters
+    cell : record
+    a : int
+        The action.
 
     Returns
     -------
@@ -389,21 +373,22 @@ def chance(bandit, i, c, a):
     >>> import numpy as np
     >>> import tacit
     >>> from tacit.kernels import chance
-    >>> cells = tacit.bandits.Cells(np.array([2]), 1, 10, 1, 1.0, None)
-    >>> float(chance(tacit.Exp3IX().init(cells), 0, 0, 1))
+    >>> bandit, cells = tacit.Exp3IX().make(tacit.kernels.Setting(np.array([2]), rounds=10, horizon=1, iota=1.0))
+    >>> float(chance(bandit, cells[0, 0], 1))
     0.5
     """
 
 
 @generic
-def feed(bandit, i, c, a, loss, prob):
+def feed(bandit, cell, a, loss, prob):
     """Learn that action a, drawn with probability `prob`, cost `loss` (in [0, 1] where the theory is to hold).
 
     Parameters
     ----------
-    bandit : a bandit's state
-    i, c, a : int
-        Agent, cell and action.
+    bandit : a bandit's parameters
+    cell : record
+    a : int
+        The action.
     loss, prob : float
 
     Examples
@@ -411,55 +396,45 @@ def feed(bandit, i, c, a, loss, prob):
     >>> import numpy as np
     >>> import tacit
     >>> from tacit.kernels import chance, feed
-    >>> bandit = tacit.Exp3IX().init(tacit.bandits.Cells(np.array([2]), 1, 10, 1, 1.0, None))
-    >>> feed(bandit, 0, 0, 1, 1.0, 0.5)
-    >>> bool(chance(bandit, 0, 0, 1) < 0.5)
+    >>> bandit, cells = tacit.Exp3IX().make(tacit.kernels.Setting(np.array([2]), rounds=10, horizon=1, iota=1.0))
+    >>> feed(bandit, cells[0, 0], 1, 1.0, 0.5)
+    >>> bool(chance(bandit, cells[0, 0], 1) < 0.5)
     True
     """
 
 
 @generic
-def restart(bandit, i, c, rounds):
-    """Forget everything about cell c; about `rounds` rounds will follow.
+def restart(bandit, cell, rounds):
+    """Forget everything; about `rounds` rounds will follow.
 
     Parameters
     ----------
-    bandit : a bandit's state
-    i, c, rounds : int
-        Agent, cell and how many rounds will follow.
+    bandit : a bandit's parameters
+    cell : record
+    rounds : int
+        How many rounds will follow.
 
     Examples
     --------
     >>> import numpy as np
     >>> import tacit
     >>> from tacit.kernels import chance, feed, restart
-    >>> bandit = tacit.Exp3IX().init(tacit.bandits.Cells(np.array([2]), 1, 10, 1, 1.0, None))
-    >>> feed(bandit, 0, 0, 1, 1.0, 0.5)
-    >>> restart(bandit, 0, 0, 10)
-    >>> float(chance(bandit, 0, 0, 1))
+    >>> bandit, cells = tacit.Exp3IX().make(tacit.kernels.Setting(np.array([2]), rounds=10, horizon=1, iota=1.0))
+    >>> feed(bandit, cells[0, 0], 1, 1.0, 0.5)
+    >>> restart(bandit, cells[0, 0], 10)
+    >>> float(chance(bandit, cells[0, 0], 1))
     0.5
     """
 
 
 @generic
-def lean(bandit, i, c, target, rounds, scale):
-    """Begin cell c at the distribution `target`, as in that round, with losses of about `scale`; no bandit needs it."""
+def lean(bandit, cell, target, rounds, scale):
+    """Begin at the distribution `target`, as in that round, with losses of about `scale`; no bandit needs it."""
 
 
 @generic
-def regret(bandit, i, c):
-    """Return the bandit's own estimate of its mean regret in cell c; only bandits that tune themselves have one."""
-
-
-def _jot_cell(bandit, i, c, size, room, row, column):
-    spread(bandit, i, c, room)
-    for a in range(size - 1):
-        row[column + a] = room[a]
-
-
-@partial(generic, fallback=_jot_cell)
-def jot_cell(bandit, i, c, size, room, row, column):
-    """Write all but the last of what `spread` writes into `row` from a column on; no bandit needs it."""
+def regret(bandit, cell):
+    """Return the bandit's own estimate of its mean regret; only bandits that tune themselves have one."""
 
 
 # what may watch the loop ---------------------------------------------------------------------------------------------

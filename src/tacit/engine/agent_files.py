@@ -15,7 +15,7 @@ import numpy as np
 from tacit.core import archive, check, streams
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.types import FloatArray
-from tacit.engine.checkpoint import Arrays, check_alike, check_names, never_negative, pack, unpack, whole_number
+from tacit.engine.checkpoint import Arrays, check_alike, check_names, pack, unpack, whole_number
 from tacit.learners import REGISTRY, Learner
 from tacit.learners.spec import Scale
 
@@ -82,7 +82,7 @@ def _agent(arrays: Arrays, learner: str | Learner | None, make: Any) -> Any:
     check_names(found, set(fresh))
     H, S, A = size
     most = max(2 * (episodes + 1) * H + 2, H * S * A)
-    check_alike(found, fresh, most=most, never_negative=never_negative(made.state))
+    check_alike(found, fresh, most=most)
     streams.check_state(made.stream, known["stream"])
     unpack(made.state, found)
     made.stream.bit_generator.state = known["stream"]

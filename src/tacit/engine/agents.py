@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import axes, check, generics, limits, memory, streams
+from tacit.core import check, generics, limits, memory, records, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
 from tacit.core.ownership import locked
-from tacit.core.packing import packed
 from tacit.core.pinned import Pinned, entry, unpinned
 from tacit.core.types import FloatArray
 from tacit.engine import agent_files, loop
@@ -71,7 +70,7 @@ class Agent:
         self.name, self.params = repr(spec), None  # as a registry knows it, where it does
         self.episodes = 0
         self.stream = streams.stream(seed, streams.agent_role(index))
-        self._compile(packed(spec.init(world)))
+        self._compile(spec.init(world))
 
     name: str
     params: dict[str, Any] | None
@@ -229,8 +228,8 @@ class Agent:
             raise TacitError("an agent with a starting policy cannot meet new states; start from 'uniform'")
         _check_memory(self.world.horizon, states, int(self.world.actions[0]))
         wider = self.world._replace(states=states)
-        room = packed(self.spec.init(wider))
-        axes.transfer(self.state, room, horizon=self.world.horizon, before=before, after=states)
+        room = self.spec.init(wider)
+        records.transfer(self.state, room)
         self.world, self.state = wider, room
         self._pinned.replace(room)
 

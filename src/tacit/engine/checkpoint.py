@@ -15,14 +15,14 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import archive, axes
+from tacit.core import archive, records
 from tacit.core.compilation import source_digest
 from tacit.core.errors import TacitError, brief, one_line
 
@@ -161,22 +161,12 @@ class Checkpoint:
 def pack(value: object, name: str = "") -> Arrays:
     """Return the arrays of a struct that can change, nested ones included, by their path."""
     if isinstance(value, np.ndarray):
-        return {name: value} if value.flags.writeable else {}
+        return dict(records.columns(value, name)) if value.flags.writeable else {}
     if not isinstance(value, tuple):
         return {}
     fields: tuple[str, ...] = getattr(value, "_fields", tuple(str(k) for k in range(len(value))))
     parts = [pack(part, f"{name}.{field}") for field, part in zip(fields, value, strict=True)]
     return {key: array for part in parts for key, array in part.items()}
-
-
-def never_negative(value: object, name: str = "") -> list[str]:
-    """Return the paths, as `pack` has them, of the arrays whose numbers are never below zero."""
-    if not isinstance(value, tuple):
-        return []
-    fields: tuple[str, ...] = getattr(value, "_fields", tuple(str(k) for k in range(len(value))))
-    own = axes.never_negative(type(value)) if hasattr(value, "_fields") else []
-    inner = [never_negative(part, f"{name}.{field}") for field, part in zip(fields, value, strict=True)]
-    return [f"{name}.{field}" for field in own] + [path for part in inner for path in part]
 
 
 def unpack(value: object, arrays: Arrays, name: str = "") -> None:
@@ -204,7 +194,7 @@ def check_names(found: Arrays, names: set[str]) -> None:
         raise TacitError(f"it has {'an' if name in found else 'no'} array {name!r}")
 
 
-def check_alike(found: Arrays, fresh: Arrays, *, most: int, never_negative: Collection[str] = ()) -> None:
+def check_alike(found: Arrays, fresh: Arrays, *, most: int) -> None:
     """Raise unless arrays are of the types and shapes of those of a fresh state, with numbers that it could come to.
 
     That is: finite ones, none below zero where that never happens, and whole ones from 0 (or what the fresh state has
@@ -216,8 +206,13 @@ def check_alike(found: Arrays, fresh: Arrays, *, most: int, never_negative: Coll
             continue
         if array.dtype.kind in "fc" and np.isfinite(like).all() and not np.isfinite(array).all():
             raise TacitError(f"its array {name!r} has entries that are no finite numbers")
-        if name in never_negative and array.min() < 0:
-            raise TacitError(f"its array {name!r} has entries below 0")
+        said: dict[Any, Any] = dict(like.dtype.metadata or {})  # as records.NONNEGATIVE has it
+        if array.min() < said.get("least", array.min()):
+            raise TacitError(f"its array {name!r} has entries below {said['least']}")
+        if array.max() > said.get("most", array.max()):
+            raise TacitError(f"its array {name!r} has entries above {said['most']}")
+        if said.get("fixed") and not np.array_equal(array, like):
+            raise TacitError(f"its array {name!r} is not what it is in every state of this learner")
         if array.dtype.kind in "iu":
             least, largest = min(0, int(like.min())), most + 2 * max(0, int(like.max()))
             if int(array.min()) < least or int(array.max()) > largest:

@@ -12,11 +12,9 @@ import numpy as np
 from tacit.core import memory, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
-from tacit.core.layout import Layout
-from tacit.core.packing import packed
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine import loop, observers
-from tacit.engine.checkpoint import Arrays, check_alike, check_names, check_seconds, never_negative, pack, unpack
+from tacit.engine.checkpoint import Arrays, check_alike, check_names, check_seconds, pack, unpack
 from tacit.engine.observers import Nothing
 from tacit.engine.protocols import Engine
 from tacit.engine.run import Gaps
@@ -60,10 +58,7 @@ class FusedEngine(Engine):
         self.game, self.learner = game, learner
         self.world = world = world_of(learner, game, episodes=episodes, seed=seed)
         self.chunk = max(1, min(CHUNK_STEPS, CHUNK_DRAWS // game.agents) // game.horizon)
-        size = memory.floats(12, world.agents, world.cells, int(world.actions.max()))
-        memory.require(size, "the state of the learners")
-        self.state: Any = packed(learner.init(world))
-        self._layout = Layout(self.state)
+        self.state: Any = learner.init(world)
         self.certificate, self.record = certificate, record
         self.structs = (self.state,)
         self.seconds = 0.0
@@ -122,8 +117,7 @@ class FusedEngine(Engine):
         most = max(2 * (done + 1) * game.horizon + 2, cells, joint)
         own = {key: array for key, array in arrays.items() if key.partition(".")[0] not in watched}
         check_names(own, {*fresh, "streams", "seconds"})
-        negative = never_negative(self.state, "learner")
-        check_alike(arrays, fresh, most=most, never_negative=negative)
+        check_alike(arrays, fresh, most=most)
         for name, observer in watched.items():
             observers.check(observer, arrays, name, game, done, most=most)
         for stream, state in zip(self._streams, json.loads(str(arrays["streams"])), strict=True):
@@ -145,9 +139,7 @@ class FusedEngine(Engine):
     def play(self, draws: FloatArray, returns: FloatArray) -> None:
         """Play with uniform numbers [1 + N, episodes, H] and add what the agents get to `returns` [episodes, N]."""
         watched = (self.certificate, self.record)
-        self._loop(
-            self._kernels, self.state, self._layout, *watched, self._seats, draws[0], draws[1:], self._chosen, returns
-        )
+        self._loop(self._kernels, self.state, *watched, self._seats, draws[0], draws[1:], self._chosen, returns)
 
     def _run(self, returns: FloatArray) -> None:
         began = time.perf_counter()

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from tacit.core.generics import act, advance, learn, observe, place, reward, start, weigh
-from tacit.core.layout import placed
 
 
-def episodes(game, learner, layout, certificate, record, seats, game_u, agent_u, chosen, returns):
+def episodes(game, learner, certificate, record, seats, game_u, agent_u, chosen, returns):
     """Play as many episodes as `returns` [episodes, N] has rows, and let all agents learn.
 
     `seats` has one entry for each agent: a tuple, whose length the compiler knows, or an array where agents are many.
     The uniform numbers `game_u` [episodes, H] and `agent_u` [N, episodes, H] are drawn ahead: the first of `game_u` for
     the first state, the others for the transitions, of which the last step has none. `chosen` [N] holds the actions.
     """
-    learner = placed(learner, layout)
     for k in range(len(returns)):
         s = max(start(game, game_u[k, 0]), 0)
         for h in range(game.horizon):

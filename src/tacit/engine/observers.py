@@ -115,7 +115,9 @@ def record(game: Game, episodes: int, *, grows: bool = False) -> Record:
 @generics.jitable
 def write_down(learner, i, h, s, size, room, row, column):
     """Write all but the last of agent i's probabilities into a row of a record, from a column on; return the next."""
-    generics.jot(learner, i, h, s, size, room, row, column)
+    generics.weigh(learner, i, h, s, room)
+    for a in range(size - 1):
+        row[column + a] = room[a]
     return column + size - 1
 
 

@@ -13,15 +13,14 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import axes, generics, memory, streams
+from tacit.core import generics, memory, records, streams
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError
-from tacit.core.packing import packed
 from tacit.core.pinned import Pinned, entry, unpinned
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine import loop
 from tacit.engine.agents import Agent, make_agent
-from tacit.engine.checkpoint import Arrays, check_alike, check_names, never_negative, pack, unpack
+from tacit.engine.checkpoint import Arrays, check_alike, check_names, pack, unpack
 from tacit.engine.observers import write_down
 from tacit.learners import Learner, World
 from tacit.learners.plain import PlainAgent
@@ -175,9 +174,7 @@ class CompiledTeam(Team):
         )
 
     def _made(self, world: World) -> Any:
-        size = memory.floats(12, world.agents, world.cells, int(world.actions.max()))
-        memory.require(size, "the state of the learners")
-        return packed(self.learner.init(world))
+        return self.learner.init(world)
 
     def begin(self, episode: int) -> Callable[[int], int]:
         """Draw ahead; the numbers of an episode depend on nothing but the seed, the agent and the episode."""
@@ -200,7 +197,7 @@ class CompiledTeam(Team):
         """Make room for more states; what was learned stays."""
         wider = self._wider(states)
         room = self._made(wider)
-        axes.transfer(self.state, room, horizon=self.world.horizon, before=self.room, after=states)
+        records.transfer(self.state, room)
         self.world, self.room = wider, states
         self.desk.known[:] = states
         self._put(learner=room)
@@ -232,11 +229,10 @@ class CompiledTeam(Team):
     def check(self, arrays: Arrays, room: int, done: int) -> None:
         """Raise unless a snapshot can be of this learner."""
         world = self._wider(room) if room != self.room else self.world
-        made = self._made(world)
-        fresh = pack(made)
+        fresh = pack(self._made(world))
         check_names(arrays, set(fresh))
         most = max(2 * (done + 1) * world.horizon + 2, world.cells * int(world.actions.max()))
-        check_alike(arrays, fresh, most=most, never_negative=never_negative(made))
+        check_alike(arrays, fresh, most=most)
 
     def restore(self, arrays: Arrays, room: int) -> None:
         """Resume from a snapshot that was checked."""

@@ -9,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import generics, sampling
-from tacit.core.layout import KNOWN_AGENTS
 from tacit.core.ownership import locked
 from tacit.core.types import FloatArray, IntArray
+
+#: Up to this many agents the compiler knows their number.
+KNOWN_AGENTS = 4
 
 
 class GameTables(NamedTuple):

@@ -30,14 +30,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tacit.bandits import AdaTsallis, Bandit, Cells, Swap
+from tacit.bandits import AdaTsallis, Bandit, Setting, Swap
 from tacit.core import check, generics
-from tacit.core.layout import at
-from tacit.core.types import FloatArray, IntArray
+from tacit.core.records import capacity, record, records
+from tacit.core.types import FloatArray
 from tacit.learners import spec, v_base, warm
 from tacit.learners.spec import Learner, Start, World
 from tacit.learners.tunable import Range, Span
@@ -123,7 +123,7 @@ class AdaptiveV(Learner):
 
     def bound_sum(self, state: Any) -> FloatArray:
         """Return the agents' own estimates of their gaps, summed over episodes."""
-        found: FloatArray = state.bound_sum
+        found: FloatArray = state.agents["bound_sum"]
         return found
 
     def init(self, world: World) -> AdaptiveVState:
@@ -131,89 +131,85 @@ class AdaptiveV(Learner):
         N, H, S = world.agents, world.horizon, world.states
         base = AdaTsallis(self.memory, self.implicit)
         bandit: Bandit = Swap(base) if self.equilibrium == "ce" else base
+        own = record(bandit.fields(capacity(world.actions.max())))
+        cells = records((H, S, N), [("bandit", own), ("value", "f8"), ("visits", "i8")])
+        steps = records((H, N), [("reward", "f8"), ("best_return", "f8")])
+        steps["best_return"] = -np.inf
         step = None if isinstance(self.step, str) else float(self.step)
-        fresh = bandit.init(Cells(world.actions, world.cells, H, H, 1.0, step))
+        params = bandit.init(cells["bandit"], Setting(world.actions, H, H, 1.0, step))
         low, high = world.reward_range
+        warm.warm_up(params, cells["bandit"], world, self.start_visits, high - low if high > low else 1.0)
         return AdaptiveVState(
-            bandit=warm.warmed(fresh, world, self.start_visits, high - low if high > low else 1.0),
-            value=np.zeros((N, H + 1, S)),
-            visits=np.zeros((N, world.cells), dtype=np.int64),
-            rewards=np.zeros((N, H)),
-            best_return=np.full((N, H + 1), -np.inf),
-            bound_sum=np.zeros(N),
+            cells=cells,
+            steps=steps,
+            agents=records((N,), [("bound_sum", "f8")]),
+            bandit=params,
             optimism=float(self.optimism),
             baseline=float(self.baseline),
             unit=spec.unit_rewards(world)[1],
             horizon=H,
-            states=S,
         )
 
 
 class AdaptiveVState(NamedTuple):
     """All agents' values, in the units of the rewards."""
 
+    cells: Any  # [H, S, N]  value: m, the mean over visits; visits: t
+    steps: Any  # [H, N]  reward: of the running episode; best_return: the most that an episode so far brought from here
+    agents: Any  # [N]  bound_sum: Σ_k Σ_h (estimated regret at s_h^k), in units of the span of rewards
     bandit: Any
-    value: Annotated[FloatArray, "N H+1 S"]  # m, the mean over visits
-    visits: Annotated[IntArray, "N C"]  # t
-    rewards: Annotated[FloatArray, "N H"]  # of the running episode
-    best_return: Annotated[FloatArray, "N H+1"]  # the most that an episode so far brought from step h on
-    bound_sum: Annotated[FloatArray, "N"]  # Σ_k Σ_h (estimated regret at s_h^k), in units of the span of rewards
     optimism: float  # o, visits
     baseline: float  # 1 or 0
     unit: float  # 1/span
     horizon: int
-    states: int
 
 
 generics.act.implement(AdaptiveVState)(v_base.act)
 generics.weigh.implement(AdaptiveVState)(v_base.weigh)
-generics.jot.implement(AdaptiveVState)(v_base.jot)
 
 
 @generics.pace.implement(AdaptiveVState)
 def pace(learner, h, s):
     """Return α_t, in force at once."""
-    t = learner.visits[0, generics.cell(h, s, learner.states)] + 1
+    t = learner.cells[h, s, 0].visits + 1
     return (learner.horizon + 1.0) / (learner.horizon + t), True
 
 
 @generics.learn.implement(AdaptiveVState)
 def learn(learner, i, h, s, a, r, s_next):
     """Feed the bandit how much worse than usual this visit was, and move the value."""
-    c = generics.cell(h, s, learner.states)
+    cell = learner.cells[h, s, i]
     H = learner.horizon
-    learner.rewards[i, h] = r
+    learner.steps[h, i].reward = r
     x = r
     if h + 1 < H:
-        x += worth(learner, i, h + 1, s_next, r)
-    before = worth(learner, i, h, s, r) if learner.optimism > 0.0 or learner.visits[i, c] > 0 else x
-    bandit = at(learner.bandit, i, c)
-    prob = generics.chance(bandit, i, c, a)
-    generics.feed(bandit, i, c, a, learner.baseline * before - x, prob)
-    learner.bound_sum[i] += generics.regret(bandit, i, c) * learner.unit
-    t = learner.visits[i, c] + 1
-    learner.visits[i, c] = t
-    learner.value[i, h, s] += (H + 1.0) / (H + t) * (x - learner.value[i, h, s])
+        x += worth(learner, learner.cells[h + 1, s_next, i], i, h + 1, r)
+    before = worth(learner, cell, i, h, r) if learner.optimism > 0.0 or cell.visits > 0 else x
+    prob = generics.chance(learner.bandit, cell.bandit, a)
+    generics.feed(learner.bandit, cell.bandit, a, learner.baseline * before - x, prob)
+    learner.agents[i].bound_sum += generics.regret(learner.bandit, cell.bandit) * learner.unit
+    t = cell.visits + 1
+    cell.visits = t
+    cell.value += (H + 1.0) / (H + t) * (x - cell.value)
     if h == H - 1:
         close(learner, i)
 
 
 @generics.jitable
-def worth(learner, i, h, s, r):
+def worth(learner, cell, i, h, r):
     """Return the mean of what visits to a state brought, and with all the doubt that they leave the best return."""
-    t = learner.visits[i, generics.cell(h, s, learner.states)]
+    t = cell.visits
     if t == 0:
         return unseen(learner, i, h, r)
     doubt = learner.optimism / (learner.optimism + t)
     doubt *= doubt
-    mean = learner.value[i, h, s]
-    return mean + doubt * (unseen(learner, i, h, r) - mean) if doubt > 0.0 else mean
+    return cell.value + doubt * (unseen(learner, i, h, r) - cell.value) if doubt > 0.0 else cell.value
 
 
 @generics.jitable
 def unseen(learner, i, h, r):
     """Return the optimistic value of a state at step h; in the first episode, the reward r for every step left."""
-    best = learner.best_return[i, h]
+    best = learner.steps[h, i].best_return
     return best if best > -math.inf else (learner.horizon - h) * r
 
 
@@ -222,9 +218,9 @@ def close(learner, i):
     """Keep the best return from every step on, at the end of an episode."""
     total = 0.0
     for j in range(learner.horizon):
-        h = learner.horizon - 1 - j
-        total += learner.rewards[i, h]
-        learner.best_return[i, h] = max(learner.best_return[i, h], total)
+        step = learner.steps[learner.horizon - 1 - j, i]
+        total += step.reward
+        step.best_return = max(step.best_return, total)
 
 
 def adaptive_v_cce(

@@ -17,14 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from tacit.core import check, generics
 from tacit.core.elementary import exp, exp_each, log_each
 from tacit.core.ownership import Owned
-from tacit.core.types import FloatArray, IntArray
+from tacit.core.records import capacity, index, records
+from tacit.core.types import IntArray
 from tacit.evaluation.gradient import Gradient
 from tacit.learners.line_search import checked_eta, theory_step
 from tacit.learners.spec import Learner, Start, World, checked_start, starting_point
@@ -95,43 +96,39 @@ class NPG(Learner):
 
     def init(self, world: World) -> NPGState:
         """Make the state of all agents."""
-        grid = (world.agents, world.horizon)
+        H, N, A = world.horizon, world.agents, capacity(world.actions.max())
+        cells = records((H, world.states, N), [("logits", "f8", A)])  # relative to the largest
+        cells["logits"] = np.maximum(log_each(starting_point(world)), -1e300)
         return NPGState(
-            logits=np.maximum(log_each(starting_point(world)), -1e300),
-            cell=np.zeros(grid, dtype=np.int64),
-            action=np.zeros(grid, dtype=np.int64),
-            chance=np.zeros(grid),
-            reward=np.zeros(grid),
-            room=np.zeros((world.agents, int(world.actions.max()))),
+            cells=cells,
+            steps=records(
+                (H, N), [("s", index(world.states)), ("action", index(A)), ("chance", "f8"), ("reward", "f8")]
+            ),
+            agents=records((N,), [("prob", "f8", A)]),
             eta=float(self._step(world)),
             actions=world.actions,
-            horizon=world.horizon,
-            states=world.states,
+            horizon=H,
         )
 
 
 class NPGState(NamedTuple):
     """All agents' logits, and the running episode."""
 
-    logits: Annotated[FloatArray, "N C A"]  # relative to the largest
-    cell: Annotated[IntArray, "N H"]
-    action: Annotated[IntArray, "N H"]
-    chance: Annotated[FloatArray, "N H"]  # of the action played
-    reward: Annotated[FloatArray, "N H"]
-    room: Annotated[FloatArray, "N A"]
+    cells: Any  # [H, S, N]  logits [A], relative to the largest
+    steps: Any  # [H, N]  of the running episode: state, action, its chance, reward
+    agents: Any  # [N]  prob [A]: scratch
     eta: float
-    actions: Annotated[IntArray, "N"]
+    actions: IntArray  # [N]
     horizon: int
-    states: int
 
 
 @generics.weigh.implement(NPGState)
 def weigh(learner, i, h, s, out):
     """Write π, the softmax of the logits."""
-    c = generics.cell(h, s, learner.states)
+    logits = learner.cells[h, s, i].logits
     total = 0.0
     for a in range(learner.actions[i]):
-        out[a] = exp(learner.logits[i, c, a])
+        out[a] = exp(logits[a])
         total += out[a]
     for a in range(learner.actions[i]):
         out[a] /= total
@@ -140,32 +137,33 @@ def weigh(learner, i, h, s, out):
 @generics.act.implement(NPGState)
 def act(learner, i, h, s, u):
     """Draw from π."""
-    generics.weigh(learner, i, h, s, learner.room[i])
+    prob, step = learner.agents[i].prob, learner.steps[h, i]
+    generics.weigh(learner, i, h, s, prob)
     chosen = learner.actions[i] - 1
     for a in range(chosen):
-        u -= learner.room[i, a]
+        u -= prob[a]
         if u < 0.0:
             chosen = a
             break
-    learner.cell[i, h] = generics.cell(h, s, learner.states)
-    learner.action[i, h] = chosen
-    learner.chance[i, h] = max(learner.room[i, chosen], 1e-300)
+    step.s = s
+    step.action = chosen
+    step.chance = max(prob[chosen], 1e-300)
     return chosen
 
 
 @generics.learn.implement(NPGState)
 def learn(learner, i, h, s, a, r, s_next):
     """Note the reward; after the last step, move the logits at the visited cells."""
-    learner.reward[i, h] = r
+    learner.steps[h, i].reward = r
     if h == learner.horizon - 1:
         ahead = 0.0
-        for step in range(learner.horizon - 1, -1, -1):
-            ahead += learner.reward[i, step]
-            c = learner.cell[i, step]
-            moved = learner.eta * ahead / learner.chance[i, step]
-            learner.logits[i, c, learner.action[i, step]] += moved
-            top = learner.logits[i, c, 0]
+        for k in range(learner.horizon - 1, -1, -1):
+            step = learner.steps[k, i]
+            logits = learner.cells[k, step.s, i].logits
+            ahead += step.reward
+            logits[step.action] += learner.eta * ahead / step.chance
+            top = logits[0]
             for b in range(1, learner.actions[i]):
-                top = max(top, learner.logits[i, c, b])
+                top = max(top, logits[b])
             for b in range(learner.actions[i]):
-                learner.logits[i, c, b] = max(learner.logits[i, c, b] - top, -1e300)
+                logits[b] = max(logits[b] - top, -1e300)

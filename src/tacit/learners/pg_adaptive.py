@@ -35,14 +35,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tacit.bandits.rows import drawn, shared
+from tacit.bandits.rows import pick, share
 from tacit.core import check, generics
 from tacit.core.elementary import exp, log, log_each
-from tacit.core.types import FloatArray, IntArray
+from tacit.core.records import NONNEGATIVE, Fields, capacity, index, records
+from tacit.core.types import IntArray
 from tacit.learners.spec import Learner, Start, World, checked_start, starting_point
 from tacit.learners.tunable import Range, Span
 
@@ -92,94 +93,93 @@ class PGAdaptive(Learner):
 
     def init(self, world: World) -> PGAdaptiveState:
         """Make the state of all agents."""
-        prob = starting_point(world)
-        grid, path = (world.agents, world.cells), (world.agents, world.horizon)
+        H, N, A = world.horizon, world.agents, capacity(world.actions.max())
+        cells = records((H, world.states, N), fields(A))
+        cells["prob"] = starting_point(world)
+        cells["theta"] = log_each(np.maximum(cells["prob"], 1e-300))
         return PGAdaptiveState(
-            theta=log_each(np.maximum(prob, 1e-300)),
-            prob=prob,
-            value=np.zeros(grid),
-            square=np.zeros(grid),
-            mean=np.zeros(grid),
-            visits=np.zeros(grid, dtype=np.int64),
-            cell=np.zeros(path, dtype=np.int64),
-            action=np.zeros(path, dtype=np.int64),
-            reward=np.zeros(path),
+            cells=cells,
+            steps=records((H, N), [("s", index(world.states)), ("action", index(A)), ("reward", "f8")]),
             eta=float(self.eta),
             leniency=float(self.leniency),
             exploration=float(self.exploration),
             actions=world.actions,
-            horizon=world.horizon,
-            states=world.states,
+            horizon=H,
         )
+
+
+def fields(actions: int) -> Fields:
+    """Return what a cell remembers."""
+    return [
+        ("prob", NONNEGATIVE, actions),  # π
+        ("theta", "f8", actions),  # θ, relative to the largest once a cell was visited
+        ("value", "f8"),  # V
+        ("square", NONNEGATIVE),  # σ²
+        ("usual", "f8"),  # m
+        ("visits", "i8"),  # t
+    ]
 
 
 class PGAdaptiveState(NamedTuple):
     """All agents' parameters and baselines, and the running episode."""
 
-    theta: Annotated[FloatArray, "N C A"]  # θ, relative to the largest once a cell was visited
-    prob: Annotated[FloatArray, "N C A", ">= 0"]  # π
-    value: Annotated[FloatArray, "N C"]  # V
-    square: Annotated[FloatArray, "N C", ">= 0"]  # σ²
-    mean: Annotated[FloatArray, "N C"]  # m
-    visits: Annotated[IntArray, "N C"]  # t
-    cell: Annotated[IntArray, "N H"]
-    action: Annotated[IntArray, "N H"]
-    reward: Annotated[FloatArray, "N H"]
+    cells: Any  # [H, S, N]
+    steps: Any  # [H, N]  of the running episode: state, action, reward
     eta: float
     leniency: float
     exploration: float
-    actions: Annotated[IntArray, "N"]
+    actions: IntArray  # [N]
     horizon: int
-    states: int
 
 
 @generics.weigh.implement(PGAdaptiveState)
 def weigh(learner, i, h, s, out):
     """Write π."""
-    shared(learner.prob[i, generics.cell(h, s, learner.states)], 1.0, learner.actions[i], out)
+    share(learner.cells[h, s, i].prob, 1.0, learner.actions[i], out)
 
 
 @generics.act.implement(PGAdaptiveState)
 def act(learner, i, h, s, u):
     """Draw from π."""
-    c = generics.cell(h, s, learner.states)
-    a = drawn(learner.prob[i, c], 1.0, learner.actions[i], u)
-    learner.cell[i, h] = c
-    learner.action[i, h] = a
+    step = learner.steps[h, i]
+    a = pick(learner.cells[h, s, i].prob, 1.0, learner.actions[i], u)
+    step.s = s
+    step.action = a
     return a
 
 
 @generics.learn.implement(PGAdaptiveState)
 def learn(learner, i, h, s, a, r, s_next):
     """Note the reward; after the last step, ascend at the visited cells."""
-    learner.reward[i, h] = r
+    learner.steps[h, i].reward = r
     if h == learner.horizon - 1:
         to_go = 0.0
-        for step in range(learner.horizon - 1, -1, -1):
-            to_go += learner.reward[i, step]
-            c = learner.cell[i, step]
-            ascend(learner, i, c, learner.action[i, step], signal(learner, i, c, to_go))
+        for k in range(learner.horizon - 1, -1, -1):
+            step = learner.steps[k, i]
+            to_go += step.reward
+            cell = learner.cells[k, step.s, i]
+            ascend(learner, cell, learner.actions[i], step.action, signal(learner, cell, to_go))
 
 
 @generics.jitable
-def signal(learner, i, c, to_go):
+def signal(learner, cell, to_go):
     """Move the baselines and the unit of a cell; return how much better than usual the reward to go was."""
     H = learner.horizon
-    t = learner.visits[i, c] + 1
-    learner.visits[i, c] = t
+    t = cell.visits + 1
+    cell.visits = t
     if t == 1:
-        learner.value[i, c] = to_go
+        cell.value = to_go
         return 0.0
-    x = to_go - learner.value[i, c]
-    learner.value[i, c] += x * (H + 1.0) / (H + t)
+    x = to_go - cell.value
+    cell.value += x * (H + 1.0) / (H + t)
     rho = (H + 1.0) / (H + t - 1.0)
-    learner.square[i, c] += rho * (x * x - learner.square[i, c])
-    sigma = math.sqrt(learner.square[i, c])
+    cell.square += rho * (x * x - cell.square)
+    sigma = math.sqrt(cell.square)
     if sigma <= 1e-12 * abs(to_go):  # nothing but rounding
         return 0.0
     y = lenient(x / sigma, learner.leniency * LENIENT_VISITS / (LENIENT_VISITS + t))
-    learner.mean[i, c] += rho * (y - learner.mean[i, c])
-    return y - learner.mean[i, c]
+    cell.usual += rho * (y - cell.usual)
+    return y - cell.usual
 
 
 @generics.jitable
@@ -193,24 +193,23 @@ def lenient(x, leniency):
 
 
 @generics.jitable
-def ascend(learner, i, c, a, z):
-    """Move θ(a), keep the others from falling too far behind, and renew π."""
-    n = learner.actions[i]
+def ascend(learner, cell, n, a, z):
+    """Move θ(a) of n actions, keep the others from falling too far behind, and renew π."""
     if z == 0.0 or n == 1:
         return
-    p = learner.prob[i, c, a]
+    p = cell.prob[a]
     gamma = 0.5 * learner.eta
-    learner.theta[i, c, a] += learner.eta * z / (p + gamma) * (1.0 - p) / (1.0 - p + gamma)
-    top = learner.theta[i, c, 0]
+    cell.theta[a] += learner.eta * z / (p + gamma) * (1.0 - p) / (1.0 - p + gamma)
+    top = cell.theta[0]
     for b in range(1, n):
-        top = max(top, learner.theta[i, c, b])
+        top = max(top, cell.theta[b])
     least = LEAST
     if learner.exploration > 0.0:
-        least = max(log(learner.exploration / (n * math.sqrt(learner.visits[i, c]))), LEAST)
+        least = max(log(learner.exploration / (n * math.sqrt(cell.visits))), LEAST)
     total = 0.0
     for b in range(n):
-        learner.theta[i, c, b] = max(learner.theta[i, c, b] - top, least)
-        learner.prob[i, c, b] = exp(learner.theta[i, c, b])
-        total += learner.prob[i, c, b]
+        cell.theta[b] = max(cell.theta[b] - top, least)
+        cell.prob[b] = exp(cell.theta[b])
+        total += cell.prob[b]
     for b in range(n):
-        learner.prob[i, c, b] /= total
+        cell.prob[b] /= total

@@ -27,14 +27,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, NamedTuple
-
-import numpy as np
+from typing import Any, ClassVar, NamedTuple
 
 from tacit.core import check, generics, simplex
 from tacit.core.elementary import pow
 from tacit.core.errors import TacitError
-from tacit.core.types import FloatArray, IntArray
+from tacit.core.records import capacity, index, records
+from tacit.core.types import IntArray
 from tacit.evaluation.constants import Storm, storm
 from tacit.learners.spec import Learner, Start, World, checked_start, starting_point, unit_rewards
 from tacit.learners.tunable import Choice, Range, Span
@@ -109,19 +108,19 @@ class PGStorm(Learner):
 
     def init(self, world: World) -> PGStormState:
         """Make the state of all agents."""
-        N, H, A = world.agents, world.horizon, int(world.actions.max())
+        N, H, A = world.agents, world.horizon, capacity(world.actions.max())
         theory = self.eta == "theory"
         low, scale = unit_rewards(world) if theory else (0.0, 1.0)
+        cells = records((H, world.states, N), [("theta", "f8", A), ("direction", "f8", A), ("since", "i8")])
+        cells["theta"] = starting_point(world)
+        agents = records((N,), [("clock", "i8"), ("total", "f8"), ("old", "f8", A)])
+        agents["clock"] = 1
         return PGStormState(
-            theta=starting_point(world),
-            direction=np.zeros((N, world.cells, A)),
-            since=np.zeros((N, world.cells), dtype=np.int64),
-            clock=np.ones(N, dtype=np.int64),
-            total=np.zeros(N),
-            cell=np.zeros((N, H), dtype=np.int64),
-            now=np.zeros((N, H, A)),
-            old=np.zeros((N, A)),
-            old_chance=np.zeros((N, H)),
+            cells=cells,
+            steps=records(
+                (H, N), [("s", index(world.states)), ("action", index(A)), ("theta", "f8", A), ("old_chance", "f8")]
+            ),
+            agents=agents,
             schedule=schedule(self, world) if theory else Storm(0.0, 1.0, 0.0, 0.0, 0.0),
             eta=-1.0 if isinstance(self.eta, str) else float(self.eta),
             momentum=0.0 if isinstance(self.momentum, str) else float(self.momentum),
@@ -131,7 +130,6 @@ class PGStorm(Learner):
             reward_scale=scale,
             actions=world.actions,
             horizon=H,
-            states=world.states,
         )
 
 
@@ -144,15 +142,9 @@ def schedule(spec: PGStorm, world: World) -> Storm:
 class PGStormState(NamedTuple):
     """All agents' parameters and directions; those of a cell are as of episode `since`."""
 
-    theta: Annotated[FloatArray, "N C A"]  # θ in episode `since`
-    direction: Annotated[FloatArray, "N C A"]  # d of that episode
-    since: Annotated[IntArray, "N C"]  # 0 where the cell was never visited
-    clock: Annotated[IntArray, "N"]  # the running episode, from 1
-    total: Annotated[FloatArray, "N"]  # return of the running episode so far
-    cell: Annotated[IntArray, "N H"]  # cells of the running episode
-    now: Annotated[FloatArray, "N H A"]  # θ of the running episode at its cells
-    old: Annotated[FloatArray, "N A"]  # room for θ of the episode before
-    old_chance: Annotated[FloatArray, "N H"]  # the old policy's probability of the action played
+    cells: Any  # [H, S, N]  theta [A]: θ in episode `since`; direction [A]: d of that; since: 0 where never visited
+    steps: Any  # [H, N]  of the running episode: state, action, θ [A] there, the old policy's chance of the action
+    agents: Any  # [N]  clock: the running episode, from 1; total: its return so far; old [A]: scratch for the θ before
     schedule: Storm
     eta: float  # negative: the schedule's
     momentum: float
@@ -160,9 +152,8 @@ class PGStormState(NamedTuple):
     own_ratio: bool
     reward_low: float
     reward_scale: float
-    actions: Annotated[IntArray, "N"]
+    actions: IntArray  # [N]
     horizon: int
-    states: int
 
 
 @generics.jitable
@@ -209,12 +200,11 @@ def reach(learner, since, until):
 
 
 @generics.jitable
-def bring(learner, i, c, until, out):
-    """Write θ of episode `until` at cell c into `out`."""
-    n = learner.actions[i]
-    moved, _ = reach(learner, learner.since[i, c], until)
+def bring(learner, cell, n, until, out):
+    """Write θ of episode `until` at a cell with n actions into `out`."""
+    moved, _ = reach(learner, cell.since, until)
     for a in range(n):
-        out[a] = learner.theta[i, c, a] + moved * learner.direction[i, c, a]
+        out[a] = cell.theta[a] + moved * cell.direction[a]
     if moved > 0.0:
         project(out, n)
 
@@ -228,42 +218,40 @@ def played(learner, theta, a, n):
 @generics.act.implement(PGStormState)
 def act(learner, i, h, s, u):
     """Bring the cell up to date and draw from it."""
-    c = generics.cell(h, s, learner.states)
-    n = learner.actions[i]
-    now = learner.now[i, h]
-    visited = learner.since[i, c] > 0
+    cell, step, agent, n = learner.cells[h, s, i], learner.steps[h, i], learner.agents[i], learner.actions[i]
+    theta = step.theta
+    visited = cell.since > 0
     if visited:
-        bring(learner, i, c, learner.clock[i], now)
+        bring(learner, cell, n, agent.clock, theta)
     else:
         for a in range(n):
-            now[a] = learner.theta[i, c, a]
-    learner.cell[i, h] = c
+            theta[a] = cell.theta[a]
+    step.s = s
     chosen = n - 1
     for a in range(n - 1):
-        u -= played(learner, now, a, n)
+        u -= played(learner, theta, a, n)
         if u < 0.0:
             chosen = a
             break
-    while chosen > 0 and played(learner, now, chosen, n) <= 0.0:  # rounding must not draw what has no chance
+    while chosen > 0 and played(learner, theta, chosen, n) <= 0.0:  # rounding must not draw what has no chance
         chosen -= 1
     if visited:
-        bring(learner, i, c, learner.clock[i] - 1, learner.old[i])
-        learner.old_chance[i, h] = played(learner, learner.old[i], chosen, n)
+        bring(learner, cell, n, agent.clock - 1, agent.old)
+        step.old_chance = played(learner, agent.old, chosen, n)
     else:
-        learner.old_chance[i, h] = played(learner, now, chosen, n)
+        step.old_chance = played(learner, theta, chosen, n)
     return chosen
 
 
 @generics.weigh.implement(PGStormState)
 def weigh(learner, i, h, s, out):
     """Write π of the running episode."""
-    c = generics.cell(h, s, learner.states)
-    n = learner.actions[i]
-    if learner.since[i, c] > 0:
-        bring(learner, i, c, learner.clock[i], out)
+    cell, n = learner.cells[h, s, i], learner.actions[i]
+    if cell.since > 0:
+        bring(learner, cell, n, learner.agents[i].clock, out)
     else:
         for a in range(n):
-            out[a] = learner.theta[i, c, a]
+            out[a] = cell.theta[a]
     for a in range(n):
         out[a] = played(learner, out, a, n)
 
@@ -271,50 +259,42 @@ def weigh(learner, i, h, s, out):
 @generics.learn.implement(PGStormState)
 def learn(learner, i, h, s, a, r, s_next):
     """Note the step; after the last one, renew the direction at the cells of the episode. [Mao2022, Alg. 3, l. 6]"""
-    learner.total[i] += (r - learner.reward_low) * learner.reward_scale
-    n = learner.actions[i]
-    c = learner.cell[i, h]
-    learner.cell[i, h] = c * n + a  # the action too is needed at the end of the episode
+    agent, n = learner.agents[i], learner.actions[i]
+    agent.total += (r - learner.reward_low) * learner.reward_scale
+    learner.steps[h, i].action = a
     if h == learner.horizon - 1:
-        t = learner.clock[i]
         ratio = 1.0
         if learner.own_ratio:
-            for step in range(learner.horizon):
-                chance = played(learner, learner.now[i, step], learner.cell[i, step] % n, n)
-                ratio *= learner.old_chance[i, step] / chance
-        for step in range(learner.horizon):
-            renew(learner, i, step, t, ratio)
-        learner.total[i] = 0.0
-        learner.clock[i] = t + 1
+            for k in range(learner.horizon):
+                step = learner.steps[k, i]
+                ratio *= step.old_chance / played(learner, step.theta, step.action, n)
+        for k in range(learner.horizon):
+            step = learner.steps[k, i]
+            renew(learner, learner.cells[k, step.s, i], step, agent, n, ratio)
+        agent.total = 0.0
+        agent.clock += 1
 
 
 @generics.jitable
-def renew(learner, i, h, t, ratio):
-    """Write d_t and θ_t at the cell that episode t visited at step h; the old estimate is weighed by `ratio`."""
-    n = learner.actions[i]
-    c = learner.cell[i, h] // n
-    a = learner.cell[i, h] % n
-    since = learner.since[i, c]
+def renew(learner, cell, step, agent, n, ratio):
+    """Write d_t and θ_t at the cell that episode t visited at a step; the old estimate is weighed by `ratio`."""
+    t, a = agent.clock, step.action
     kept = 0.0
     if t > 1:
         kept = fading(learner, t)
     left = 0.0
-    if since > 0:
-        _, left = reach(learner, since, t)
-    now = learner.now[i, h]
-    scale = learner.total[i] * (1.0 - learner.exploration)
-    chance = played(learner, now, a, n)
-    new = scale / chance
+    if cell.since > 0:
+        _, left = reach(learner, cell.since, t)
+    scale = agent.total * (1.0 - learner.exploration)
+    new = scale / played(learner, step.theta, a, n)
     old = 0.0
-    if kept > 0.0:
-        before = learner.old_chance[i, h]
-        if before > 0.0:
-            old = ratio * scale / before
+    if kept > 0.0 and step.old_chance > 0.0:
+        old = ratio * scale / step.old_chance
     for b in range(n):
-        learner.direction[i, c, b] *= kept * left
-        learner.theta[i, c, b] = now[b]
-    learner.direction[i, c, a] += new - kept * old
-    learner.since[i, c] = t
+        cell.direction[b] *= kept * left
+        cell.theta[b] = step.theta[b]
+    cell.direction[a] += new - kept * old
+    cell.since = t
 
 
 def pg_sgd(*, eta: float = 1e-4, exploration: float = 0.0, start: Start = "uniform") -> PGStorm:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, NamedTuple
-
-import numpy as np
+from typing import Any, ClassVar, NamedTuple
 
 from tacit.core import check, generics
-from tacit.core.types import FloatArray, IntArray
+from tacit.core.records import capacity, records
+from tacit.core.types import IntArray
 from tacit.learners.greedy import best
 from tacit.learners.spec import Learner, World
 from tacit.learners.tunable import Choice, Range, Span
@@ -61,39 +60,39 @@ class QIndependent(Learner):
 
     def init(self, world: World) -> QState:
         """Make the state of all agents."""
-        H, S, A = world.horizon, world.states, int(world.actions.max())
-        first = np.full((world.agents, H + 1, S, A), self.optimism * world.reward_range[1] * H)
-        first[:, H] = 0.0
-        return QState(first, float(self.step), float(self.exploration), world.actions)
+        H = world.horizon
+        cells = records((H + 1, world.states, world.agents), [("Q", "f8", capacity(world.actions.max()))])
+        cells["Q"][:H] = self.optimism * world.reward_range[1] * H
+        return QState(cells, float(self.step), float(self.exploration), world.actions)
 
 
 class QState(NamedTuple):
     """All agents' tables."""
 
-    Q: Annotated[FloatArray, "N H+1 S A"]
+    cells: Any  # [H+1, S, N]  Q [A]
     step: float
     exploration: float
-    actions: Annotated[IntArray, "N"]
+    actions: IntArray  # [N]
 
 
 @generics.weigh.implement(QState)
 def weigh(learner, i, h, s, out):
     """Write the ε-greedy policy."""
-    n = learner.actions[i]
-    top, count = best(learner.Q[i, h, s], n)
+    n, Q = learner.actions[i], learner.cells[h, s, i].Q
+    top, count = best(Q, n)
     for a in range(n):
-        greedy = (1.0 - learner.exploration) / count if learner.Q[i, h, s, a] == top else 0.0
+        greedy = (1.0 - learner.exploration) / count if Q[a] == top else 0.0
         out[a] = greedy + learner.exploration / n
 
 
 @generics.act.implement(QState)
 def act(learner, i, h, s, u):
     """Draw from the ε-greedy policy."""
-    n = learner.actions[i]
-    top, count = best(learner.Q[i, h, s], n)
+    n, Q = learner.actions[i], learner.cells[h, s, i].Q
+    top, count = best(Q, n)
     for a in range(n):
         u -= learner.exploration / n
-        if learner.Q[i, h, s, a] == top:
+        if Q[a] == top:
             u -= (1.0 - learner.exploration) / count
         if u < 0.0:
             return a
@@ -103,5 +102,6 @@ def act(learner, i, h, s, u):
 @generics.learn.implement(QState)
 def learn(learner, i, h, s, a, r, s_next):
     """Move Q towards the reward and the best that follows."""
-    ahead, _ = best(learner.Q[i, h + 1, s_next], learner.actions[i])
-    learner.Q[i, h, s, a] += learner.step * (r + ahead - learner.Q[i, h, s, a])
+    Q = learner.cells[h, s, i].Q
+    ahead, _ = best(learner.cells[h + 1, s_next, i].Q, learner.actions[i])
+    Q[a] += learner.step * (r + ahead - Q[a])

@@ -15,6 +15,7 @@ from tacit.core import check, streams
 from tacit.core.elementary import log
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import locked
+from tacit.core.records import capacity
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.protocol import Game
 from tacit.learners.tunable import Range
@@ -197,7 +198,8 @@ class Learner:
     def init(self, world: World) -> Any:
         """Return the state of all agents, a NamedTuple for whose type the kernels are implemented.
 
-        Its arrays declare their axes (`core/axes.py`); the first is the agent, and a kernel touches row i only.
+        It remembers in arrays of records (`core/records.py`), whose last axis is the agent; a kernel touches those of
+        agent i only.
         """
         raise NotImplementedError
 
@@ -304,14 +306,13 @@ def checked_start(start: Start) -> None:
 
 
 def starting_point(world: World) -> FloatArray:
-    """Return the agents' first parameters [N, C, A]: those of `world.start`, or even ones."""
-    theta = np.zeros((world.agents, world.cells, int(world.actions.max())))
+    """Return the agents' first parameters [H, S, N, A]: those of `world.start`, or even ones."""
+    theta = np.zeros((world.horizon, world.states, world.agents, capacity(world.actions.max())))
     for i, size in enumerate(world.actions):
-        theta[i, :, :size] = 1.0 / size
+        theta[:, :, i, :size] = 1.0 / size
         own = world.start[i] if world.start else None
         if own is not None:
-            grid = (world.horizon, world.states, int(size))
-            theta[i, :, :size] = np.broadcast_to(own, grid).reshape(world.cells, size)
+            theta[:, :, i, :size] = own
     return theta
 
 

@@ -22,14 +22,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, NamedTuple
-
-import numpy as np
+from typing import Any, ClassVar, NamedTuple
 
 from tacit.bandits import Bandit, Exp3IX, Swap
 from tacit.core import generics
-from tacit.core.layout import at
-from tacit.core.types import FloatArray, IntArray
+from tacit.core.records import Fields
 from tacit.learners import spec, v_base
 from tacit.learners.spec import World
 
@@ -71,66 +68,62 @@ class StageV(v_base.VLearner):
 
     def init(self, world: World) -> StageVState:
         """Make the state of all agents."""
-        grid = (world.agents, world.cells)
-        return StageVState(
-            **self.common(world, horizon_power=2),
-            upper_sum=np.zeros(grid),
-            lower_sum=np.zeros(grid),
-            length=np.full(grid, world.horizon),
-        )
+        made = StageVState(**self.common(world, horizon_power=2, fields=STAGE))
+        made.cells["length"] = world.horizon
+        return made
+
+
+#: What a cell remembers of its stage.
+STAGE: Fields = [
+    ("length", "i8"),  # Ť: length of the stage; `visits` is Ň, visits in the stage
+    ("upper_sum", "f8"),  # Σ (r + V̄_{h+1}) in the stage
+    ("lower_sum", "f8"),  # Σ (r + V̲_{h+1}) in the stage
+]
 
 
 class StageVState(NamedTuple):
     """All agents' values and stages; rewards and values in units of one step's span."""
 
+    cells: Any  # [H+1, S, N]  v_base.VALUES and STAGE
+    agents: Any  # [N]  bound_sum: Σ_k (V̄_1 − V̲_1)(s_1^k); bonus: b·√ň
     bandit: Any
-    upper: Annotated[FloatArray, "N H+1 S"]  # V̄
-    lower: Annotated[FloatArray, "N H+1 S"]  # V̲
-    upper_sum: Annotated[FloatArray, "N C"]  # Σ (r + V̄_{h+1}) in the stage
-    lower_sum: Annotated[FloatArray, "N C"]  # Σ (r + V̲_{h+1}) in the stage
-    visits: Annotated[IntArray, "N C"]  # Ň: visits in the stage
-    length: Annotated[IntArray, "N C"]  # Ť: length of the stage
-    bound_sum: Annotated[FloatArray, "N"]  # Σ_k (V̄_1 − V̲_1)(s_1^k)
-    bonus: Annotated[FloatArray, "N"]  # b·√ň
     loss_scale: float
     reward_low: float
     reward_scale: float
     horizon: int
-    states: int
 
 
 generics.act.implement(StageVState)(v_base.act)
 generics.weigh.implement(StageVState)(v_base.weigh)
-generics.jot.implement(StageVState)(v_base.jot)
 
 
 @generics.pace.implement(StageVState)
 def pace(learner, h, s):
     """Return the running mean within a stage, in force when it ends."""
-    n = learner.visits[0, generics.cell(h, s, learner.states)] + 1
-    return 1.0 / n, n == learner.length[0, generics.cell(h, s, learner.states)]
+    cell = learner.cells[h, s, 0]
+    n = cell.visits + 1
+    return 1.0 / n, n == cell.length
 
 
 @generics.learn.implement(StageVState)
 def learn(learner, i, h, s, a, r, s_next):
     """Feed the bandit, and at the end of a stage renew the values. [Mao2022, Alg. 1, l. 5-16]"""
-    c = generics.cell(h, s, learner.states)
+    cell = learner.cells[h, s, i]
     above, below = v_base.ahead(learner, i, h, s, r, s_next)
-    here = at(learner, i, c)
-    here.upper_sum[i, c] += above
-    here.lower_sum[i, c] += below
-    v_base.feed(learner, i, h, c, a, above)
-    n = here.visits[i, c] + 1
-    here.visits[i, c] = n
-    if n == here.length[i, c]:
-        bonus = learner.bonus[i] / math.sqrt(n)
-        learner.upper[i, h, s] = min(here.upper_sum[i, c] / n + bonus, learner.horizon - h)
-        learner.lower[i, h, s] = max(here.lower_sum[i, c] / n - bonus, 0.0)
-        here.upper_sum[i, c] = 0.0
-        here.lower_sum[i, c] = 0.0
-        here.visits[i, c] = 0
-        here.length[i, c] = n + n // learner.horizon
-        generics.restart(at(learner.bandit, i, c), i, c, here.length[i, c])
+    cell.upper_sum += above
+    cell.lower_sum += below
+    v_base.feed(learner, cell, h, a, above)
+    n = cell.visits + 1
+    cell.visits = n
+    if n == cell.length:
+        bonus = learner.agents[i].bonus / math.sqrt(n)
+        cell.upper = min(cell.upper_sum / n + bonus, learner.horizon - h)
+        cell.lower = max(cell.lower_sum / n - bonus, 0.0)
+        cell.upper_sum = 0.0
+        cell.lower_sum = 0.0
+        cell.visits = 0
+        cell.length = n + n // learner.horizon
+        generics.restart(learner.bandit, cell.bandit, cell.length)
 
 
 def stage_v_cce(

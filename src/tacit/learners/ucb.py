@@ -20,14 +20,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from tacit.core import check, generics, memory
 from tacit.core.elementary import log
 from tacit.core.ownership import locked
-from tacit.core.types import FloatArray, IntArray
+from tacit.core.records import Fields, capacity, index, records
+from tacit.core.types import IntArray
 from tacit.learners.greedy import best
 from tacit.learners.spec import Learner, World, checked_common, unit_rewards
 from tacit.learners.tunable import Choice, Range, Span
@@ -92,72 +93,64 @@ class UCB(Learner):
             return self._state(world, world.actions, low, scale)
         joint = math.prod(int(a) for a in world.actions)
         memory.require(memory.floats(7, world.cells, joint), "the central learner's tables over joint actions")
-        return CentralState(
-            inner=self._state(world, locked(np.array([joint])), low, scale),
-            digits=np.zeros(world.agents, dtype=np.int64),
-            total=np.zeros(1),
-            joint=np.zeros(1, dtype=np.int64),
-            actions=world.actions,
-        )
+        agents = records((world.agents,), [("action", index(world.actions.max()))])
+        step = records((1,), [("joint", index(joint)), ("total", "f8")])
+        return CentralState(self._state(world, locked(np.array([joint])), low, scale), agents, step, world.actions)
 
     def _state(self, world: World, actions: IntArray, low: float, scale: float) -> UCBState:
-        N, H, S, A = len(actions), world.horizon, world.states, int(actions.max())
-        ahead = np.arange(H, -1, -1.0)
-        cells = np.repeat(ahead[:H], S)
+        H = world.horizon
+        cells = records((H + 1, world.states, len(actions)), fields(capacity(actions.max())))
+        ahead = np.arange(H, -1, -1.0)[:, None, None]
+        cells["Q"], cells["V"], cells["reference"], cells["length"] = ahead[..., None], ahead, ahead, H
         return UCBState(
-            Q=np.ones((N, world.cells, A)) * cells[:, None],
-            V=np.ones((N, H + 1, S)) * ahead[:, None],
-            reference=np.ones((N, H + 1, S)) * ahead[:, None],
-            length=np.full((N, world.cells, A), H),
-            visits=np.zeros((N, world.cells, A), dtype=np.int64),
-            seen=np.zeros((N, world.cells, A), dtype=np.int64),
-            met=np.zeros((N, world.cells), dtype=np.int64),
-            value_sum=np.zeros((N, world.cells, A)),
-            gain_sum=np.zeros((N, world.cells, A)),
-            reference_sum=np.zeros((N, world.cells, A)),
-            reward_sum=np.zeros((N, world.cells, A)),
+            cells=cells,
             fix_at=0 if self.reference is None else int(self.reference),
             bonus=2.0 * self.bonus * math.sqrt(H**2 * self._iota),
             reward_low=low,
             reward_scale=scale,
             actions=actions,
             horizon=H,
-            states=S,
         )
 
 
-class UCBState(NamedTuple):
-    """All learners' tables; rewards and values in units of one step's span."""
+def fields(actions: int) -> Fields:
+    """Return what a cell remembers; rewards and values in units of one step's span."""
+    return [
+        ("Q", "f8", actions),
+        ("V", "f8"),
+        ("reference", "f8"),  # V^ref
+        ("met", "i8"),  # visits of the state
+        ("length", "i8", actions),  # of the running stage
+        ("visits", "i8", actions),  # ň: in the running stage
+        ("seen", "i8", actions),  # n: in all
+        ("value_sum", "f8", actions),  # Σ V_{h+1} in the stage
+        ("gain_sum", "f8", actions),  # Σ (V_{h+1} − V^ref_{h+1}) in the stage
+        ("reference_sum", "f8", actions),  # Σ V^ref_{h+1} in all
+        ("reward_sum", "f8", actions),  # Σ r in the stage
+    ]
 
-    Q: Annotated[FloatArray, "N C A"]
-    V: Annotated[FloatArray, "N H+1 S"]
-    reference: Annotated[FloatArray, "N H+1 S"]  # V^ref
-    length: Annotated[IntArray, "N C A"]  # of the running stage
-    visits: Annotated[IntArray, "N C A"]  # ň: in the running stage
-    seen: Annotated[IntArray, "N C A"]  # n: in all
-    met: Annotated[IntArray, "N C"]  # visits of the state
-    value_sum: Annotated[FloatArray, "N C A"]  # Σ V_{h+1} in the stage
-    gain_sum: Annotated[FloatArray, "N C A"]  # Σ (V_{h+1} − V^ref_{h+1}) in the stage
-    reference_sum: Annotated[FloatArray, "N C A"]  # Σ V^ref_{h+1} in all
-    reward_sum: Annotated[FloatArray, "N C A"]  # Σ r in the stage
+
+class UCBState(NamedTuple):
+    """All learners' tables."""
+
+    cells: Any  # [H+1, S, N]
     fix_at: int  # visits after which the reference is fixed, 0 for no reference
     bonus: float  # 2·bonus·√(H²ι)
     reward_low: float
     reward_scale: float
-    actions: Annotated[IntArray, "N"]
+    actions: IntArray  # [N]
     horizon: int
-    states: int
 
 
 @generics.act.implement(UCBState)
 def act(learner, i, h, s, u):
     """Take the best action, one of them at random if there are several."""
-    c = generics.cell(h, s, learner.states)
-    top, count = best(learner.Q[i, c], learner.actions[i])
+    n, Q = learner.actions[i], learner.cells[h, s, i].Q
+    top, count = best(Q, n)
     left = int(u * count)
     chosen = 0
-    for a in range(learner.actions[i]):
-        if learner.Q[i, c, a] == top:
+    for a in range(n):
+        if Q[a] == top:
             chosen = a
             if left == 0:
                 break
@@ -168,53 +161,50 @@ def act(learner, i, h, s, u):
 @generics.weigh.implement(UCBState)
 def weigh(learner, i, h, s, out):
     """Write the greedy policy."""
-    c = generics.cell(h, s, learner.states)
-    top, count = best(learner.Q[i, c], learner.actions[i])
-    for a in range(learner.actions[i]):
-        out[a] = 1.0 / count if learner.Q[i, c, a] == top else 0.0
+    n, Q = learner.actions[i], learner.cells[h, s, i].Q
+    top, count = best(Q, n)
+    for a in range(n):
+        out[a] = 1.0 / count if Q[a] == top else 0.0
 
 
 @generics.learn.implement(UCBState)
 def learn(learner, i, h, s, a, r, s_next):
     """Gather the stage; at its end lower Q, never raise it. [Zhang, Zhou, Ji 2020, Alg. 1]"""
-    c = generics.cell(h, s, learner.states)
-    v = learner.V[i, h + 1, s_next]
-    ref = learner.reference[i, h + 1, s_next]
-    learner.reward_sum[i, c, a] += (r - learner.reward_low) * learner.reward_scale
-    learner.value_sum[i, c, a] += v
-    learner.gain_sum[i, c, a] += v - ref
-    learner.reference_sum[i, c, a] += ref
-    n = learner.visits[i, c, a] + 1
-    learner.visits[i, c, a] = n
-    learner.seen[i, c, a] += 1
-    if n == learner.length[i, c, a]:
-        reward = learner.reward_sum[i, c, a] / n
+    cell, following = learner.cells[h, s, i], learner.cells[h + 1, s_next, i]
+    cell.reward_sum[a] += (r - learner.reward_low) * learner.reward_scale
+    cell.value_sum[a] += following.V
+    cell.gain_sum[a] += following.V - following.reference
+    cell.reference_sum[a] += following.reference
+    n = cell.visits[a] + 1
+    cell.visits[a] = n
+    cell.seen[a] += 1
+    if n == cell.length[a]:
+        reward = cell.reward_sum[a] / n
         near = learner.bonus / math.sqrt(n)
-        q = min(learner.Q[i, c, a], reward + learner.value_sum[i, c, a] / n + near)
+        q = min(cell.Q[a], reward + cell.value_sum[a] / n + near)
         if learner.fix_at > 0:
-            m = learner.seen[i, c, a]
-            split = learner.reference_sum[i, c, a] / m + learner.gain_sum[i, c, a] / n
+            m = cell.seen[a]
+            split = cell.reference_sum[a] / m + cell.gain_sum[a] / n
             q = min(q, reward + split + learner.bonus / math.sqrt(m) + near)
-        learner.Q[i, c, a] = q
-        learner.V[i, h, s], _ = best(learner.Q[i, c], learner.actions[i])
-        learner.visits[i, c, a] = 0
-        learner.value_sum[i, c, a] = 0.0
-        learner.gain_sum[i, c, a] = 0.0
-        learner.reward_sum[i, c, a] = 0.0
-        learner.length[i, c, a] = n + n // learner.horizon
-    learner.met[i, c] += 1
-    if learner.met[i, c] == learner.fix_at:
-        learner.reference[i, h, s] = learner.V[i, h, s]
+        cell.Q[a] = q
+        cell.V, _ = best(cell.Q, learner.actions[i])
+        cell.visits[a] = 0
+        cell.value_sum[a] = 0.0
+        cell.gain_sum[a] = 0.0
+        cell.reward_sum[a] = 0.0
+        cell.length[a] = n + n // learner.horizon
+    cell.met += 1
+    if cell.met == learner.fix_at:
+        cell.reference = cell.V
 
 
 class CentralState(NamedTuple):
     """One learner over joint actions, and the step in progress."""
 
     inner: UCBState  # of a single agent
-    digits: Annotated[IntArray, "N"]  # the joint action in parts
-    total: Annotated[FloatArray, "1"]  # rewards of the step so far
-    joint: Annotated[IntArray, "1"]
-    actions: Annotated[IntArray, "N"]
+    agents: Any  # [N]  action: its part of the joint action
+    step: Any  # [1]  joint: the joint action; total: rewards of the step so far
+    actions: IntArray  # [N]
 
 
 @generics.jitable
@@ -222,7 +212,7 @@ def split(learner, joint):
     """Write a joint action into its parts, the last agent fastest."""
     for k in range(len(learner.actions)):
         i = len(learner.actions) - 1 - k
-        learner.digits[i] = joint % learner.actions[i]
+        learner.agents[i].action = joint % learner.actions[i]
         joint //= learner.actions[i]
 
 
@@ -230,19 +220,20 @@ def split(learner, joint):
 def act_central(learner, i, h, s, u):
     """Let the first agent's turn choose for all."""
     if i == 0:
-        learner.joint[0] = generics.act(learner.inner, 0, h, s, u)
-        learner.total[0] = 0.0
-        split(learner, learner.joint[0])
-    return learner.digits[i]
+        step = learner.step[0]
+        step.joint = generics.act(learner.inner, 0, h, s, u)
+        step.total = 0.0
+        split(learner, step.joint)
+    return learner.agents[i].action
 
 
 @generics.weigh.implement(CentralState)
 def weigh_central(learner, i, h, s, out):
     """Write agent i's part of the first best joint action."""
-    c = h * learner.inner.states + s
-    top, _ = best(learner.inner.Q[0, c], learner.inner.actions[0])
+    Q = learner.inner.cells[h, s, 0].Q
+    top, _ = best(Q, learner.inner.actions[0])
     joint = 0
-    while learner.inner.Q[0, c, joint] < top:
+    while Q[joint] < top:
         joint += 1
     size = learner.actions[i]
     for j in range(i + 1, len(learner.actions)):
@@ -254,10 +245,10 @@ def weigh_central(learner, i, h, s, out):
 @generics.learn.implement(CentralState)
 def learn_central(learner, i, h, s, a, r, s_next):
     """Learn once all rewards of the step are in, from their mean."""
-    learner.total[0] += r
-    last = len(learner.actions) - 1
+    step, last = learner.step[0], len(learner.actions) - 1
+    step.total += r
     if i == last:
-        generics.learn(learner.inner, 0, h, s, learner.joint[0], learner.total[0] / (last + 1), s_next)
+        generics.learn(learner.inner, 0, h, s, step.joint, step.total / (last + 1), s_next)
 
 
 def ucb_central(

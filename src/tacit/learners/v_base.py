@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tacit.bandits import Bandit, Cells, Exp3IX
+from tacit.bandits import Bandit, Exp3IX, Setting
 from tacit.core import check, generics
-from tacit.core.layout import at
+from tacit.core.records import Fields, capacity, record, records
 from tacit.core.types import FloatArray
 from tacit.learners import spec
 from tacit.learners.spec import World
@@ -74,7 +74,7 @@ class VLearner(spec.Learner):
 
     def bound_sum(self, state: Any) -> FloatArray:
         """Return Σ_k (V̄_1 − V̲_1) of the agents."""
-        found: FloatArray = state.bound_sum
+        found: FloatArray = state.agents["bound_sum"]
         return found
 
     @property
@@ -102,58 +102,63 @@ class VLearner(spec.Learner):
             "iota": self.log_factor(world),
         }
 
-    def common(self, world: World, horizon_power: int) -> dict[str, Any]:
-        """Return the fields that the states of both learners have; the bonus grows with √(H^horizon_power)."""
+    def common(self, world: World, horizon_power: int, fields: Fields) -> dict[str, Any]:
+        """Return the fields that the states of both learners have; the bonus grows with √(H^horizon_power).
+
+        `fields` are those of a cell that are not common.
+        """
         N, H, S = world.agents, world.horizon, world.states
         iota = self.log_factor(world)
-        cells = Cells(world.actions, world.cells, H, H, iota, spec.checked_step(self.step))
-        low, scale = spec.unit_rewards(world)
+        own = record(self._bandit.fields(capacity(world.actions.max())))
+        cells = records((H + 1, S, N), [("bandit", own), *VALUES, *fields])
+        cells["upper"] = np.arange(H, -1, -1.0)[:, None, None]
+        setting = Setting(world.actions, H, H, iota, spec.checked_step(self.step))
         actions_power = 2 if self.equilibrium == "ce" else 1
+        agents = records((N,), [("bound_sum", "f8"), ("bonus", "f8")])
+        agents["bonus"] = self._bonus * np.sqrt(H**horizon_power * world.actions**actions_power * iota)
+        low, scale = spec.unit_rewards(world)
         return {
-            "bandit": self._bandit.init(cells),
-            "upper": np.ones((N, H + 1, S)) * np.arange(H, -1, -1.0)[:, None],
-            "lower": np.zeros((N, H + 1, S)),
-            "visits": np.zeros((N, world.cells), dtype=np.int64),
-            "bound_sum": np.zeros(N),
-            "bonus": self._bonus * np.sqrt(H**horizon_power * world.actions**actions_power * iota),
+            "cells": cells,
+            "agents": agents,
+            "bandit": self._bandit.init(cells["bandit"], setting),
             "loss_scale": (spec.raw_scale(world) if self.loss == "raw" else 1.0) / H,
             "reward_low": low,
             "reward_scale": scale,
             "horizon": H,
-            "states": S,
         }
+
+
+#: What a cell of both learners remembers; there are cells after the last step, where nothing is to come.
+VALUES: Fields = [
+    ("upper", "f8"),  # V̄
+    ("lower", "f8"),  # V̲
+    ("visits", "i8"),
+]
 
 
 def act(learner, i, h, s, u):
     """Ask the bandit of (h, s). [Mao2022, Alg. 1, l. 6]"""
-    c = generics.cell(h, s, learner.states)
-    return generics.draw(at(learner.bandit, i, c), i, c, u)
+    return generics.draw(learner.bandit, learner.cells[h, s, i].bandit, u)
 
 
 def weigh(learner, i, h, s, out):
     """Write μ_{h,i}(·|s)."""
-    c = generics.cell(h, s, learner.states)
-    generics.spread(at(learner.bandit, i, c), i, c, out)
-
-
-def jot(learner, i, h, s, size, room, row, column):
-    """Write all but the last of μ_{h,i}(·|s) into a row."""
-    c = generics.cell(h, s, learner.states)
-    generics.jot_cell(at(learner.bandit, i, c), i, c, size, room, row, column)
+    generics.spread(learner.bandit, learner.cells[h, s, i].bandit, out)
 
 
 @generics.jitable
 def ahead(learner, i, h, s, r, s_next):
     """Return r + V̄_{h+1}(s') and r + V̲_{h+1}(s'), with r brought to [0, 1]; sum up the bound at the first step."""
     if h == 0:
-        learner.bound_sum[i] += learner.upper[i, 0, s] - learner.lower[i, 0, s]
+        first = learner.cells[0, s, i]
+        learner.agents[i].bound_sum += first.upper - first.lower
     r = (r - learner.reward_low) * learner.reward_scale
-    return r + learner.upper[i, h + 1, s_next], r + learner.lower[i, h + 1, s_next]
+    following = learner.cells[h + 1, s_next, i]
+    return r + following.upper, r + following.lower
 
 
 @generics.jitable
-def feed(learner, i, h, c, a, above):
+def feed(learner, cell, h, a, above):
     """Feed the bandit of (h, s) the loss [H − h + 1 − (r + V̄_{h+1})]/H, in the scale that was chosen."""
-    bandit = at(learner.bandit, i, c)
-    prob = generics.chance(bandit, i, c, a)
-    generics.feed(bandit, i, c, a, (learner.horizon - h - above) * learner.loss_scale, prob)
+    prob = generics.chance(learner.bandit, cell.bandit, a)
+    generics.feed(learner.bandit, cell.bandit, a, (learner.horizon - h - above) * learner.loss_scale, prob)

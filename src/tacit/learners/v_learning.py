@@ -16,14 +16,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, NamedTuple
-
-import numpy as np
+from typing import Any, ClassVar, NamedTuple
 
 from tacit.bandits import Bandit, WeightedFTRL
 from tacit.core import check, generics
-from tacit.core.layout import at
-from tacit.core.types import FloatArray, IntArray
+from tacit.core.records import Fields
 from tacit.learners import spec, v_base, warm
 from tacit.learners.spec import Start, World
 from tacit.learners.tunable import Choice, Range
@@ -78,54 +75,52 @@ class VLearning(v_base.VLearner):
 
     def init(self, world: World) -> VLearningState:
         """Make the state of all agents."""
-        grid = (world.agents, world.cells)
-        common = self.common(world, horizon_power=3)
-        warm.warmed(common["bandit"], world, self.start_visits, 1.0)
-        return VLearningState(**common, upper_mean=np.zeros(grid), lower_mean=np.zeros(grid))
+        made = VLearningState(**self.common(world, horizon_power=3, fields=MEANS))
+        warm.warm_up(made.bandit, made.cells["bandit"], world, self.start_visits, 1.0)
+        return made
+
+
+#: What a cell remembers besides values and visits, which are t.
+MEANS: Fields = [
+    ("upper_mean", "f8"),  # Ṽ
+    ("lower_mean", "f8"),  # its lower counterpart
+]
 
 
 class VLearningState(NamedTuple):
     """All agents' values; rewards and values in units of one step's span."""
 
+    cells: Any  # [H+1, S, N]  v_base.VALUES and MEANS
+    agents: Any  # [N]  bound_sum: Σ_k (V̄_1 − V̲_1)(s_1^k); bonus: β_t·√t
     bandit: Any
-    upper: Annotated[FloatArray, "N H+1 S"]  # V̄
-    lower: Annotated[FloatArray, "N H+1 S"]  # V̲
-    upper_mean: Annotated[FloatArray, "N C"]  # Ṽ
-    lower_mean: Annotated[FloatArray, "N C"]  # its lower counterpart
-    visits: Annotated[IntArray, "N C"]  # t
-    bound_sum: Annotated[FloatArray, "N"]  # Σ_k (V̄_1 − V̲_1)(s_1^k)
-    bonus: Annotated[FloatArray, "N"]  # β_t·√t
     loss_scale: float
     reward_low: float
     reward_scale: float
     horizon: int
-    states: int
 
 
 generics.act.implement(VLearningState)(v_base.act)
 generics.weigh.implement(VLearningState)(v_base.weigh)
-generics.jot.implement(VLearningState)(v_base.jot)
 
 
 @generics.pace.implement(VLearningState)
 def pace(learner, h, s):
     """Return α_t, in force at once."""
-    t = learner.visits[0, generics.cell(h, s, learner.states)] + 1
+    t = learner.cells[h, s, 0].visits + 1
     return (learner.horizon + 1.0) / (learner.horizon + t), True
 
 
 @generics.learn.implement(VLearningState)
 def learn(learner, i, h, s, a, r, s_next):
     """Move the values and feed the bandit. [Mao2022, eqn:jin]"""
-    c = generics.cell(h, s, learner.states)
+    cell = learner.cells[h, s, i]
     above, below = v_base.ahead(learner, i, h, s, r, s_next)
-    here = at(learner, i, c)
-    t = here.visits[i, c] + 1
-    here.visits[i, c] = t
+    t = cell.visits + 1
+    cell.visits = t
     alpha = (learner.horizon + 1.0) / (learner.horizon + t)
-    bonus = learner.bonus[i] / math.sqrt(t)
-    here.upper_mean[i, c] += alpha * (above + bonus - here.upper_mean[i, c])
-    here.lower_mean[i, c] += alpha * (below - bonus - here.lower_mean[i, c])
-    learner.upper[i, h, s] = min(here.upper_mean[i, c], learner.horizon - h)
-    learner.lower[i, h, s] = max(here.lower_mean[i, c], 0.0)
-    v_base.feed(learner, i, h, c, a, above)
+    bonus = learner.agents[i].bonus / math.sqrt(t)
+    cell.upper_mean += alpha * (above + bonus - cell.upper_mean)
+    cell.lower_mean += alpha * (below - bonus - cell.lower_mean)
+    cell.upper = min(cell.upper_mean, learner.horizon - h)
+    cell.lower = max(cell.lower_mean, 0.0)
+    v_base.feed(learner, cell, h, a, above)

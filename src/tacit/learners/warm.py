@@ -21,29 +21,30 @@ from tacit.learners.spec import Start, World, starting_point
 VISITS = 100.0
 
 
-def lean_all(bandit, given, table, rounds, scale):
-    """Let the bandits of those agents begin at their distributions, `table` [N, C, A]."""
-    for i in range(len(table)):
-        if given[i]:
-            for c in range(table.shape[1]):
-                generics.lean(bandit, i, c, table[i, c], rounds, scale)
+def lean_all(bandit, cells, given, table, rounds, scale):
+    """Let the bandits of those agents begin at their distributions, `table` [H, S, N, A]."""
+    for h in range(table.shape[0]):
+        for s in range(table.shape[1]):
+            for i in range(table.shape[2]):
+                if given[i]:
+                    generics.lean(bandit, cells[h, s, i], table[h, s, i], rounds, scale)
 
 
-def warmed(bandit: Any, world: World, visits: float, scale: float) -> Any:
-    """Return a fresh state of bandits that begins at `world.start`, where there is one.
+def warm_up(bandit: Any, cells: Any, world: World, visits: float, scale: float) -> None:
+    """Let fresh bandits, with their cells, begin at `world.start`, where there is one.
 
     `scale` is the size of losses: it decides how far a loss moves a bandit of that age.
     """
     if not world.start:
-        return bandit
+        return
     if not generics.lean.known(type(bandit)):
-        raise TacitError(f"the bandit {type(bandit).__name__.removesuffix('State')} cannot begin at a starting policy")
+        name = type(bandit).__name__.removesuffix("Params")
+        raise TacitError(f"the bandit {name} cannot begin at a starting policy")
     table: FloatArray = starting_point(world)
     for i, size in enumerate(world.actions):
-        table[i, :, :size] = (visits * table[i, :, :size] + 1.0) / (visits + float(size))
+        table[:, :, i, :size] = (visits * table[:, :, i, :size] + 1.0) / (visits + float(size))
     given = np.array([own is not None for own in world.start])
-    compiled(lean_all, bandit)(bandit, given, table, float(visits), float(scale))
-    return bandit
+    compiled(lean_all, bandit)(bandit, cells, given, table, float(visits), float(scale))
 
 
 def told(start: Start, visits: float) -> dict[str, Any]:

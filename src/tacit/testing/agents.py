@@ -1,4 +1,4 @@
-"""One agent of a learner: on its own, with noise in the others' rows, and with room for more states."""
+"""One agent of a learner: on its own, with noise in the others' records, and with room for more states."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tacit.games.protocol import Game
 from tacit.learners.mixed import Mixed
 from tacit.learners.spec import Learner, World
 from tacit.testing.loops import SEED
-from tacit.testing.states import copied, own_rows, require_same_states, scramble
+from tacit.testing.states import copy, own_records, require_same_states, scramble
 from tacit.testing.violation import Violation, require, require_same
 
 
@@ -48,7 +48,7 @@ def check_alone(name: str, spec: Learner, game: Game, engine: FusedEngine, retur
             require_same_states(state.own, agent.state, sentence)
             state = state.others
             continue
-        together, single = own_rows(state, i, size), own_rows(agent.state, 0, size)
+        together, single = own_records(state, i, size[2]), own_records(agent.state, 0, size[2])
         for path, array in together.items():
             require_same(array, single[path], f"{sentence}; {path} of agent {i} differs")
 
@@ -63,29 +63,26 @@ def _steps(engine: FusedEngine, rng: np.random.Generator, count: int) -> list[tu
     return found
 
 
-def check_own_row(name: str, engine: FusedEngine, i: int) -> None:
-    """See that agent i neither reads nor writes what belongs to others."""
+def check_own_records(name: str, engine: FusedEngine, i: int) -> None:
+    """See that agent i neither reads nor writes what belongs to others, and remembers nothing outside its records."""
     game, rng = engine.game, np.random.default_rng(SEED + i)
-    size = (game.horizon, game.states, game.actions[i])
-    calm, noisy = copied(engine.state), copied(engine.state)
+    calm, noisy = copy(engine.state), copy(engine.state)
     scramble(noisy, i, rng)
-    others = copied(noisy)
+    others = copy(noisy)
     for h, s, u, r, s_next in _steps(engine, rng, 10 * game.horizon):
         actions = [int(generics.act(state, i, h, s, u)) for state in (calm, noisy)]
-        require(actions[0] == actions[1], f"agent {i} of {name} acts by what is in other agents' rows")
+        require(actions[0] == actions[1], f"agent {i} of {name} acts by what is not in its records")
         for state in (calm, noisy):
             generics.learn(state, i, h, s, actions[0], r, s_next)
-    before, after = own_rows(calm, i, size), own_rows(noisy, i, size)
+    before, after = own_records(calm, i, game.actions[i]), own_records(noisy, i, game.actions[i])
     for path, array in before.items():
-        require_same(
-            array, after[path], f"agent {i} of {name} learns from what is in other agents' rows; {path} differs"
-        )
+        require_same(array, after[path], f"agent {i} of {name} learns from what is not in its records; {path} differs")
     for j in range(game.agents):
         if j != i:
-            left, right = (own_rows(state, j, (*size[:2], max(game.actions))) for state in (others, noisy))
+            left, right = (own_records(state, j, max(game.actions)) for state in (others, noisy))
             for path, array in left.items():
                 require_same(
-                    array, right[path], f"agent {i} of {name} writes into the row of agent {j}; {path} differs"
+                    array, right[path], f"agent {i} of {name} writes into the records of agent {j}; {path} differs"
                 )
 
 

@@ -16,9 +16,9 @@ from tacit.learners.mixed import Mixed
 from tacit.learners.spec import Learner, World, world_of
 from tacit.learners.teams import resolved
 from tacit.policies import MarkovPolicy
-from tacit.testing.agents import check_alone, check_growth, check_own_row
+from tacit.testing.agents import check_alone, check_growth, check_own_records
 from tacit.testing.loops import SEED, check_checkpoint, check_weights, played
-from tacit.testing.states import check_axes, require_same_states
+from tacit.testing.states import check_shapes, require_same_states
 from tacit.testing.violation import Violation, require, require_kernels
 
 
@@ -27,12 +27,12 @@ def check_learner(
 ) -> None:
     """Check a learner, by playing a game: three agents of different sizes unless one is given.
 
-    Its words and parameters are what the engine and files can take. Its state declares its axes. The compiled loop, the
-    interpreted loop and agents on their own give the same bits, or the first two what differs by a stated tolerance at
-    most. `weigh` writes distributions, and `act` draws from them
-    (with a probability of 1e-9 of raising though nothing is wrong; the seed is fixed). An agent does the same whatever
-    is in the others' rows and whatever they are paid, and its kernels touch its row only. Kernels allocate nothing. An
-    agent that grows to more states behaves as before, and so does a run resumed from a checkpoint.
+    Its words and parameters are what the engine and files can take. The compiled loop, the interpreted loop and agents
+    on their own give the same bits, or the first two what differs by a stated tolerance at most. `weigh` writes
+    distributions, and `act` draws from them (with a probability of 1e-9 of raising though nothing is wrong; the seed is
+    fixed). An agent does the same whatever is in the others' records and whatever they are paid, and its kernels touch
+    its own only. Kernels allocate nothing. An agent that grows to more states behaves as before, and so does a run
+    resumed from a checkpoint.
 
     Learners that follow exact gradients are checked for that instead; central ones have no agents on their own; of
     those without kernels, words and parameters are all there is to check.
@@ -83,7 +83,7 @@ def check_learner(
         check_alone(name, spec, table, engine, returns)
         for i in range(table.agents):
             if not isinstance(spec, Mixed):  # whose agents share no array
-                check_own_row(name, engine, i)
+                check_own_records(name, engine, i)
             if not world.start:
                 check_growth(name, spec.seat(i), table, world, i)
     check_checkpoint(name, spec, table, engine, returns)
@@ -125,8 +125,8 @@ def _check_state(name: str, spec: Learner, world: World) -> None:
     state = spec.init(world)
     certified = [generics.pace] if spec.output == "certified" else []
     require_kernels(state, [generics.act, generics.learn, generics.weigh, *certified], f"what init of {name} returns")
-    sizes = {"N": world.agents, "H": world.horizon, "S": world.states, "A": int(world.actions.max())}
-    check_axes(state, sizes)
+    if not spec.central and not isinstance(spec, Mixed):
+        check_shapes(name, state, world.agents, world.horizon, world.states)
     sums = spec.bound_sum(state)
     require(sums is None or sums.shape == (world.agents,), f"bound_sum of {name} must be one number for each agent")
     require_same_states(state, spec.init(world), f"init of {name} does not make the same state twice")

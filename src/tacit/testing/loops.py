@@ -8,8 +8,7 @@ import numpy as np
 
 from tacit.core import generics, streams
 from tacit.core.errors import TacitError
-from tacit.core.layout import Layout
-from tacit.core.packing import packed
+from tacit.core.records import arrays
 from tacit.core.types import FloatArray
 from tacit.engine import loop
 from tacit.engine.fused import FusedEngine, seats
@@ -18,7 +17,7 @@ from tacit.evaluation.certificate import certificate
 from tacit.games.exact import is_exact
 from tacit.games.protocol import Game
 from tacit.learners.spec import Learner, world_of
-from tacit.testing.states import copied, require_alike_states, require_same_states
+from tacit.testing.states import copy, numbers, require_alike_states, require_same_states
 from tacit.testing.violation import (
     Violation,
     both_ways,
@@ -42,30 +41,27 @@ def watching(spec: Learner, game: Game, episodes: int) -> tuple[Any, Any]:
 
 def played(name: str, spec: Learner, game: Game, episodes: int, tolerance: float) -> tuple[FusedEngine, FloatArray]:
     """Play the compiled loop, and see that the interpreted one gives the same bits, or the same to a tolerance."""
-    kernels, state = game.kernels(), packed(spec.init(world_of(spec, game, episodes=episodes, seed=SEED)))
+    kernels, state = game.kernels(), spec.init(world_of(spec, game, episodes=episodes, seed=SEED))
     seen = watching(spec, game, episodes)
     draws = np.array([streams.stream(SEED, role).random((episodes, game.horizon)) for role in range(1 + game.agents)])
     returns = np.zeros((episodes, game.agents))
     chosen, places = np.zeros(game.agents, dtype=np.int64), seats(game.agents)
     compiled, plain = both_ways(loop.episodes, name, kernels, state, *seen)
     nobody = np.zeros((game.agents, 0, game.horizon))
-    layout = Layout(state)
-    compiled(kernels, state, layout, *seen, places, draws[0, :0], nobody, chosen, returns[:0])
-    plain(kernels, state, layout, *seen, places, draws[0], draws[1:], chosen, returns)
+    compiled(kernels, state, *seen, places, draws[0, :0], nobody, chosen, returns[:0])
+    plain(kernels, state, *seen, places, draws[0], draws[1:], chosen, returns)
     cert, kept = watching(spec, game, episodes)
     engine = FusedEngine(game, spec, episodes=episodes, seed=SEED, certificate=cert, record=kept)
     fused = engine.advance(episodes)
     sentence = f"{name} does not do the same compiled and interpreted"
-    require_alike_states((state, *seen), (engine.state, cert, kept), sentence, tolerance)
+    require_alike_states(state, engine.state, sentence, tolerance)
+    for (path, left), (_, right) in zip(arrays(seen), arrays((cert, kept)), strict=True):
+        require_alike(left, right, f"{sentence}; {path} of what watches differs", tolerance)
     require_alike(returns, fused, sentence, tolerance)
     fresh = spec.init(engine.world)
-    moved = [a.tobytes() != b.tobytes() for a, b in zip(_arrays(fresh), _arrays(state), strict=True)]
-    require(any(moved), f"{name} learned nothing in {episodes} episodes: its state is as it was")
+    moved = [a.tobytes() != b.tobytes() for (_, a), (_, b) in zip(numbers(fresh), numbers(state), strict=True)]
+    require(any(moved), f"{name} learned nothing in {episodes} episodes: its records are as they were")
     return engine, fused
-
-
-def _arrays(state: Any) -> list[Any]:
-    return [own for part in state for own in (_arrays(part) if isinstance(part, tuple) else [np.asarray(part)])]
 
 
 def check_weights(name: str, engine: FusedEngine) -> None:
@@ -79,7 +75,7 @@ def check_weights(name: str, engine: FusedEngine) -> None:
         return
     for i, size in enumerate(game.actions):
         h, s = int(rng.integers(game.horizon)), int(rng.integers(game.states))
-        state, out = copied(engine.state), np.full(size + 1, np.nan)
+        state, out = copy(engine.state), np.full(size + 1, np.nan)
         generics.weigh(state, i, h, s, out)
         require(bool(np.isnan(out[size])), f"weigh of {name} writes more than the actions of agent {i}")
         acts = [int(generics.act(state, i, h, s, u)) for u in rng.random(DRAWS)]

@@ -1,92 +1,82 @@
-"""States in pieces: copies, one agent's rows, others' rows scrambled, and whether two hold the same bits."""
+"""States in pieces: copies, one agent's records, noise in everything else, and whether two remember the same bits."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from tacit.core.axes import Array, Part, axes_of, by_state, parts
-from tacit.core.errors import TacitError
-from tacit.testing.violation import Violation, require, require_alike, require_same
+from tacit.core.records import Array, arrays, columns, parts
+from tacit.testing.violation import require, require_alike, require_same
 
 
-def copied(state: Any) -> Any:
-    """Return a state with arrays of its own."""
-    held = [
-        copied(part) if isinstance(part, tuple) else part.copy() if isinstance(part, np.ndarray) else part
-        for part in state
-    ]
+def copy(state: Any) -> Any:
+    """Return a state with arrays of its own; those that cannot be written to are shared."""
+    if isinstance(state, np.ndarray):
+        return state.copy() if state.flags.writeable else state
+    if not isinstance(state, tuple):
+        return state
+    held = [copy(part) for part in state]
     return type(state)(*held) if hasattr(state, "_fields") else tuple(held)
 
 
+def numbers(state: Any) -> Iterator[tuple[str, Array]]:
+    """Yield what a state remembers, field by field, with their paths."""
+    for path, array in parts(state):
+        yield from columns(array, path)
+
+
 def require_same_states(one: Any, other: Any, sentence: str) -> None:
-    """Raise unless two states hold the same bits; the sentence goes on with the first array that differs."""
-    for left, right in zip(parts(one), parts(other), strict=True):
-        require_same(left.array, right.array, f"{sentence}; {left.path} differs")
+    """Raise unless two states remember the same bits; the sentence goes on with the first field that differs."""
+    for (path, left), (_, right) in zip(numbers(one), numbers(other), strict=True):
+        require_same(left, right, f"{sentence}; {path} differs")
 
 
 def require_alike_states(one: Any, other: Any, sentence: str, tolerance: float) -> None:
-    """Raise unless two states are `require_alike`; the sentence goes on with the first array that differs."""
-    for left, right in zip(parts(one), parts(other), strict=True):
-        require_alike(left.array, right.array, f"{sentence}; {left.path} differs", tolerance)
+    """Raise unless two states are `require_alike`; the sentence goes on with the first field that differs."""
+    for (path, left), (_, right) in zip(numbers(one), numbers(other), strict=True):
+        require_alike(left, right, f"{sentence}; {path} differs", tolerance)
 
 
 def scramble(state: Any, i: int, rng: np.random.Generator) -> None:
-    """Overwrite the rows of all agents but i with noise."""
-    for part in parts(state):
-        if axes_of(part)[0] == "N" and part.array.flags.writeable:
-            others = np.arange(len(part.array)) != i
-            part.array[others] = (rng.random(part.array[others].shape) * 3 + 1).astype(part.array.dtype)
+    """Overwrite the records of all agents but i with noise, and all that is no record."""
+    for _, array in arrays(state):
+        if array.dtype.names is None:
+            if array.flags.writeable:
+                _fill(array, rng)
+            continue
+        others = np.arange(array.shape[-1]) != i
+        noise = array[..., others]
+        for _, column in columns(noise):
+            _fill(column, rng)
+        array[..., others] = noise
 
 
-def own_rows(state: Any, i: int, sizes: tuple[int, int, int]) -> dict[str, Array]:
-    """Return what a state holds about agent i of (H, S, A_i), as if it were alone, by path.
+def _fill(array: Array, rng: np.random.Generator) -> None:
+    array[...] = (rng.random(array.shape) * 3 + 1).astype(array.dtype)
 
-    Arrays over actions are cut to its own, and so are copies of cells, one for each action.
+
+def own_records(state: Any, i: int, actions: int) -> dict[str, Array]:
+    """Return what a state remembers of agent i, as if it were alone, field by field.
+
+    What a record holds for each action is cut to those that the agent has: there is room for more.
     """
-    horizon, states, actions = sizes
     found = {}
-    for part in parts(state):
-        axes = axes_of(part)
-        array = by_state(part, horizon, states) if "C" in axes else part.array
-        if "C" in axes:
-            k = axes.index("C")
-            axes = (*axes[:k], "H", "S", "copies", *axes[k + 1 :])
-            if array.shape[k + 2] == 1:
-                axes = (*axes[: k + 2], "one", *axes[k + 3 :])
-        cut = tuple(i if axis == "N" else slice(actions) if axis in ("A", "copies") else slice(None) for axis in axes)
-        found[part.path] = array[cut]
+    for path, array in parts(state):
+        own = array[..., i : i + 1]
+        for name, column in columns(own, path):
+            cut: Any = (..., *(slice(actions),) * (column.ndim - own.ndim))
+            found[name] = column[cut]
     return found
 
 
-def check_axes(state: Any, known: dict[str, int]) -> None:
-    """Raise unless every array of a state declares its axes, and has them.
-
-    H, S, and C up to copies are those of `known`; N and A too in the state itself, and the same throughout each struct
-    within it, which may serve others than the agents of the game.
-    """
-    seen: dict[tuple[str, str], tuple[int, str]] = {("", axis): (known[axis], "") for axis in ("N", "A")}
-    for part in parts(state):
-        try:
-            axes = axes_of(part)
-            by_state(part, known["H"], known["S"])
-        except TacitError as error:
-            raise Violation(str(error)) from error
-        for k, (axis, size) in enumerate(zip(axes, part.array.shape, strict=True)):
-            _check_axis(part, k, axis, size, known, seen)
-
-
-def _check_axis(
-    part: Part, k: int, axis: str, size: int, known: dict[str, int], seen: dict[tuple[str, str], tuple[int, str]]
-) -> None:
-    fixed = {"H": known["H"], "H+1": known["H"] + 1, "S": known["S"]}
-    wanted, where = fixed.get(axis, size), ""
-    if axis.isdigit():
-        wanted = int(axis)
-    elif axis not in fixed and axis != "C":
-        wanted, where = seen.setdefault((part.struct, axis), (size, part.path))
-    told = f", as in {where}" if where else ""
-    require(
-        size == wanted, f"axis {k} of {part.path} is declared {axis}, which is {wanted}{told}, and has {size} entries"
-    )
+def check_shapes(name: str, state: Any, agents: int, steps: int, states: int) -> None:
+    """Raise unless the records of a state are [agents], [steps, agents] or [steps, states, agents]."""
+    for path, array in parts(state):
+        fitting = [(agents,), *(shape for h in (steps, steps + 1) for shape in ((h, agents), (h, states, agents)))]
+        require(
+            array.shape in fitting,
+            f"{path} of {name} has the shape {array.shape} for {agents} agents, {steps} steps and {states} states; "
+            f"records are [agents], [steps, agents] or [steps, states, agents], with steps or one more",
+        )

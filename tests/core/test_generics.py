@@ -1,4 +1,4 @@
-"""Kernels are linked into loops: what they may do there, compiled, loaded from the cache, and in anybody's function."""
+"""What kernels may do in loops: compiled, loaded from the cache, and in anybody's function."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_kernels_print_and_raise(
 
 def _directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the same directory for all tests of this file."""
-    directory = tmp_path_factory.getbasetemp() / "linking"
+    directory = tmp_path_factory.getbasetemp() / "generics"
     directory.mkdir(mode=0o700, exist_ok=True)
     return directory
 

@@ -1,0 +1,171 @@
+"""What agents remember: arrays of records, one record for each cell and agent.
+
+    cells = records((H + 1, S, N), [("value", "f8"), ("visits", "i8"), ("weight", "f8", capacity(A))])
+
+    cell = cells[h, s, i]     # in a kernel, compiled or not: the record itself, not a copy
+    cell.visits += 1
+    cell.weight[a] = 0.5
+
+What one visit touches lies side by side in memory, and a kernel that is given a record can touch no other. Records may
+hold records: a learner's cell holds its bandit's.
+
+In a state the agents are the last axis: its arrays of records are [agents], [steps, agents] or [steps, states, agents].
+So checkpoints, growth and the checks of `tacit.testing` need no declaration. Plain arrays in a state are constants, or
+scratch in which nothing is remembered.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.core import memory
+from tacit.core.errors import TacitError
+
+Array = npt.NDArray[Any]
+
+#: The fields of a record: names, types, and shapes where there is more than one number.
+Fields = Sequence[tuple[Any, ...]]
+
+#: Types of numbers with a word about them, for which files are checked before compiled code trusts them: never below
+#: zero, such as a probability; and never changed, such as a number of actions.
+NONNEGATIVE = np.dtype("f8", metadata={"least": 0})
+FIXED = np.dtype("i8", metadata={"fixed": True})
+
+#: The smallest number of actions that a record has room for.
+_FEWEST = 4
+
+
+def capacity(actions: int) -> int:
+    """Return for how many actions a record has room: a power of two, so that loops are compiled for few different ones.
+
+    Parameters
+    ----------
+    actions : int
+        The most that any agent has.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from tacit.kernels import capacity
+    >>> [capacity(actions) for actions in (1, 4, 5, 100)]
+    [4, 4, 8, 128]
+    """
+    return max(_FEWEST, 1 << (int(actions) - 1).bit_length())
+
+
+def index(size: int) -> np.dtype[Any]:
+    """Return the type of a whole number from 0 to size − 1: files are checked for it."""
+    return np.dtype("i8", metadata={"least": 0, "most": int(size) - 1})
+
+
+class Record(np.void):  # type: ignore[misc]  # np.record does the same
+    """A record as interpreted kernels see it: fields are attributes, as they are in compiled code."""
+
+    def __getattribute__(self, name: str) -> Any:
+        try:
+            return _field(self, name)
+        except ValueError:  # no field of that name
+            return _attribute(self, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[name] = value
+
+
+_field, _attribute = np.void.__getitem__, np.void.__getattribute__
+
+
+def record(fields: Fields) -> np.dtype[Any]:
+    """Return the type of a record: of a learner's field for its bandit, and of the copies within a bandit.
+
+    Parameters
+    ----------
+    fields : list of (name, type) or (name, type, shape)
+
+    Returns
+    -------
+    numpy.dtype
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from tacit.kernels import record, records
+    >>> cells = records((3, 2, 1), [("bandit", record(tacit.Exp3IX().fields(4))), ("visits", "i8")])
+    >>> cells[0, 0, 0].bandit.weight
+    array([0., 0., 0., 0.])
+    """
+    return np.dtype((Record, np.dtype(list(fields), align=True)))
+
+
+def records(shape: tuple[int, ...], fields: Fields, what: str = "the state of the learners") -> Array:
+    """Return an array of records, all zero; raise where there is no memory for it.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        [agents], [steps, agents] or [steps, states, agents].
+    fields : list of (name, type) or (name, type, shape)
+        Types are NumPy's, e.g. "f8" and "i8".
+    what : str
+        What it is, for the message.
+
+    Returns
+    -------
+    array of records
+
+    Examples
+    --------
+    >>> from tacit.kernels import capacity, records
+    >>> cells = records((5, 2, 3), [("weight", "f8", capacity(3)), ("visits", "i8")])
+    >>> cell = cells[4, 1, 0]
+    >>> cell.visits += 2
+    >>> cells["visits"].sum()
+    np.int64(2)
+    """
+    kind = record(fields)
+    memory.require(kind.itemsize * math.prod(shape), what)
+    return np.zeros(shape, kind)
+
+
+def arrays(state: Any, path: str = "") -> Iterator[tuple[str, Array]]:
+    """Yield all arrays of a state with their paths, those of the structs within it included."""
+    if isinstance(state, np.ndarray):
+        yield path, state
+    elif isinstance(state, tuple):
+        fields: Sequence[str] = getattr(state, "_fields", None) or [str(k) for k in range(len(state))]
+        for field, value in zip(fields, state, strict=True):
+            yield from arrays(value, f"{path}.{field}" if path else field)
+
+
+def parts(state: Any) -> Iterator[tuple[str, Array]]:
+    """Yield the arrays of records of a state with their paths."""
+    return ((path, array) for path, array in arrays(state) if array.dtype.names is not None)
+
+
+def columns(array: Array, path: str = "") -> Iterator[tuple[str, Array]]:
+    """Yield the numbers in an array of records field by field, as views with their paths; a plain array as it is."""
+    if array.dtype.names is None:
+        yield path, array
+        return
+    for name in array.dtype.names:
+        yield from columns(array[name], f"{path}.{name}" if path else name)
+
+
+def transfer(learned: Any, wider: Any) -> None:
+    """Copy all that a state remembers into a fresh one that has room for more states."""
+    for (path, old), (_, new) in zip(arrays(learned), arrays(wider), strict=True):
+        target = new[:, : old.shape[1]] if old.dtype.names is not None and old.ndim == 3 else new
+        if old.dtype != new.dtype or target.shape != old.shape:
+            raise TacitError(
+                f"{path} has the shape {old.shape}, and {new.shape} with more states; what a state remembers is an "
+                f"array of records [steps, states, agents], [steps, agents] or [agents]"
+            )
+        if target.flags.writeable:
+            target[...] = old
