@@ -10,7 +10,7 @@ from random_counts import FORMS, Tables, exact_seat
 
 import tacit
 from tacit.evaluation import occupancy, policy_gradient, policy_values
-from tacit.games.counting import follow, induce
+from tacit.games.count_kernels import follow, induce
 
 BRUTE = [form for form, (N, A, *_) in FORMS.items() if A**N <= 4096]
 

@@ -34,9 +34,8 @@ from tacit.core.ownership import locked
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.induction import backward
 from tacit.evaluation.payoffs import Payoffs, payoffs
-from tacit.games.count_tables import CountTables
+from tacit.games.count_kernels import CountTables, see
 from tacit.games.exact import ExactGame
-from tacit.games.leave_one_out import see
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.storage import rounded
 

@@ -29,7 +29,7 @@ from tacit.evaluation.deviations import choose, steps
 from tacit.evaluation.gaps import evaluate
 from tacit.evaluation.values import occupancy
 from tacit.games.exact import ExactGame, check_exact
-from tacit.games.naming import action_names, state_name
+from tacit.games.showing import action_names, state_name
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.recorded import RecordedPolicy
 

@@ -24,7 +24,7 @@ from tacit.core.lanes import pairs, plain, put
 from tacit.core.ownership import locked
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.exact import ExactGame
-from tacit.games.tables import GameTables
+from tacit.games.tabular_kernels import GameTables
 
 #: Payoffs are kept from visit to visit where they take at most this many bytes: they should stay in a core's cache.
 KEPT_BYTES = 1 << 20

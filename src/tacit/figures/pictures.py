@@ -29,7 +29,7 @@ from tacit.figures.mixtures import (
     flat,
 )
 from tacit.figures.style import COLORS, animate, name, new_axes, plain, styled
-from tacit.games.naming import action_names, state_name
+from tacit.games.showing import action_names, state_name
 from tacit.games.tabular import TabularGame
 
 _LINE = (COLORS["blue"], COLORS["red"], COLORS["green"], COLORS["orange"], COLORS["purple"], COLORS["black"])

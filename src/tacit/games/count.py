@@ -21,17 +21,16 @@ from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned, locked
 from tacit.core.types import FloatArray, IntArray
-from tacit.games import count_functions, counting
+from tacit.games import count_rules
 from tacit.games.contraction import stack_rows
-from tacit.games.count_vectors import check_counts, count_vectors, digits
-from tacit.games.counting import Induced
+from tacit.games.count_rules import check_counts, count_vectors, digits
 from tacit.games.exact import ExactGame, Rows
 from tacit.games.protocol import check_range
 from tacit.games.tabular import TabularGame, check_axes, checked_names, count
 
 if TYPE_CHECKING:
     from tacit.core.table import Document
-    from tacit.games.count_tables import CountTables
+    from tacit.games.count_kernels import CountTables
 
 Rewards = npt.ArrayLike | Callable[..., Any]
 
@@ -195,7 +194,7 @@ class CountGame(ExactGame):
 
     def kernels(self) -> CountTables:
         """Return the tables as the compiled loop reads them, with room of its own."""
-        from tacit.games.count_tables import CountTables  # imports the compiler
+        from tacit.games.count_kernels import CountTables  # imports the compiler
 
         N, A, S = self.agents, self.actions[0], self.states
         levels = max(N - 1, 1).bit_length() + 2
@@ -273,19 +272,21 @@ class CountGame(ExactGame):
         self, h: int, V: FloatArray | None, s: int | None = None, *, agents: Sequence[int] | None = None
     ) -> Callable[[Rows], FloatArray]:
         """Return the stage game at step h, in which V follows: a function from `rows` to `payoffs`."""
+        from tacit.games import count_kernels  # imports the compiler
 
         def payoffs(rows: Rows) -> FloatArray:
             if isinstance(rows, np.ndarray):
                 return self.tabular().payoffs(h, rows, V, s, agents=agents)
-            found = counting.induce(self, h, self._stack(rows, s), s)
+            rewards, transitions = count_kernels.induce(self, h, self._stack(rows, s), s)
             if agents is not None:
-                chosen = list(agents)
-                found = Induced(found.rewards[..., chosen, :], found.transitions[..., chosen, :, :])
-            if s is not None:
-                ahead = 0.0 if V is None else np.einsum("...nat,...nt->...na", found.transitions, V)
-                return found.rewards + ahead
-            ahead = 0.0 if V is None else np.einsum("...snat,...nt->...nsa", found.transitions, V)
-            return np.swapaxes(found.rewards, -2, -3) + ahead
+                rewards, transitions = rewards[..., list(agents), :], transitions[..., list(agents), :, :]
+            if s is None:
+                rewards = np.swapaxes(rewards, -2, -3)
+            if V is None:
+                return rewards
+            sums = "...snat,...nt->...nsa" if s is None else "...nat,...nt->...na"
+            found: FloatArray = rewards + np.einsum(sums, transitions, V)
+            return found
 
         return payoffs
 
@@ -299,7 +300,9 @@ class CountGame(ExactGame):
         """Return the distribution [..., S] after step h of an `occupancy` [..., S], or [...] of a state s."""
         if isinstance(rows, np.ndarray):
             return self.tabular().push(h, rows, occupancy, s)
-        following = counting.follow(self, h, self._stack(rows, s), s)
+        from tacit.games.count_kernels import follow  # imports the compiler
+
+        following = follow(self, h, self._stack(rows, s), s)
         moved: FloatArray = occupancy[..., None] * following
         return moved if s is not None else moved.sum(axis=-2)
 
@@ -325,13 +328,15 @@ class CountGame(ExactGame):
 
     def induced(self, agents: Sequence[int], probs: Sequence[FloatArray]) -> TabularGame:
         """Return the game of two agents where the others play `probs` [H, S, A]: tables over their actions."""
+        from tacit.games.count_kernels import add_up  # imports the compiler
+
         i, j = agents
         H, S, A = self.horizon, self.states, self.actions[0]
         others = np.stack(probs)[[k not in (i, j) for k in range(self.agents)]]  # [N − 2, H, S, A]
         rewards, moves = np.zeros((2, H, S, A, A)), np.zeros((H, S, A, A, S))
         for h in range(H):
             for s in range(S):
-                sums = [counting.add_up(np.array(own.scores), others[:, h, s]) for own in self.statistics]
+                sums = [add_up(np.array(own.scores), others[:, h, s]) for own in self.statistics]
                 for a in range(A):
                     q = self._reward_of[a]
                     scores, table = self.statistics[q].scores, self._rewards[a]
@@ -356,6 +361,8 @@ class CountGame(ExactGame):
         It does not matter in which order they move: the m-th to move faces m that have and N − 1 − m that have not.
         None where agents differ in their weights.
         """
+        from tacit.games.count_kernels import induce_kinds  # imports the compiler
+
         N, S, A = self.agents, self.states, self.actions[0]
         if not (self.weights == self.weights[:1]).all():
             return None
@@ -366,7 +373,7 @@ class CountGame(ExactGame):
         for h in reversed(range(self.horizon)):
             rows, rows_moved = (policy[h if len(policy) > 1 else 0] for policy in (old, new))
             mu = np.tile(np.stack([rows, rows_moved], axis=1), (N, 1, 1))  # [N·S, 2, A]
-            found = counting.induce_kinds(self, h, states, mu, copies, number)
+            found = induce_kinds(self, h, states, mu, copies, number)
             reward = (self.weights[0] * found.rewards[:, 0]).reshape(N, S, A)
             following = found.transitions[:, 0].reshape(N, S, A, S)
             V = ((reward + np.einsum("msat,mt->msa", following, V)) * rows).sum(axis=2)
@@ -435,7 +442,7 @@ class CountGame(ExactGame):
                1    10     10
                2     5      5
         """
-        from tacit.games.showing_counts import show_counts  # it builds on this file
+        from tacit.games.showing import show_counts  # it builds on this file
 
         return show_counts(self, state=state, step=step, limit=limit)
 
@@ -511,7 +518,7 @@ class CountGame(ExactGame):
             self._transition_of = self._statistic((0, 1) if A == 2 else [w - least for w in self.scores])
         if callable(transitions):
             steps = (
-                [count_functions.table("transitions", transitions, (h, s), points, S) for s in range(S)]
+                [count_rules.table("transitions", transitions, (h, s), points, S) for s in range(S)]
                 for h in range(self._steps_asked("transitions", S))
             )
             held = _steps(steps)  # [H or 1, S, S, points]
@@ -560,7 +567,7 @@ class CountGame(ExactGame):
                 row = np.zeros(number)
                 there = points[a] > 0 if own else slice(None)
                 at = np.arange(number)[there] if own else points
-                row[at] = count_functions.table(what, given, (h, s, a), points[..., there])
+                row[at] = count_rules.table(what, given, (h, s, a), points[..., there])
                 return row
 
             table = _steps(

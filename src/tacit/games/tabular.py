@@ -26,7 +26,7 @@ from tacit.games.successors import Successors
 
 if TYPE_CHECKING:
     from tacit.core.table import Document
-    from tacit.games.tables import GameTables
+    from tacit.games.tabular_kernels import GameTables
 
 #: Above this share of positive probabilities a matrix product beats the lists of successors
 #: (measured in benchmarks/evaluation.py).
@@ -253,7 +253,7 @@ class TabularGame(ExactGame):
 
     def kernels(self) -> GameTables:
         """Return the tables as the compiled loop reads them."""
-        from tacit.games.tables import GameTables, beside, by_agent, width_of  # imports the compiler
+        from tacit.games.tabular_kernels import GameTables, beside, by_agent, width_of  # imports the compiler
 
         block = self.states * self.joint_actions
         support, start = self._start
@@ -494,7 +494,7 @@ def _expected(values: FloatArray, matrix: FloatArray | sparse.csr_array) -> Floa
     if matrix.size < LARGE:
         ahead: FloatArray = np.einsum("ms,rs->mr", values, matrix)
         return ahead
-    from tacit.games.large import product  # imports the compiler
+    from tacit.games.tabular_kernels import product  # imports the compiler
 
     return product(values, matrix)
 

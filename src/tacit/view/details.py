@@ -32,7 +32,7 @@ from tacit.experiments import store
 from tacit.experiments.evaluating import APART
 from tacit.experiments.plan import game_of
 from tacit.games.exact import ExactGame
-from tacit.games.naming import action_names, state_name
+from tacit.games.showing import action_names, state_name
 from tacit.games.tabular import TabularGame
 from tacit.policies import MarkovPolicy
 from tacit.view.documents import text

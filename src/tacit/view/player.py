@@ -12,7 +12,7 @@ from tacit.core import check, limits, streams
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.games.exact import ExactGame
-from tacit.games.naming import action_names, state_name
+from tacit.games.showing import action_names, state_name
 from tacit.view.details import picture
 from tacit.view.documents import text
 from tacit.view.judge import judge
