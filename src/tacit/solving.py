@@ -11,9 +11,9 @@ import numpy as np
 from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.evaluation.gaps import evaluate
-from tacit.evaluation.objectives import OBJECTIVES, RULES, checked
 from tacit.evaluation.solve import CONCEPTS, NoExactNash, Solution
 from tacit.evaluation.solve import solve as exactly
+from tacit.evaluation.stage_game import OBJECTIVES, RULES, checked
 from tacit.games.exact import ExactGame, check_exact
 from tacit.policies.markov import MarkovPolicy
 

@@ -20,7 +20,7 @@ from tacit.core.table import Document, number
 from tacit.core.types import FloatArray
 from tacit.evaluation import bimatrix, stage_game
 from tacit.evaluation.gaps import Evaluation
-from tacit.evaluation.objectives import OBJECTIVES, RULES, checked, ranked
+from tacit.evaluation.stage_game import OBJECTIVES, RULES, checked, ranked
 from tacit.games.exact import ExactGame, with_tables
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy
@@ -97,7 +97,7 @@ def solve(
     weights : sequence of N numbers, optional
         What each agent's reward counts in that maximum, for "optimum", "cce" and "ce"; 1 for each if not given.
     objective : {"welfare", "egalitarian", "entropy", "agent:K"}
-        Which cce or ce of each stage game, as in `tacit.evaluation.objectives`.
+        Which cce or ce of each stage game, as in `tacit.evaluation.stage_game`.
     select : {"welfare", "egalitarian", "first", "agent:K"}
         Which nash equilibrium of each stage game, where there are several.
     told : callable, optional
