@@ -10,7 +10,8 @@ from tacit.evaluation.gradient import Gradient, Stationarity, policy_gradient, s
 from tacit.evaluation.mismatch import Mismatch, mismatch
 from tacit.evaluation.potential import Potential, potential
 from tacit.evaluation.smooth import Smoothness, smoothness
-from tacit.evaluation.solve import Solution, solve
+from tacit.evaluation.solve import solve
+from tacit.evaluation.stages import Solution
 from tacit.evaluation.theory import Theory, theory
 from tacit.evaluation.values import (
     BestResponse,
