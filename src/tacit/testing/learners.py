@@ -30,9 +30,9 @@ def check_learner(
     Its words and parameters are what the engine and files can take. The compiled loop, the interpreted loop and agents
     on their own give the same bits, or the first two what differs by a stated tolerance at most. `weigh` writes
     distributions, and `act` draws from them, or evenly with the probability `explores` (the check raises with a
-    probability of 1e-9 though nothing is wrong; the seed is fixed). An agent does the same whatever is in the others' records and whatever they are paid, and its kernels touch
-    its own only. Kernels allocate nothing. An agent that grows to more states behaves as before, and so does a run
-    resumed from a checkpoint.
+    probability of 1e-9 though nothing is wrong; the seed is fixed). An agent does the same whatever is in the others'
+    records and whatever they are paid, and its kernels touch its own only. Kernels allocate nothing. An agent that
+    grows to more states behaves as before, and so does a run resumed from a checkpoint.
 
     Learners that follow exact gradients are checked for that instead; central ones have no agents on their own; of
     those without kernels, words and parameters are all there is to check.
