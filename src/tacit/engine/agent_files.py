@@ -79,13 +79,44 @@ def _agent(arrays: Arrays, learner: str | Learner | None, make: Any) -> Any:
     made.name, made.params, made.episodes = name, params, episodes
     found = {key.removeprefix("state"): array for key, array in arrays.items()}
     fresh = pack(made.state)
-    check_names(found, set(fresh))
     H, S, A = size
+    if not any(name.startswith(".cells.") for name in found):
+        found = _from_plain_arrays(found, fresh, S, A)
+    check_names(found, set(fresh))
     most = max(2 * (episodes + 1) * H + 2, H * S * A)
     check_alike(found, fresh, most=most)
     streams.check_state(made.stream, known["stream"])
     unpack(made.state, found)
     made.stream.bit_generator.state = known["stream"]
+    return made
+
+
+#: What version 0.2 called fields of records, where it was not their own name.
+_BEFORE = {
+    "bandit.copies.": "bandit.base.",
+    "rounds": "round",
+    "usual": "mean",
+    "steps.reward": "rewards",
+    "steps.theta": "now",
+}
+
+
+def _from_plain_arrays(found: Arrays, fresh: Arrays, states: int, actions: int) -> Arrays:
+    """Return what version 0.2 wrote between two episodes, an array [1, …] for each number, as fields of records."""
+    made = {}
+    for name, like in fresh.items():
+        value = made[name] = np.array(like, dtype=like.dtype.str)
+        place, _, field = name[1:].partition(".")
+        before = f"{place}.{field}"
+        for word, old in _BEFORE.items():
+            before = before.replace(word, old)
+        rows = found.get(f".{before.removeprefix(f'{place}.')}", found.get(f".{field}"))
+        axes = {"cells": (states, 1), "steps": (1,), "agents": ()}.get(place)
+        if rows is None or axes is None or field.endswith("rate"):  # scratch, or the same in every state
+            continue
+        tail = (actions,) * (value.ndim - 1 - len(axes))
+        rows = rows.reshape(-1, *axes, *tail)[: len(value)]
+        value[(slice(len(rows)), *(slice(size) for size in (*axes, *tail)))] = rows
     return made
 
 
