@@ -57,9 +57,8 @@ def test_an_interrupt_before_anything_is_done_is_passed_on(game: tacit.TabularGa
 def test_progress_is_told_the_truth(game: tacit.TabularGame):
     told: list[Event] = []
     tacit.learn(game, "stage-v-cce", episodes=300, points=4, progress=told.append, bonus=0.1)
-    assert [event for event in told if isinstance(event, Advanced)] == [
-        Advanced(75, 300),
-        Advanced(150, 300),
-        Advanced(225, 300),
-        Advanced(300, 300),
-    ]
+    advanced = [event for event in told if isinstance(event, Advanced)]
+    done = [event.done for event in advanced]
+    assert done == sorted(set(done))  # how much at once depends on the machine
+    assert {75, 150, 225} <= set(done)  # where rows of the curve end
+    assert advanced[-1] == Advanced(300, 300)

@@ -11,7 +11,8 @@ from tacit.evaluation.gradient import Gradient, policy_gradient
 from tacit.evaluation.mismatch import Mismatch, mismatch
 from tacit.evaluation.potential import Potential, potential
 from tacit.evaluation.smooth import Smoothness, smoothness
-from tacit.evaluation.solve import Solution, solve
+from tacit.evaluation.solve import solve
+from tacit.evaluation.stages import Solution
 from tacit.evaluation.stationarity import Stationarity, smoothness_constant, stationarity
 from tacit.evaluation.theory import Theory, theory
 from tacit.evaluation.values import PolicyValues, occupancy, policy_values

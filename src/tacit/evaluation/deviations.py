@@ -80,6 +80,7 @@ def deviations(game: ExactGame, policy: MarkovPolicy, kind: str) -> Deviations:
     >>> bool((found.best == found.V).all())
     True
     """
+    check_exact(game)
     N, H, S = game.agents, game.horizon, game.states
     V = memory.zeros((N, H + 1, S), "the values of the policy")
     best = np.zeros_like(V)
