@@ -14,10 +14,10 @@ from tacit.games.protocol import Game, check_sizes
 from tacit.learners.line_search import theory_step
 from tacit.learners.mixed import Mixed
 from tacit.learners.spec import Learner, World, world_of
-from tacit.learners.teams import resolved
+from tacit.learners.teams import resolve
 from tacit.policies import MarkovPolicy
 from tacit.testing.agents import check_alone, check_growth, check_own_records
-from tacit.testing.loops import SEED, check_checkpoint, check_weights, played
+from tacit.testing.loops import SEED, check_checkpoint, check_weights, play_both_ways
 from tacit.testing.states import check_shapes, require_same_states
 from tacit.testing.violation import Violation, require, require_kernels
 
@@ -58,7 +58,7 @@ def check_learner(
     >>> check_learner("pg-exact")
     """
     limits.integer("episodes", episodes)
-    _, spec = resolved(learner, {})
+    _, spec = resolve(learner, {})
     name = learner if isinstance(learner, str) else type(spec).__name__
     table = (
         make("random-general-sum", agents=3, actions=[2, 3, 2], states=3, horizon=3, seed=4) if game is None else game
@@ -77,7 +77,7 @@ def check_learner(
     if spec.interpreted:
         return
     _check_state(name, spec, world)
-    engine, returns = played(name, spec, table, episodes, tolerance)
+    engine, returns = play_both_ways(name, spec, table, episodes, tolerance)
     check_weights(name, engine)
     if not spec.central:
         check_alone(name, spec, table, engine, returns)

@@ -39,7 +39,9 @@ def watching(spec: Learner, game: Game, episodes: int) -> tuple[Any, Any]:
     return tables, record(game, episodes)
 
 
-def played(name: str, spec: Learner, game: Game, episodes: int, tolerance: float) -> tuple[FusedEngine, FloatArray]:
+def play_both_ways(
+    name: str, spec: Learner, game: Game, episodes: int, tolerance: float
+) -> tuple[FusedEngine, FloatArray]:
     """Play the compiled loop, and see that the interpreted one gives the same bits, or the same to a tolerance."""
     kernels, state = game.kernels(), spec.init(world_of(spec, game, episodes=episodes, seed=SEED))
     seen = watching(spec, game, episodes)
