@@ -36,10 +36,10 @@ if TYPE_CHECKING:
     from tacit.environments.measure import evaluate, exploit
     from tacit.environments.pettingzoo import to_pettingzoo
     from tacit.evaluation import behaviour, best_response, deviation_table, equilibria, l2_gap, smoothness
+    from tacit.evaluation.gradient import stationarity
     from tacit.evaluation.mismatch import mismatch
     from tacit.evaluation.potential import potential
     from tacit.evaluation.solve import solve
-    from tacit.evaluation.stationarity import stationarity
     from tacit.evaluation.theory import theory
     from tacit.experiments import Experiment, GameSpec, LearnerSpec, Results, compare, tune
     from tacit.games import CountGame, FunctionGame, TabularGame, count_vectors, load, make, matrix_game, tabulate

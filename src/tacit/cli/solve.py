@@ -14,8 +14,8 @@ from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.evaluation import deviation_table, equilibria, evaluate, potential
 from tacit.evaluation.equilibria import Equilibria, enumerable
-from tacit.evaluation.objectives import OBJECTIVES, RULES, tied
 from tacit.evaluation.solve import METHODS, solve
+from tacit.evaluation.stage_game import OBJECTIVES, RULES, tied
 from tacit.evaluation.stages import CONCEPTS, Solution
 from tacit.evaluation.theory import theory
 

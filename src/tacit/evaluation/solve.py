@@ -10,7 +10,7 @@ from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.evaluation.cost import in_words
 from tacit.evaluation.gaps import Evaluation, evaluate, uniform_gap
-from tacit.evaluation.objectives import OBJECTIVES, RULES, checked
+from tacit.evaluation.stage_game import OBJECTIVES, RULES, checked
 from tacit.evaluation.stages import CONCEPTS, NoExactNash, Solution, solve_stages
 from tacit.evaluation.sweeps import Sweeps
 from tacit.evaluation.values import policy_values

@@ -20,7 +20,7 @@ from tacit.core.table import Document, number
 from tacit.core.types import FloatArray
 from tacit.evaluation import bimatrix, logit, stage_game
 from tacit.evaluation.gaps import Evaluation, evaluate
-from tacit.evaluation.objectives import ranked
+from tacit.evaluation.stage_game import ranked
 from tacit.games.exact import ExactGame, with_tables
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy
