@@ -27,7 +27,8 @@ Learners and bandits do alike things at two levels, hence two words for each:
 
 - `act` is an agent's move in a state (h, s); `draw` is the pull of one bandit, whose cell knows no states.
 - `learn` takes a step of the game: reward and next state; `feed` takes a loss and the probability it was drawn with.
-- `weigh` writes an agent's distribution at (h, s); `spread` writes that of one cell.
+- `weigh` writes an agent's distribution at (h, s), with which runs answer: a learner whose `act` explores beyond it
+  says how often (`Learner.explores`). `spread` writes that of one cell.
 
 What is remembered is an array of records, which `records` makes: [steps, states, agents], [steps, agents] or [agents].
 

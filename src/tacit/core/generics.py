@@ -247,7 +247,7 @@ def learn(learner, i, h, s, a, r, s_next):
 
 @generic
 def weigh(learner, i, h, s, out):
-    """Write agent i's current distribution over its actions at (h, s) into `out`.
+    """Write agent i's current distribution over its actions at (h, s) into `out`, without exploration.
 
     Parameters
     ----------

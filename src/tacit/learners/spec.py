@@ -145,6 +145,11 @@ class Learner:
         return False
 
     @property
+    def explores(self) -> float:
+        """The probability with which `act` draws evenly instead of from `weigh`, which is what runs answer with."""
+        return 0.0
+
+    @property
     def rangeless(self) -> bool:
         """Whether it learns the same whatever range of rewards it is told, so that a wrong guess does no harm."""
         return False
