@@ -26,7 +26,7 @@ from typing import Any
 
 from cluster_jobs import nap, toil
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_all, run_experiment
-from tacit.experiments.carried import Carried
+from tacit.experiments.shipping import WorkerSetup
 
 ENGINES = ("processes", "dask", "ray")
 
@@ -46,7 +46,7 @@ def measured(engine: str, job: Any, count: int, workers: int) -> tuple[float, fl
     if engine == "plain pool":
         spans = plain(job, count, workers)
     else:
-        batch = run_all(job, range(count), on=engine, workers=workers, setup=Carried.packed(()))
+        batch = run_all(job, range(count), on=engine, workers=workers, setup=WorkerSetup.pack(()))
         spans = [span for span in batch.results if isinstance(span, tuple)]
         assert len(spans) == count, batch.results[:3]
     inside = max(end for _, end in spans) - min(start for start, _ in spans)

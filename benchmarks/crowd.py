@@ -21,7 +21,7 @@ from typing import Any
 from matplotlib.figure import Figure
 
 import tacit
-from tacit.report import COLORS, save_figure, styled
+from tacit.figures import COLORS, save_figure, styled
 
 AGENTS = (2, 5, 10, 20, 50, 100, 200, 500, 1000)
 

@@ -29,8 +29,8 @@ import tacit
 from games import GAMES
 from tacit.engine.fused import FusedEngine
 from tacit.evaluation.certificate import bound, certificate, latest
+from tacit.figures import COLORS, styled
 from tacit.learners import REGISTRY
-from tacit.report import COLORS, styled
 
 SHARES = (0.1, 0.03)
 DOCS = Path(__file__).parent.parent / "docs"

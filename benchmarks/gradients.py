@@ -27,9 +27,9 @@ from rich.table import Table
 import tacit
 from tacit.engine.fused import FusedEngine
 from tacit.evaluation import policy_gradient
+from tacit.figures import COLORS, save_figure, styled
 from tacit.learners import PGStorm
 from tacit.learners.spec import world_of
-from tacit.report import COLORS, save_figure, styled
 
 OUT = Console(width=150, highlight=False)
 

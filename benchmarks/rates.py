@@ -15,7 +15,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import tacit
-from tacit.report import COLORS, save_figure, styled
+from tacit.figures import COLORS, save_figure, styled
 
 CASES = [
     ("stage-v-cce", "cce", "blue", "-"),

@@ -21,7 +21,7 @@ PAGES = {
     "evaluation": ["tacit.environments.measure", "tacit.solving", "tacit.evaluation", "tacit.environments.measuring"],
     "environments": ["tacit.environments", "tacit.environments.pettingzoo"],
     "experiments": ["tacit.experiments"],
-    "report": ["tacit.report", "tacit.view", "tacit.core.table"],
+    "report": ["tacit.figures", "tacit.view", "tacit.core.table"],
     "kernels": ["tacit.kernels"],
     "testing": ["tacit.testing"],
     "errors": ["tacit.core.errors"],
@@ -39,7 +39,7 @@ DATA = {
     "tacit.engine.Event": "Any of `Started`, `Advanced`, `Measured`, `Noted`, `Finished`.",
     "tacit.engine.Watcher": "A function of an event.",
     "tacit.kernels.jitable": "A decorator that marks a plain function that kernels may call.",
-    "tacit.report.COLORS": "Colours that people with colour blindness tell apart, by name.",
+    "tacit.figures.COLORS": "Colours that people with colour blindness tell apart, by name.",
 }
 
 

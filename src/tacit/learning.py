@@ -25,7 +25,7 @@ from tacit.environments.adapters import GameAdapter, environment, is_environment
 from tacit.environments.bounds import Bounds, Exceeded, episode_bounds, told_scouting
 from tacit.environments.engine import EnvironmentEngine
 from tacit.environments.observations import Encode
-from tacit.environments.seeding import Seeding
+from tacit.environments.resume import Seeding
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.protocol import Game, check_play, check_sizes, is_game

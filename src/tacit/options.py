@@ -7,7 +7,7 @@ then it is left out of files, and the runs that are stored keep their hashes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any
@@ -15,7 +15,10 @@ from typing import Any
 from tacit.core import check, limits
 from tacit.core.errors import TacitError
 
-_positive = partial(limits.integer, least=1)
+
+def _whole(of: str) -> Callable[[str, Any], int]:
+    least, most = limits.RANGES[of]
+    return partial(limits.integer, least=least, most=most)
 
 
 def _option(default: Any, checked: Callable[[str, Any], Any], metavar: str, help: str, *, old: str = "") -> Any:
@@ -29,12 +32,12 @@ class Options:
 
     episodes: int | None = _option(
         None,
-        partial(_positive, most=limits.EPISODES),
+        _whole("episodes"),
         "K",
         "episodes to learn for (10,000; with --gap or --seconds, until those end it)",
     )
-    seed: int = _option(0, partial(limits.integer, least=0, most=limits.SEED + limits.SEEDS), "S", "the first seed (0)")
-    points: int = _option(100, partial(_positive, most=10**8), "N", "rows of each curve (100)")
+    seed: int = _option(0, _whole("seed"), "S", "the first seed (0)")
+    points: int = _option(100, _whole("points"), "N", "rows of each curve (100)")
     keep: bool = _option(True, check.flag, "", "do not store the policies")
     certify: bool | None = _option(None, check.flag, "", "keep the exact certificate (auto)")
     gap: float | None = _option(
@@ -48,7 +51,7 @@ class Options:
     )
     visits_per_stage: int | None = _option(
         None,
-        partial(_positive, most=10**6),
+        partial(limits.integer, least=1, most=10**6),
         "M",
         "keep and certify M visits of each stage instead of all: for crowds and long runs (8 in counting games where "
         "all would take longer than a minute)",
@@ -88,15 +91,6 @@ def check_option(name: str, value: Any, called: str | None = None) -> Any:
     if value is None and FIELDS[name].default is None:
         return None
     return FIELDS[name].metadata["check"](called or name, value)
-
-
-def renamed(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return keywords under the names that they have now.
-
-    >>> renamed({"thin": 8, "gap": 0.1})
-    {'visits_per_stage': 8, 'gap': 0.1}
-    """
-    return {OLD_NAMES.get(key, key): value for key, value in given.items()}
 
 
 class HasOptions:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tacit.cli.main import main
-from tacit.experiments import GameSpec, files, store, toml
+from tacit.core import atomic
+from tacit.experiments import GameSpec, store, toml
 
 SPY = """
 import pathlib
@@ -36,11 +37,11 @@ def rename(out: Path, game: str, params: dict[str, object], tables: str | None =
     [run] = out.iterdir()
     stored = toml.load(run / store.SPEC, store.StoredSpec)
     spec = replace(stored.run, game=GameSpec(game, params), tables=tables or stored.run.tables)
-    files.write(run / store.SPEC, toml.dumps(replace(stored, run=spec, hash=spec.hash)).encode())
+    atomic.write(run / store.SPEC, toml.dumps(replace(stored, run=spec, hash=spec.hash)).encode())
     summary = json.loads((run / store.SUMMARY).read_text())
     summary["hash"] = spec.hash
     summary["digest"] = store._digest(summary)
-    files.write(run / store.SUMMARY, json.dumps(summary).encode())
+    atomic.write(run / store.SUMMARY, json.dumps(summary).encode())
 
 
 CODE = {

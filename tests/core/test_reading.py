@@ -18,7 +18,7 @@ import pytest
 
 import tacit
 from tacit.core import archive, memory, reading, text
-from tacit.experiments import files, store, toml
+from tacit.experiments import directory, store, toml
 from tacit.experiments.spec import Experiment
 from tacit.policies import DeployedPolicy, MarkovPolicy, RecordedPolicy
 
@@ -32,7 +32,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     ".policy.npz": MarkovPolicy.load,
     ".certified.npz": RecordedPolicy.load,
     ".thinned.npz": DeployedPolicy.load,
-    ".bin": files.read,
+    ".bin": reading.content,
     ".text": text.read,
 }
 
@@ -260,12 +260,12 @@ def test_a_lock_that_is_no_file_of_ours_is_refused(kind: str, tmp_path: Path):
     run = tmp_path / "run"
     run.mkdir()
     if kind == "link":
-        (run / files.LOCK).symlink_to(victim)
+        (run / directory.LOCK).symlink_to(victim)
     elif kind == "pipe":
-        os.mkfifo(run / files.LOCK)
+        os.mkfifo(run / directory.LOCK)
     else:
-        (run / files.LOCK).mkdir()
-    with pytest.raises(tacit.TacitError, match="cannot write"), files.locked(run):
+        (run / directory.LOCK).mkdir()
+    with pytest.raises(tacit.TacitError, match="cannot write"), directory.locked(run):
         pass
     assert victim.read_text() == "kept"
 

@@ -43,7 +43,7 @@ def test_a_thinned_run_certifies_the_policy_that_it_returns(kind: str, learner: 
     counts = Tables("loads and counts").game()
     game = counts if kind == "counts" else counts.tabular()
     seen: list[object] = []
-    run = tacit.learn(game, learner, episodes=60, seed=1, points=2, thin=2, progress=seen.append)
+    run = tacit.learn(game, learner, episodes=60, seed=1, points=2, visits_per_stage=2, progress=seen.append)
     assert any("2 visits of each stage are kept" in getattr(event, "text", "") for event in seen)
     policy = run.candidates["average"].policy
     assert isinstance(policy, tacit.RecordedPolicy)
@@ -62,14 +62,14 @@ def test_all_visits_of_a_stage_are_the_paper_s_policy():
     """With as many visits as a stage has, thinning leaves nothing out: it is stage-based V-learning's own policy."""
     game = Tables("two actions").game()
     whole = tacit.learn(game, "stage-v-cce", episodes=60, seed=1, points=2)
-    same(tacit.learn(game, "stage-v-cce", episodes=60, seed=1, points=2, thin=1000), whole)
+    same(tacit.learn(game, "stage-v-cce", episodes=60, seed=1, points=2, visits_per_stage=1000), whole)
 
 
 @pytest.mark.usefixtures("interpreted")
 def test_the_parts_of_a_sampled_policy_earn_its_value():
     """Each agent plays its part alone; the mean return is the certified value within 4 standard errors."""
     game = Tables("loads and counts").game()
-    run = tacit.learn(game, "adaptive-v-cce", episodes=60, seed=1, points=2, thin=2)
+    run = tacit.learn(game, "adaptive-v-cce", episodes=60, seed=1, points=2, visits_per_stage=2)
     parts, rng, plays = [run.policy.part(i) for i in range(3)], np.random.default_rng(0), 400
     returns = np.zeros((plays, 3))
     for k in range(plays):
@@ -84,9 +84,9 @@ def test_the_parts_of_a_sampled_policy_earn_its_value():
 
 def test_compiled_is_interpreted(monkeypatch: pytest.MonkeyPatch):
     game = Tables("two actions").game()
-    run = tacit.learn(game, "adaptive-v-cce", episodes=30, seed=4, points=2, thin=2)
+    run = tacit.learn(game, "adaptive-v-cce", episodes=30, seed=4, points=2, visits_per_stage=2)
     monkeypatch.setattr(numba.config, "DISABLE_JIT", True)
-    plain = tacit.learn(game, "adaptive-v-cce", episodes=30, seed=4, points=2, thin=2)
+    plain = tacit.learn(game, "adaptive-v-cce", episodes=30, seed=4, points=2, visits_per_stage=2)
     assert run.gaps.upper.tobytes() == plain.gaps.upper.tobytes()
     one, other = (each.candidates["average"].policy for each in (run, plain))
     assert one.stored.tobytes() == other.stored.tobytes()

@@ -11,7 +11,6 @@ import pytest
 import tacit
 from tacit.cli.main import main
 from tacit.experiments import Experiment
-from tacit.experiments.loading import load, save
 from tacit.experiments.plan import plan
 
 LINE = [
@@ -68,12 +67,12 @@ def test_line_and_file_are_one_run_that_is_stored_and_evaluated(tmp_path: Path, 
 
 def test_visits_per_stage_are_part_of_what_names_a_run(tmp_path: Path):
     (tmp_path / "e.toml").write_text(FILE)
-    experiment = load(tmp_path / "e.toml")
+    experiment = Experiment.load(tmp_path / "e.toml")
     assert experiment.visits_per_stage == 2
-    save(experiment, tmp_path / "again.toml")
-    assert load(tmp_path / "again.toml") == experiment
+    experiment.save(tmp_path / "again.toml")
+    assert Experiment.load(tmp_path / "again.toml") == experiment
     (tmp_path / "whole.toml").write_text(FILE.replace("visits_per_stage = 2\n", ""))
-    (thinned,), (whole,) = plan(experiment, keep=True), plan(load(tmp_path / "whole.toml"), keep=True)
+    (thinned,), (whole,) = plan(experiment, keep=True), plan(Experiment.load(tmp_path / "whole.toml"), keep=True)
     assert (thinned.visits_per_stage, whole.visits_per_stage) == (2, None)
     assert thinned.hash != whole.hash
 
@@ -81,14 +80,14 @@ def test_visits_per_stage_are_part_of_what_names_a_run(tmp_path: Path):
 def test_the_old_name_of_visits_per_stage_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     (tmp_path / "new.toml").write_text(FILE)
     (tmp_path / "old.toml").write_text(FILE.replace("visits_per_stage", "thin"))
-    new, old = load(tmp_path / "new.toml"), load(tmp_path / "old.toml")
+    new, old = Experiment.load(tmp_path / "new.toml"), Experiment.load(tmp_path / "old.toml")
     assert old == new == Experiment("thinned", 40, new.games, new.learners, points=2, thin=2)
     assert old.thin == 2
     game = tacit.make("chicken")
     again = (tacit.learn(game, "stage-v-cce", episodes=40, **given) for given in ({"thin": 2}, {"visits_per_stage": 2}))
     assert len({run.gap for run in again}) == 1
     assert main(["run", "congestion", "npg", "--game-set", "agents=3", "--episodes", "2", "--thin", "2"]) == 2
-    assert "visits_per_stage is for learners of certified policies" in capsys.readouterr().err
+    assert "visits_per_stage is for learners of recorded policies" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("key", ["visits_per_stage", "thin"])

@@ -10,7 +10,7 @@ import pytest
 from calibration import trial
 
 import tacit
-from tacit.environments.intervals import interval, lower
+from tacit.environments.measuring import interval, lower
 from tacit.environments.training import Model
 from tacit.policies.recorded import each_agents_own
 

@@ -7,8 +7,7 @@ import pytest
 from gymnasium.spaces import Box, Discrete, MultiDiscrete
 
 import tacit
-from tacit.environments.numbering import Numbering
-from tacit.environments.observations import Observations
+from tacit.environments.observations import Numbering, Observations
 
 
 def observers(space: object, count: int = 2, **given: bool) -> list[Observations]:

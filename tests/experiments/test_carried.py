@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tacit
-from tacit.experiments.carried import Carried
+from tacit.experiments.shipping import WorkerSetup
 
 CHECK = """
 import pickle, sys
@@ -24,7 +24,7 @@ print(carried_for_test.ANSWER)
 def test_a_script_that_is_not_there_travels_as_text(tmp_path: Path):
     script = tmp_path / "carried_for_test.py"
     script.write_text("ANSWER = 42\n")
-    (tmp_path / "sent").write_bytes(pickle.dumps(Carried.packed([str(script)])))
+    (tmp_path / "sent").write_bytes(pickle.dumps(WorkerSetup.pack([str(script)])))
     script.write_text("ANSWER = 'another file of that name'\n")
     done = subprocess.run([sys.executable, "-c", CHECK, tmp_path / "sent"], capture_output=True, text=True, cwd="/")
     assert (done.stdout, done.returncode) == ("42\n", 0), done.stderr
@@ -32,4 +32,4 @@ def test_a_script_that_is_not_there_travels_as_text(tmp_path: Path):
 
 def test_other_code_is_refused():
     with pytest.raises(tacit.TacitError, match="has another version of tacit, Python, numpy or numba"):
-        replace(Carried.packed(()), code="another")()
+        replace(WorkerSetup.pack(()), code="another")()

@@ -13,12 +13,12 @@ import pytest
 import worker_jobs as jobs
 
 from tacit.engine import Event, Noted
-from tacit.experiments.carried import Carried
-from tacit.experiments.dispatch import Desk, Failure, Start, dispatch
-from tacit.experiments.places.base import Began, Ended, Key, Message, Place, Prepared
+from tacit.experiments.backends.base import Backend, Began, Ended, Key, Message, Prepared
+from tacit.experiments.dispatch import Failure, JobHandler, Start, dispatch
+from tacit.experiments.shipping import WorkerSetup
 
 
-class Script(Place):
+class Script(Backend):
     """Says what is written, each at its time, in seconds after the job was handed over; has a worker or not."""
 
     def __init__(self, lines: list[tuple[float, Message | bool]]) -> None:
@@ -52,7 +52,7 @@ class Script(Place):
         pass
 
 
-class One(Desk):
+class One(JobHandler):
     def begin(self, k: int) -> Start:
         return Start(None)
 
@@ -97,9 +97,9 @@ def test_a_watcher_that_interrupts_loses_no_message_that_came_with_its_event():
 
 @pytest.mark.filterwarnings("ignore")
 def test_dask_knows_when_a_worker_is_gone(dask_cluster: Any, tmp_path: Path):
-    from tacit.experiments.places.dask_cluster import Dask
+    from tacit.experiments.backends.dask_cluster import Dask
 
-    place, key = Dask(dask_cluster.scheduler_address, 1, pickle.dumps(Carried.packed(()))), (0, 0)
+    place, key = Dask(dask_cluster.scheduler_address, 1, pickle.dumps(WorkerSetup.pack(()))), (0, 0)
     deadline = time.monotonic() + 240
 
     def begun() -> int:

@@ -18,8 +18,7 @@ import tacit
 from tacit.cli import reproduce
 from tacit.cli.main import main, parser
 from tacit.experiments.plan import plan
-from tacit.experiments.ranking import ranking
-from tacit.experiments.tidy import COLUMNS, tidy
+from tacit.experiments.tables import COLUMNS, ranking, tidy
 
 EXPERIMENT = tacit.Experiment(
     "x",

@@ -24,9 +24,9 @@ import tacit
 from tacit.cli.main import main
 from tacit.engine import Advanced, Event, Measured, Noted, Started
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, Progress, progress, run_experiment, scripts, store
-from tacit.experiments.carried import Carried
-from tacit.experiments.executors import Failure, run_all
-from tacit.experiments.places import worker
+from tacit.experiments.backends import worker
+from tacit.experiments.dispatch import Failure, run_all
+from tacit.experiments.shipping import WorkerSetup
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
@@ -56,7 +56,7 @@ def told(results: list[Any]) -> list[Any]:
 
 def test_results_events_and_failures(engine: str):
     seen: list[tuple[int, Event]] = []
-    more: dict[str, Any] = {"on": engine, "setup": Carried.packed(())}
+    more: dict[str, Any] = {"on": engine, "setup": WorkerSetup.pack(())}
     items = [*range(5), *(("picky", n) for n in range(7))]
     batch = run_all(jobs.both, items, watch=lambda k, event: seen.append((k, event)), **more)
     assert [found for found, _ in batch.results[:5]] == [0, 2, 4, 6, 8]

@@ -21,9 +21,8 @@ import worker_jobs as jobs
 
 import tacit
 from tacit.engine import Advanced, Event, Measured, Noted
-from tacit.experiments.dispatch import Desk, Start, dispatch
-from tacit.experiments.executors import Failure, run_all
-from tacit.experiments.places import Key, Message, Place
+from tacit.experiments.backends import Backend, Key, Message
+from tacit.experiments.dispatch import Failure, JobHandler, Start, dispatch, run_all
 
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -49,7 +48,7 @@ class AtOnce(Executor):
         self.down = True
 
 
-class Vanishing(Place):
+class Vanishing(Backend):
     """A cluster that is gone when it is listened to."""
 
     closed = False
@@ -69,7 +68,7 @@ class Vanishing(Place):
 def test_a_lost_place_is_one_sentence_and_jobs_are_let_go_of():
     ended: list[tuple[int, object]] = []
 
-    class Told(Desk):
+    class Told(JobHandler):
         def begin(self, k: int) -> Start:
             return Start(k)
 
@@ -290,7 +289,7 @@ def test_workers_do_not_outlive_their_parent(tmp_path: Path):
     """The parent dies by SIGKILL; its workers notice, even in the middle of a job."""
     script = (
         "import pathlib, sys; sys.path.insert(0, sys.argv[2])\n"
-        "import worker_jobs\nfrom tacit.experiments.executors import run_all\n"
+        "import worker_jobs\nfrom tacit.experiments.dispatch import run_all\n"
         "if __name__ == '__main__':\n"
         "    run_all(worker_jobs.endless, [(0, pathlib.Path(sys.argv[1]))], on='processes')\n"
     )

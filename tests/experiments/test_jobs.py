@@ -68,13 +68,13 @@ def test_a_finished_job_is_read_and_a_held_one_is_left(tmp_path: Path):
     assert again is not None
     assert (first.learned, again.learned) == (150, 0)
     assert again.curve.tobytes() == first.curve.tobytes()
-    from tacit.experiments import files
+    from tacit.experiments import directory
 
-    files.directory(tmp_path / "b")
-    with files.locked(tmp_path / "b") as ours:
+    directory.make_directory(tmp_path / "b")
+    with directory.locked(tmp_path / "b") as ours:
         assert ours
         assert run_job(spec, tmp_path / "b") is None
-        assert [path.name for path in (tmp_path / "b").iterdir()] == [files.LOCK]
+        assert [path.name for path in (tmp_path / "b").iterdir()] == [directory.LOCK]
     assert run_job(spec, tmp_path / "b") is not None
 
 

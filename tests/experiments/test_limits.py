@@ -11,7 +11,7 @@ import pytest
 
 import tacit
 from tacit.core import limits
-from tacit.experiments import Experiment, GameSpec, LearnerSpec, files, run_experiment, store, toml
+from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, store, toml
 from tacit.experiments.plan import plan
 from tacit.experiments.results import grouped
 
@@ -82,14 +82,14 @@ def test_an_end_that_no_run_has_is_refused(tmp_path: Path, ended: Any):
     summary = json.loads((place / store.SUMMARY).read_text())
     summary["ended"] = ended
     del summary["digest"]
-    summary["digest"] = files.digest(json.dumps(summary, sort_keys=True).encode())
+    summary["digest"] = store.digest(json.dumps(summary, sort_keys=True).encode())
     (place / store.SUMMARY).write_text(json.dumps(summary))
     with pytest.raises(tacit.TacitError, match="no end of a run"):
         store.load(place)
 
 
 def test_curves_of_other_words_are_refused():
-    from tacit.experiments.curve_file import loads
+    from tacit.experiments.verify import read_curve as loads
 
     row = {"episode": 1, "reward": 0.0, "value": 0.0, "gap": 0.0, "ended": "gap"}
     assert loads(json.dumps(row).encode())["ended"].tolist() == ["gap"]

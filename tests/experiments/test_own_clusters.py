@@ -121,7 +121,7 @@ def test_a_ray_cluster_that_is_lost_is_told_in_a_sentence(tmp_path: Path, part: 
 @pytest.mark.parametrize("address", ["127.0.0.1:1", "ray://127.0.0.1:1"])
 def test_a_dead_address_is_told_soon(address: str):
     pytest.importorskip("ray")
-    from tacit.experiments.places.ray_cluster import Ray
+    from tacit.experiments.backends.ray_cluster import Ray
 
     began = time.monotonic()
     with pytest.raises(TacitError, match=f"no Ray cluster answers at '{address}': nothing listens there"):
@@ -131,7 +131,7 @@ def test_a_dead_address_is_told_soon(address: str):
 
 def test_a_dask_cluster_of_our_own_listens_on_loopback_alone_and_has_no_page():
     pytest.importorskip("distributed")
-    from tacit.experiments.places.dask_cluster import Dask
+    from tacit.experiments.backends.dask_cluster import Dask
 
     before = set(listening([psutil.Process()]))
     cluster = Dask("", 1, None)
@@ -151,7 +151,7 @@ def test_a_dask_worker_that_dies_at_the_start_is_told_in_a_sentence(monkeypatch:
     pytest.importorskip("distributed")
     from distributed.nanny import WorkerProcess
 
-    from tacit.experiments.places.dask_cluster import Dask
+    from tacit.experiments.backends.dask_cluster import Dask
 
     start = WorkerProcess.start
 

@@ -11,7 +11,7 @@ from stored import content
 import tacit
 from tacit.cli.main import main
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment
-from tacit.experiments.shards import Shard
+from tacit.experiments.runner import Shard
 
 SMALL = Experiment("small", 50, (GameSpec("chicken"), GameSpec("stag-hunt")), (LearnerSpec("npg"),), seeds=3, points=2)
 

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, toml
-from tacit.experiments.loading import load, save
 from tacit.experiments.plan import plan
 from tacit.learners.presets import PAPER
 
@@ -42,8 +41,8 @@ def test_round_trip(experiment: Experiment):
 
 def test_round_trip_of_a_file(tmp_path: Path):
     experiment = Experiment("a", 10, (GameSpec("chicken"),), (LearnerSpec("ucb-central", {"reference": None}),))
-    save(experiment, tmp_path / "a.toml")
-    assert load(tmp_path / "a.toml") == experiment
+    experiment.save(tmp_path / "a.toml")
+    assert Experiment.load(tmp_path / "a.toml") == experiment
 
 
 WHOLE = """
@@ -84,7 +83,7 @@ def test_what_is_wrong_is_told_with_its_path(which: str, tmp_path: Path):
     path = tmp_path / "a.toml"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(tacit.TacitError) as error:
-        load(path)
+        Experiment.load(path)
     assert said in str(error.value)
     assert str(path) in str(error.value)
     assert "\n" not in str(error.value)
@@ -132,8 +131,8 @@ def test_a_changed_game_file_is_another_run(tmp_path: Path):
 
 def test_a_game_file_is_looked_for_beside_the_experiment(tmp_path: Path):
     tacit.make("chicken").save(tmp_path / "game.npz")
-    save(experiment(games=(GameSpec("game.npz"),)), tmp_path / "a.toml")
-    assert run_experiment(load(tmp_path / "a.toml")).outcomes[0].agents == 2
+    experiment(games=(GameSpec("game.npz"),)).save(tmp_path / "a.toml")
+    assert run_experiment(Experiment.load(tmp_path / "a.toml")).outcomes[0].agents == 2
 
 
 def test_the_same_learner_twice_is_told():

@@ -21,7 +21,8 @@ from stored import content
 
 import tacit
 from tacit.cli.main import main
-from tacit.experiments import Experiment, GameSpec, LearnerSpec, Progress, files, run_experiment, store
+from tacit.core import atomic
+from tacit.experiments import Experiment, GameSpec, LearnerSpec, Progress, run_experiment, store
 
 SMALL = Experiment(
     "small",
@@ -212,8 +213,8 @@ def test_a_run_that_another_process_holds_is_waited_for_and_taken_up(out: Path):
     for run in (held, free):
         (run / "summary.json").unlink()
     hold = (
-        "import sys, pathlib; from tacit.experiments import files\n"
-        "with files.locked(pathlib.Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+        "import sys, pathlib; from tacit.experiments import directory\n"
+        "with directory.locked(pathlib.Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     )
     holder = subprocess.Popen([sys.executable, "-c", hold, str(held)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     found: list[Any] = []
@@ -258,14 +259,14 @@ def test_out_that_is_a_file_is_told(tmp_path: Path):
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    files.write(tmp_path / "a", b"old")
+    atomic.write(tmp_path / "a", b"old")
 
     def full(*args: Any) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(tacit.TacitError, match=r"cannot write .*a: No space left on device"):
-        files.write(tmp_path / "a", b"new")
+        atomic.write(tmp_path / "a", b"new")
     assert (tmp_path / "a").read_bytes() == b"old"
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 import tacit
-from tacit.experiments import Experiment, GameSpec, LearnerSpec, job, unseen
+from tacit.experiments import Experiment, GameSpec, LearnerSpec, job
 from tacit.experiments.job import Order, Wanted
 from tacit.experiments.plan import plan
+from tacit.experiments.shipping import refuse_unavailable
 
 
 class Mine:
@@ -36,15 +37,15 @@ def test_a_learner_of_the_script_is_told_before_anything_starts():
     runs = plan(Experiment("e", 5, (GameSpec("chicken"),), (LearnerSpec("mine"),)), keep=False)
     for cluster in (("ray", "", None), ("dask", "tcp://10.0.0.1:8786", None)):
         with pytest.raises(tacit.TacitError, match=r"the learner 'mine' is defined in the script.*--import"):
-            unseen.refuse(runs, cluster)
+            refuse_unavailable(runs, cluster)
     for here in (("threads", "", None), ("processes", "", 2), ("dask", "", None)):
-        unseen.refuse(runs, here)
+        refuse_unavailable(runs, here)
 
 
 @pytest.mark.usefixtures("_registries")
 def test_a_game_of_the_script_travels_as_tables(monkeypatch: pytest.MonkeyPatch):
     runs = plan(Experiment("e", 5, (GameSpec("pair"),), (LearnerSpec("stage-v-cce"),)), keep=False)
-    unseen.refuse(runs, ("ray", "", None))
+    refuse_unavailable(runs, ("ray", "", None))
     tables = job.packed_game(runs[0])
     del tacit.games.REGISTRY._factories["pair"]  # as in a worker
     job.forget_games()

@@ -15,7 +15,7 @@ from rich.table import Table
 
 from tacit.cli import options
 from tacit.core.display import printable, printable_json
-from tacit.drawing.style import name, plain
+from tacit.figures.style import name, plain
 
 OBEYED = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 

@@ -19,7 +19,7 @@ import tacit
 from tacit.cli.main import main
 from tacit.core import archive, memory
 from tacit.core.display import printable
-from tacit.experiments import Experiment, GameSpec, LearnerSpec, curve_file, files, run_experiment, store, toml
+from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, store, toml, verify
 
 AVAILABLE = 200_000_000
 GAMES = ["pettingzoo:os.system", "pettingzoo:spy_for_fuzz", "gymnasium:spy_for_fuzz:x", "gymnasium:FrozenLake-v1"]
@@ -108,7 +108,7 @@ class Altered:
         self._seal(self._with_digest(store.CURVE))
 
     def _with_digest(self, name: str) -> dict[str, Any]:
-        digests = {**self.summary["files"], name: files.digest((self.place / name).read_bytes())}
+        digests = {**self.summary["files"], name: store.digest((self.place / name).read_bytes())}
         return {**self.summary, "files": digests}
 
     def _seal(self, summary: Any) -> None:
@@ -175,7 +175,7 @@ def test_a_curve_that_memory_cannot_hold_is_refused(monkeypatch: pytest.MonkeyPa
     line = json.dumps({"episode": 1, "reward": 0.0, "value": 0.0, "gap": 0.0}) + "\n"
     monkeypatch.setattr(memory, "available", lambda: 10_000_000)
     with pytest.raises(tacit.TacitError, match="the curve would take"):
-        curve_file.loads(line.encode() * 20_000)
+        verify.read_curve(line.encode() * 20_000)
 
 
 @pytest.mark.parametrize("number", ["Infinity", "-Infinity", "NaN", "1e308", "-1e200"])
@@ -183,4 +183,4 @@ def test_a_curve_that_memory_cannot_hold_is_refused(monkeypatch: pytest.MonkeyPa
 def test_a_curve_with_numbers_that_no_run_has_is_refused(column: str, number: str):
     row = '{"episode": 1, "reward": 0.0, "value": 0.0, "gap": 0.0}'.replace(f'"{column}": 0.0', f'"{column}": {number}')
     with pytest.raises(tacit.TacitError, match=f"not a curve: {column} is"):
-        curve_file.loads(row.encode())
+        verify.read_curve(row.encode())

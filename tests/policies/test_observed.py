@@ -132,7 +132,7 @@ def test_no_state_in_other_kinds(kind: str):
     game = tacit.make("chicken")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        run = tacit.learn(game, "stage-v-cce", episodes=100, thin=8 if kind == "sampled" else None)
+        run = tacit.learn(game, "stage-v-cce", episodes=100, visits_per_stage=8 if kind == "sampled" else None)
     policy: Any = run.candidates["average"].policy
     part = (policy.deploy(5) if kind == "thinned" else policy).part(0)
     part.begin(0)

@@ -128,7 +128,7 @@ def test_what_is_refused_uses_no_step_up():
     """A device that asks with a wrong state asks again."""
     game = tacit.make("good-state", horizon=3)
     run = tacit.learn(game, "stage-v-cce", episodes=50, bonus=0.1)
-    sampled = tacit.learn(game, "stage-v-cce", episodes=50, bonus=0.1, thin=2).policy
+    sampled = tacit.learn(game, "stage-v-cce", episodes=50, bonus=0.1, visits_per_stage=2).policy
     policies = [run.last, run.candidates["average"].policy, run.candidates["average"].policy.deploy(5), sampled]
     for policy in policies:
         asked, plain = policy.part(1), policy.part(1)

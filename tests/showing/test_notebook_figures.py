@@ -9,7 +9,7 @@ import sys
 def test_the_first_figure_leaves_the_backend_interactive():
     script = """
 import matplotlib
-from tacit.drawing.style import styled
+from tacit.figures.style import styled
 
 with styled():
     matplotlib.interactive(True)  # as a notebook's backend does when the first figure loads it

@@ -14,11 +14,11 @@ from scipy.optimize import linprog
 
 import tacit
 from tacit.cli.main import main
-from tacit.drawing.curves import Series, draw_series, gap_axis
-from tacit.drawing.two_by_two import ce_vertices
 from tacit.engine.trajectory import trajectory
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, Results
-from tacit.report import pictures
+from tacit.figures import pictures
+from tacit.figures.curves import Series, draw_series, gap_axis
+from tacit.figures.mixtures import ce_vertices
 
 
 @pytest.fixture(autouse=True)
@@ -40,7 +40,8 @@ def axes_of(count: int):
 
 
 def test_one_axis_holds_one_kind_of_gap(results):
-    axes = results.plot()
+    others = [one for one in results.outcomes if one.label != "stage-v-cce"]
+    axes = Results([*with_source(results, "stage-v-cce", "certificate"), *others], [], False).plot()
     assert [ax.get_ylabel() for ax in axes[0]] == ["reward in an episode", "largest cce gap", "largest nash gap"]
     assert [text.get_text() for text in axes[0, 1].get_legend().get_texts()] == ["stage-v-cce (bound)"]
     assert axes[0, 2].get_legend() is None

@@ -176,16 +176,16 @@ def test_a_game_is_played_with_the_keyboard_on_a_phone(watched: Any) -> None:
         seen.page.goto(server.url)
         seen.page.wait_for_selector(".action")
         assert seen.page.evaluate("document.documentElement.scrollWidth") == 390
-        (seat,) = plays._seats.values()
+        (player,) = plays._players.values()
         for step in range(3):
-            worst = int(seat.judge.q[seat.h, seat.state].argmin())
+            worst = int(player.judge.q[player.h, player.state].argmin())
             seen.page.keyboard.press(str(worst + 1))
             played = "(n) => document.querySelectorAll('main > section tbody tr').length === n"
             seen.page.wait_for_function(played, arg=step + 1)
         seen.page.wait_for_selector(".again")
         assert seen.page.evaluate("document.activeElement.textContent") == "play again"
-        assert seat.over
-        assert f"{seat.regret:.4g}" in seen.page.inner_text(".result")
+        assert player.over
+        assert f"{player.regret:.4g}" in seen.page.inner_text(".result")
         seen.page.keyboard.press("Enter")
         seen.page.wait_for_function("() => document.querySelector('.result').hidden")
         assert seen.page.evaluate("document.activeElement.className") == "action"

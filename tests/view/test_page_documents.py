@@ -13,11 +13,10 @@ import pytest
 
 from tacit.core.errors import TacitError
 from tacit.experiments import store
-from tacit.view import page, thin
+from tacit.view import curves, page
 from tacit.view.details import details
 from tacit.view.documents import overview
-from tacit.view.folder import Folder
-from tacit.view.growing import GrowingCurve
+from tacit.view.folder import Folder, GrowingCurve
 from tacit.view.report import report_document, write_report
 
 
@@ -52,7 +51,7 @@ def test_long_curves_are_thinned_to_real_rows_and_keep_their_peaks() -> None:
     rng = np.random.default_rng(0)
     columns = [rng.normal(size=10_000), rng.normal(size=10_000)]
     columns[0][4321], columns[1][1234] = 50, -50
-    kept = thin.rows(columns, 1000)
+    kept = curves.rows_to_show(columns, 1000)
     assert len(kept) <= 1000
     assert {0, 4321, 1234, 9999} <= set(kept.tolist())
     assert (np.diff(kept) > 0).all()

@@ -13,8 +13,7 @@ import tacit
 from tacit.cli.main import main
 from tacit.policies import RecordedPolicy
 from tacit.view.judge import judge
-from tacit.view.seat import Seat
-from tacit.view.table_top import result
+from tacit.view.player import Player, result
 
 
 def brute(game: tacit.TabularGame, policy: tacit.MarkovPolicy, agent: int) -> float:
@@ -46,37 +45,37 @@ def test_the_best_response_is_that_of_brute_force(agent: int) -> None:
 def test_regret_and_luck_add_up_and_the_best_response_has_none() -> None:
     game = tacit.make("good-state", horizon=6)
     policy = tacit.MarkovPolicy.random(game, seed=2)
-    seat = Seat(game, policy, agent=1, seed=3)
+    player = Player(game, policy, agent=1, seed=3)
     rng = np.random.default_rng(0)
     for episode in range(40):
-        while not seat.over:
-            best = seat.judge.choice(seat.h, seat.state)
+        while not player.over:
+            best = player.judge.choice(player.h, player.state)
             assert best is not None
-            turn = seat.act(best if episode % 2 else int(rng.integers(2)))
+            turn = player.act(best if episode % 2 else int(rng.integers(2)))
             assert turn.regret is not None
             assert turn.regret >= 0
-        found = result(seat)
+        found = result(player)
         assert found["earned"] == pytest.approx(found["best"] - found["regret"] + found["luck"])
         if episode % 2:
             assert found["regret"] == 0
             assert found["same_luck"] == pytest.approx(found["earned"])
-        seat.begin()
-    assert seat.tally.episodes == 40
+        player.begin()
+    assert player.tally.episodes == 40
 
 
 def test_returns_of_the_best_response_average_to_its_value() -> None:
     game = tacit.make("good-state", horizon=4)
-    seat = Seat(game, tacit.MarkovPolicy.uniform(game), agent=0, seed=0)
+    player = Player(game, tacit.MarkovPolicy.uniform(game), agent=0, seed=0)
     returns = []
     for _ in range(1500):
-        while not seat.over:
-            best = seat.judge.choice(seat.h, seat.state)
+        while not player.over:
+            best = player.judge.choice(player.h, player.state)
             assert best is not None
-            seat.act(best)
-        returns.append(seat.earned)
-        seat.begin()
+            player.act(best)
+        returns.append(player.earned)
+        player.begin()
     error = np.std(returns) / np.sqrt(len(returns))
-    assert abs(np.mean(returns) - seat.judge.best) < 4.5 * error  # false alarm: 7 in a million
+    assert abs(np.mean(returns) - player.judge.best) < 4.5 * error  # false alarm: 7 in a million
 
 
 def typed(monkeypatch: pytest.MonkeyPatch, text: str, *words: str) -> int:
@@ -178,20 +177,20 @@ def test_who_obeys_for_many_episodes_plays_the_policy() -> None:
     """Joint frequencies within five standard errors of the policy's; mean regret of several steps near the gaps."""
     game = tacit.make("random-general-sum", states=2, actions=[2, 2], horizon=3, seed=2)
     policy = tacit.MarkovPolicy.random(game, seed=4, correlated=True)
-    seat = Seat(game, policy, agent=1, seed=0)
+    player = Player(game, policy, agent=1, seed=0)
     counts, rounds = np.zeros((2, 2, 2)), 3000
     for _ in range(rounds):
-        while not seat.over:
-            turn = seat.act(seat.told)
+        while not player.over:
+            turn = player.act(player.told)
             if turn.h == 0:
                 counts[(turn.state, *turn.actions)] += 1
-        seat.begin()
+        player.begin()
     for s in range(2):
         if counts[s].sum():
             np.testing.assert_allclose(
                 counts[s] / counts[s].sum(), policy.joint(0)[s], atol=2.5 / counts[s].sum() ** 0.5
             )
-    for kind, regret in (("cce", seat.tally.regret), ("ce", seat.tally.told_regret)):
+    for kind, regret in (("cce", player.tally.regret), ("ce", player.tally.told_regret)):
         assert regret / rounds == pytest.approx(tacit.evaluate(game, policy, gap=kind).gaps[1], abs=0.1)
 
 

@@ -160,7 +160,7 @@ def test_events_come_and_end_with_the_server(results: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def seats() -> Iterator[Any]:
+def players() -> Iterator[Any]:
     game = tacit.make("good-state", horizon=2)
     server, plays = play.serve(game, tacit.MarkovPolicy.uniform(game))
     server.start()
@@ -173,23 +173,23 @@ def post(server: Server, name: str, sent: Any) -> tuple[int, Any]:
     return status, json.loads(body)
 
 
-def test_a_play_is_bounded_and_counts_every_step_once(seats: Any) -> None:
-    server, plays = seats
+def test_a_play_is_bounded_and_counts_every_step_once(players: Any) -> None:
+    server, plays = players
     _, first = post(server, "sit", {})
-    move = {"seat": first["seat"], "episode": 1, "step": 0, "action": 1}
+    move = {"player": first["player"], "episode": 1, "step": 0, "action": 1}
     assert post(server, "act", move)[1]["step"] == 1
     assert post(server, "act", move)[1]["step"] == 1  # sent twice
     _, over = post(server, "act", {**move, "step": 1})
     assert over["over"]
     assert over["result"]["earned"] == sum(turn["reward"] for turn in over["turns"])
-    assert post(server, "begin", {"seat": first["seat"]})[1]["episode"] == 2
-    for wild in ({**move, "episode": 2, "action": 9}, {**move, "episode": 2, "action": "x"}, {"seat": []}, [], None):
+    assert post(server, "begin", {"player": first["player"]})[1]["episode"] == 2
+    for wild in ({**move, "episode": 2, "action": 9}, {**move, "episode": 2, "action": "x"}, {"player": []}, [], None):
         status, told = post(server, "act", wild)
         assert status == 400, wild
         assert "error" in told
-    for _ in range(play.SEATS + 3):
+    for _ in range(play.PLAYERS + 3):
         assert post(server, "sit", {"agent": 1})[0] == 200
-    assert len(plays._seats) == play.SEATS
+    assert len(plays._players) == play.PLAYERS
     assert "given up" in post(server, "act", move)[1]["error"]
     assert ask(server, f"/{server.token}/sit", "POST", "{}", Content_Type="text/plain")[0] == 415
 

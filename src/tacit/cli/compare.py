@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
 from tacit.cli.progress import progress_on_stderr
-from tacit.core import archive, check
+from tacit.core import archive, atomic, check
 
 if TYPE_CHECKING:
     from tacit.experiments.comparison import Comparison
@@ -79,17 +79,18 @@ def run(args: argparse.Namespace) -> int:
     """Compare, and print the table; 130 where Ctrl-C ended it early, 1 where a learner that was named failed."""
     given = budget_of(args)
 
-    from tacit.experiments import compare, files, scripts  # imports the compiler
+    from tacit.experiments import compare, scripts  # imports the compiler
+    from tacit.experiments.directory import make_directory
 
     scripts.run(args.scripts)
     game = options.game_of(args)
     place = None if args.out is None else archive.path(args.out)
     if place is not None:
-        files.directory(place)
+        make_directory(place)
 
     def store(found: Comparison) -> None:
         if place is not None:
-            files.write(place / TABLE, json.dumps(options.finite(_document(args, found)), indent=2).encode())
+            atomic.write(place / TABLE, json.dumps(options.finite(_document(args, found)), indent=2).encode())
 
     with progress_on_stderr(f"{args.game}: comparing") as progress:
         found = compare(game, args.learners, progress=progress, watch=store, **given)
@@ -113,8 +114,8 @@ def _document(args: argparse.Namespace, found: Comparison) -> dict[str, Any]:
 
 
 def _draw(found: Comparison, place: Path) -> None:
-    from tacit.report import save_figure
-    from tacit.report.compared import comparison_figure
+    from tacit.figures import save_figure
+    from tacit.figures.results import comparison_figure
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # of a name, which the font does not have

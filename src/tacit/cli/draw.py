@@ -11,7 +11,7 @@ from tacit.cli import options
 from tacit.cli.plot import ENDINGS, size_of
 from tacit.core import archive, check
 from tacit.core.errors import TacitError
-from tacit.drawing.small import check_small
+from tacit.figures.mixtures import check_small
 from tacit.games.exact import with_tables
 
 #: Pictures, with what they show.
@@ -92,8 +92,8 @@ def _draw(
     import matplotlib
 
     matplotlib.use("Agg")  # nothing is shown on a screen
-    from tacit.drawing.style import styled
-    from tacit.report import pictures, save_figure
+    from tacit.figures import pictures, save_figure
+    from tacit.figures.style import styled
 
     if kind in ("policy", "play"):
         policy = _policy(args, game)

@@ -155,14 +155,14 @@ def _played(place: Path, stored: Outcome, episodes: int, candidate: str | None) 
     """Play the policy of a run in an environment, and train best responses against it."""
     from tacit.environments.measure import exploit
     from tacit.environments.measuring import with_halves
-    from tacit.environments.stored import numbered
+    from tacit.environments.observations import number_as_stored
     from tacit.experiments import store
     from tacit.experiments.plan import same_game
 
     named: Any = same_game(stored.spec)
     policy = store.load_policy(place, candidate)
     with named.made() as env:
-        policy.observations = numbered(env, store.load_states(place))
+        policy.observations = number_as_stored(env, store.load_states(place))
         given = {key: value for key, value in named.bounds.items() if key == "reward_range"}
         found = exploit(env, policy, episodes=episodes, horizon=stored.horizon, **given)
     low, high = found.values_low, found.values_high

@@ -35,7 +35,7 @@ def add(commands: Any) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Read the runs and write the table."""
-    from tacit.experiments import tidy  # imports the compiler
+    from tacit.experiments import tables
     from tacit.experiments.results import Results
 
     first = archive.path(args.runs[0])
@@ -48,6 +48,6 @@ def run(args: argparse.Namespace) -> int:
     if other != ending:
         raise TacitError(f"{place} ends in .{other}, and --{ending} was asked for; give one of them")
     results = Results.load(*args.runs)
-    written = (tidy.write_parquet if parquet else tidy.write_csv)(results.outcomes, place)
+    written = (tables.write_parquet if parquet else tables.write_csv)(results.outcomes, place)
     options.console().print(f"{len(results.outcomes)} runs: {written}", soft_wrap=True)
     return 0

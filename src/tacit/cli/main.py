@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import io
 import os
 import sys
@@ -11,46 +12,15 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from tacit._version import __version__
-from tacit.cli import (
-    compare,
-    draw,
-    evaluate,
-    export,
-    games,
-    learners,
-    options,
-    play,
-    plot,
-    report,
-    reproduce,
-    run,
-    show,
-    solve,
-    theory,
-    tune,
-    view,
-)
+from tacit.cli import options
 from tacit.cli.entry import interrupter
 from tacit.core import check
 from tacit.core.errors import TacitError
 
+#: A module of this package for each; they are imported when they are asked for.
 COMMANDS = (
-    run,
-    compare,
-    tune,
-    evaluate,
-    export,
-    plot,
-    draw,
-    report,
-    view,
-    play,
-    show,
-    solve,
-    theory,
-    reproduce,
-    games,
-    learners,
+    *("run", "compare", "tune", "evaluate", "export", "plot", "draw", "report", "view", "play", "show", "solve"),
+    *("theory", "reproduce", "games", "learners"),
 )
 
 #: Commands that end by themselves after Ctrl-C, with what was done.
@@ -90,8 +60,8 @@ class Parser(argparse.ArgumentParser):
         raise TacitError(f"{message}; see `{self.prog} --help`")
 
 
-def parser() -> Parser:
-    """Build the parser of all commands."""
+def parser(command: str | None = None) -> Parser:
+    """Build the parser of all commands, or of one alone."""
     top = Parser(
         prog="tacit",
         description="Decentralized multi-agent learning with proof.",
@@ -100,8 +70,8 @@ def parser() -> Parser:
     )
     top.add_argument("--version", action="version", version=f"tacit {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    for module in COMMANDS:
-        module.add(commands)
+    for name in COMMANDS if command is None else (command,):
+        importlib.import_module(f"tacit.cli.{name}").add(commands)
     return top
 
 
@@ -111,10 +81,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without "×" gets "?"
-    top = parser()
     try:
-        if arguments and not arguments[0].startswith("-"):
-            check.choice("command", arguments[0], [module.__name__.rpartition(".")[2] for module in COMMANDS])
+        named = bool(arguments) and not arguments[0].startswith("-")
+        top = parser(check.choice("command", arguments[0], COMMANDS) if named else None)
         try:
             args = top.parse_args(arguments)
         except SystemExit:  # after --help or --version

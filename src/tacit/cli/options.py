@@ -154,11 +154,14 @@ def print_json(document: dict[str, Any]) -> None:
 
 def finite(value: Any) -> Any:
     """Replace what JSON cannot hold: infinities and what is undefined become null."""
-    if isinstance(value, dict):
-        return {key: finite(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [finite(part) for part in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    match value:
+        case dict():
+            return {key: finite(part) for key, part in value.items()}
+        case list() | tuple():
+            return [finite(part) for part in value]
+        case float() if not math.isfinite(value):
+            return None
+    return value
 
 
 def tell(sentence: object) -> None:

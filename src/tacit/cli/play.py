@@ -14,7 +14,7 @@ from tacit.core.display import printable
 from tacit.core.errors import TacitError
 
 if TYPE_CHECKING:
-    from tacit.view.seat import Seat, Turn
+    from tacit.view.player import Player, Turn
 
 #: Episodes that the others learn for where no policy is given: seconds in a small game.
 EPISODES = 20_000
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
 
     from tacit.games.exact import check_exact
     from tacit.view import play  # imports the compiler
-    from tacit.view.seat import Seat
+    from tacit.view.player import Player
 
     check_exact(game)
     policy, about = _policy(game, args)
@@ -72,8 +72,8 @@ def run(args: argparse.Namespace) -> int:
         chosen = {"agent": args.agent, "seed": args.seed, "blind": args.blind}
         server, _ = play.serve(game, policy, about=about, port=args.port, **chosen)
         return keep_serving(server, open_page=not args.no_open)
-    seat = Seat(game, policy, agent=args.agent, seed=args.seed, blind=args.blind)
-    return _in_terminal(seat, about, args.rounds)
+    player = Player(game, policy, agent=args.agent, seed=args.seed, blind=args.blind)
+    return _in_terminal(player, about, args.rounds)
 
 
 def _policy(game: Any, args: argparse.Namespace) -> tuple[Any, str]:
@@ -108,38 +108,38 @@ def _policy(game: Any, args: argparse.Namespace) -> tuple[Any, str]:
     return policy, f"Against a policy that {learner} learned in {found.episodes:,} episodes."
 
 
-def _in_terminal(seat: Seat, about: str, rounds: int | None) -> int:
+def _in_terminal(player: Player, about: str, rounds: int | None) -> int:
     """Play until the person ends it; 130 after Ctrl-C."""
-    game = seat.game
-    _say(f"{game.name or 'a game'}: you are agent {seat.agent} of {game.agents}. {about}")
-    if seat.judge.signal is not None:
+    game = player.game
+    _say(f"{game.name or 'a game'}: you are agent {player.agent} of {game.agents}. {about}")
+    if player.judge.signal is not None:
         _say("The policy is correlated: a signal tells you what to play, and the others obey theirs. Obey, or do not.")
     code = 0
     try:
-        while rounds is None or seat.tally.episodes < rounds:
-            if seat.over:
-                seat.begin()
-            if not _episode(seat):
+        while rounds is None or player.tally.episodes < rounds:
+            if player.over:
+                player.begin()
+            if not _episode(player):
                 break
     except KeyboardInterrupt:
         print()
         code = 130
-    _tell_tally(seat)
+    _tell_tally(player)
     return code
 
 
-def _episode(seat: Seat) -> bool:
+def _episode(player: Player) -> bool:
     """Play one episode; return whether to go on."""
-    from tacit.view import table_top
+    from tacit.view.player import result
 
-    while not seat.over:
-        _show_place(seat)
-        action = _asked(seat)
+    while not player.over:
+        _show_place(player)
+        action = _asked(player)
         if action is None:
             return False
-        _tell_turn(seat, seat.act(action))
-    found = table_top.result(seat)
-    text = f"episode {seat.episode}: you got {found['earned']:.6g}"
+        _tell_turn(player, player.act(action))
+    found = result(player)
+    text = f"episode {player.episode}: you got {found['earned']:.6g}"
     if found["regret"] is not None:
         regret = f"your regret is {found['regret']:.6g} on average"
         if found["told_regret"] is not None:
@@ -155,15 +155,15 @@ def _episode(seat: Seat) -> bool:
     return True
 
 
-def _show_place(seat: Seat) -> None:
+def _show_place(player: Player) -> None:
     from tacit.games.naming import action_names, state_name
-    from tacit.view import table_top
+    from tacit.view.player import payoffs
 
-    game, i = seat.game, seat.agent
-    where = f"step {seat.h + 1} of {game.horizon}" if game.horizon > 1 else f"round {seat.episode}"
-    state = f", {state_name(game, seat.state)}" if game.states > 1 else ""
+    game, i = player.game, player.agent
+    where = f"step {player.h + 1} of {game.horizon}" if game.horizon > 1 else f"round {player.episode}"
+    state = f", {state_name(game, player.state)}" if game.states > 1 else ""
     _say(f"\n{where}{state}")
-    table = table_top.payoffs(seat)
+    table = payoffs(player)
     if table is not None:
         told = "both get" if table["shared"] else f"your reward, agent {1 - i}'s"
         cells = [
@@ -177,15 +177,15 @@ def _show_place(seat: Seat) -> None:
             _say("  " + "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip())
     else:
         _say("  " + "   ".join(f"{a} {action_names(game, i)[a]}" for a in range(game.actions[i])))
-    if seat.told is not None:
-        _say(f"  the signal tells you: {action_names(game, i)[seat.told]}")
+    if player.told is not None:
+        _say(f"  the signal tells you: {action_names(game, i)[player.told]}")
 
 
-def _asked(seat: Seat) -> int | None:
+def _asked(player: Player) -> int | None:
     """Ask for an action until there is one; None where the person ends it."""
     from tacit.games.naming import action_names
 
-    game, i = seat.game, seat.agent
+    game, i = player.game, player.agent
     names = [action_names(game, i)[a] for a in range(game.actions[i])]
     while True:
         print("your action: ", end="", flush=True)
@@ -204,10 +204,10 @@ def _asked(seat: Seat) -> int | None:
         _say(f"  {printable(word, 60) or 'nothing'} is no action; type 0 to {len(names) - 1}, a name, or q")
 
 
-def _tell_turn(seat: Seat, turn: Turn) -> None:
+def _tell_turn(player: Player, turn: Turn) -> None:
     from tacit.games.naming import action_names
 
-    game, i = seat.game, seat.agent
+    game, i = player.game, player.agent
     others = [f"agent {k} {action_names(game, k)[a]}" for k, a in enumerate(turn.actions) if k != i][:6]
     text = f"  you play {action_names(game, i)[turn.actions[i]]}, {', '.join(others)}: you get {turn.reward:.6g}"
     if turn.told is not None and turn.told_best is not None and turn.told_regret is not None:
@@ -230,8 +230,8 @@ def _tell_turn(seat: Seat, turn: Turn) -> None:
     _say(text)
 
 
-def _tell_tally(seat: Seat) -> None:
-    tally, known = seat.tally, seat.judge
+def _tell_tally(player: Player) -> None:
+    tally, known = player.tally, player.judge
     _say(f"\n{tally.episodes} {'episode' if tally.episodes == 1 else 'episodes'} played")
     if tally.episodes:
         regret = f", mean regret {tally.regret / tally.episodes:.6g}" if known.q is not None else ""

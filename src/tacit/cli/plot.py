@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.cli import options
 from tacit.core import archive
 from tacit.core.errors import TacitError, brief
-from tacit.drawing.style import checked_size
+from tacit.figures.style import checked_size
 
 if TYPE_CHECKING:
     from tacit.experiments import Group
@@ -91,8 +91,8 @@ def run(args: argparse.Namespace) -> int:
     if place.suffix not in ENDINGS:
         raise TacitError(f"{place} has no ending of a figure; give one of {', '.join(ENDINGS)}")
 
-    from tacit.report import save_figure
-    from tacit.report.results import results_figure
+    from tacit.figures import save_figure
+    from tacit.figures.results import results_figure
 
     figure = results_figure(
         stored_groups(args.runs),

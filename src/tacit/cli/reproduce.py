@@ -16,8 +16,8 @@ from tacit.core.errors import TacitError
 if TYPE_CHECKING:
     from tacit.experiments import Experiment
     from tacit.games import TabularGame
-    from tacit.report.claims import Claim
-    from tacit.report.mao2022 import Variants
+    from tacit.paper.claims import Claim
+    from tacit.paper.figures import Variants
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise TacitError(f"cannot write to {directory}: {error.strerror}") from None
-    from tacit.report import tables
+    from tacit.paper import page
 
     out = options.console()
     report = _Report()
@@ -89,9 +89,9 @@ def run(args: argparse.Namespace) -> int:
         variants, game = _learned(experiment, directory / "runs", args.workers)
         report.add(panel, experiment, variants, game, directory)
         out.print(f"figure: {directory / panel.file}.png", soft_wrap=True)
-    text = tables.page(report.claims, report.tables, report.settings, report.seeds)
+    text = page.page(report.claims, report.tables, report.settings, report.seeds)
     atomic.write(directory / "claims.md", text.encode())
-    atomic.write(directory / "results.csv", tables.written(report.rows).encode())
+    atomic.write(directory / "results.csv", page.written(report.rows).encode())
     for claim in report.claims:
         about = f"{claim.task}; Independent as in the {claim.reading}" if claim.reading else claim.task
         where = f": {claim.where}" if claim.where and claim.verdict != "holds" else ""
@@ -112,22 +112,23 @@ class _Report:
 
     def add(self, panel: Panel, experiment: Experiment, variants: Variants, game: TabularGame, out: Path) -> None:
         """Draw a panel, and judge it."""
-        from tacit.report import claims, mao2022, measured, save_figure, styled, tables
+        from tacit.figures import save_figure, styled
+        from tacit.paper import claims, figures, measured, page
 
         task = measured.Task(panel.title, game)
         if panel.target == "matrix-team":
-            figure = mao2022.team_figure(variants)
+            figure = figures.team_figure(variants)
             team = {g: [measured.measure_team(s, runs, task) for s, runs in v.items()] for g, v in variants.items()}
             self.claims += claims.team_claims(task, team)
-            self.tables.append(tables.team_table(task, team))
-            self.rows += tables.rows(panel.title, team)
+            self.tables.append(page.team_table(task, team))
+            self.rows += page.rows(panel.title, team)
         else:
-            figure = mao2022.task_figure(variants, task)
+            figure = figures.task_figure(variants, task)
             groups = {g: [measured.measure(s, runs, task) for s, runs in v.items()] for g, v in variants.items()}
             self.claims += claims.task_claims(task, groups)
             self.claims += [claims.approaches(task, groups)] if panel.target == "good-state" else []
-            self.tables.append(tables.task_table(task, groups))
-            self.rows += tables.rows(panel.title, groups)
+            self.tables.append(page.task_table(task, groups))
+            self.rows += page.rows(panel.title, groups)
         with styled():
             save_figure(figure, out / f"{panel.file}.png")
         self.settings |= dict(_settings(experiment))
@@ -136,7 +137,7 @@ class _Report:
 
 def _experiment(name: str, *, quick: bool) -> Experiment:
     """Read an experiment: from `papers/mao2022` in a clone, or what the package carries of it."""
-    from tacit.experiments import loading
+    from tacit.experiments import Experiment
 
     here = Path(__file__).resolve()
     places = [here.parents[1] / "papers", here.parents[3] / "papers"]
@@ -145,7 +146,7 @@ def _experiment(name: str, *, quick: bool) -> Experiment:
         raise TacitError(
             "the experiments of the paper are not installed; run this from a clone, or install the package"
         )
-    experiment = loading.load(file)
+    experiment = Experiment.load(file)
     return replace(experiment, seeds=QUICK_SEEDS) if quick else experiment
 
 

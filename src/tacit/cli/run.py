@@ -191,14 +191,13 @@ ENVIRONMENT = "pettingzoo:"
 
 
 def _from_file(args: argparse.Namespace) -> Experiment:
-    from tacit.experiments import scripts
-    from tacit.experiments.loading import load
+    from tacit.experiments import Experiment, scripts
 
     beside = [f"--{name.replace('_', '-')}" for name in ("seeds", "set", "game_set") if getattr(args, name) is not None]
     beside = ["a LEARNER"] * (args.learner is not None) + [*map(options.flag, options.given_options(args)), *beside]
     if beside:
         raise TacitError(f"{beside[0]} is given beside {args.game}; an experiment's file says it itself")
-    experiment = load(args.game)
+    experiment = Experiment.load(args.game)
     scripts.require(args.game, experiment.scripts)
     if any(game.name.startswith(ENVIRONMENT) for game in experiment.games):
         from tacit.environments.pettingzoo import search_also

@@ -2,7 +2,7 @@
 
 A name may hold an escape sequence, a carriage return or a mark that reverses the direction of writing. A terminal obeys
 them, so they are shown as Python writes them, e.g. `\\x1b`. What rich and matplotlib would take for markup is switched
-off where they are called: `cli/options.py` and `drawing/style.py`.
+off where they are called: `cli/options.py` and `figures/style.py`.
 """
 
 from __future__ import annotations

@@ -256,9 +256,8 @@ class Run:
         axes
             One for a single column, otherwise an array of them.
         """
-        from tacit.engine.plotting import plot_run
-
-        return plot_run(self, ax=ax, columns=columns, agents=agents, scale=scale, title=title, size=size)
+        curves = importlib.import_module("tacit.figures.curves")  # of a layer above
+        return curves.plot_run(self, ax=ax, columns=columns, agents=agents, scale=scale, title=title, size=size)
 
     def raise_error(self) -> None:
         """Raise what ended the run early, if an environment failed, with its own error chained to it."""

@@ -27,7 +27,7 @@ from tacit.engine.observers import Nothing, Record, capacity, enlarge
 from tacit.engine.protocols import Engine
 from tacit.engine.run import Gaps
 from tacit.engine.team import APART, BAD_REWARD, BAD_STATE, SAME, Fixed, team_of
-from tacit.environments import keys
+from tacit.environments import resume
 from tacit.environments.adapters import Environment, floats
 from tacit.environments.bounds import (
     Bounds,
@@ -39,9 +39,8 @@ from tacit.environments.bounds import (
     stored_bounds,
 )
 from tacit.environments.game import EnvironmentGame
-from tacit.environments.numbering import Numbering
-from tacit.environments.observations import OVER, Encode, Observations, numberings
-from tacit.environments.seeding import TOLD, Seeding
+from tacit.environments.observations import OVER, Encode, Numbering, Observations, numberings
+from tacit.environments.resume import TOLD, Seeding
 from tacit.games.protocol import Game
 from tacit.learners import Learner, World, own_bound
 from tacit.learners.spec import Scale
@@ -309,7 +308,7 @@ class EnvironmentEngine(Engine):
             "episode": np.array(k),
             "room": np.array(self.team.room),
             "same": np.array(int(self.common_state)),
-            "met": np.array(keys.dumps(met)),
+            "met": np.array(resume.dumps(met)),
             "bounds": np.array(json.dumps(asdict(self.bounds))),
             "environment": np.array(f"{self._seeding.how} {self._seeding.dump()}"),
             "seconds": np.array(self.seconds),
@@ -361,10 +360,10 @@ class EnvironmentEngine(Engine):
 
     def _met(self, text: str, room: int) -> list[list[Hashable]]:
         """Return what each agent has met, by a checkpoint."""
-        found = keys.loads(text)
+        found = resume.loads(text)
         if not isinstance(found, list) or len(found) != (0 if self._numbered else len(self.observations)):
             raise TacitError("it does not say what each agent has met")
-        return [keys.loaded_keys(keys.dumps(own), most=room) for own in found]
+        return [resume.load_keys(resume.dumps(own), most=room) for own in found]
 
     def restore(self, arrays: Arrays) -> None:
         """Resume from a snapshot that was checked."""

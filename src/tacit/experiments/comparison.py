@@ -13,7 +13,6 @@ import numpy as np
 from tacit.core.errors import TacitError, brief
 from tacit.core.table import Document, Table
 from tacit.evaluation import uniform_gap
-from tacit.experiments.executors import Failure
 from tacit.experiments.progress import Progress
 from tacit.experiments.trials import Budget, Entry, Trial, budget, certifiable, run_trials, seed_list
 from tacit.games.tabular import TabularGame
@@ -240,21 +239,21 @@ def compare(
     trials = [Trial(label, *chosen, number) for number in numbers for label, chosen in named.items()]
     at_once = workers if workers is not None or asked.episodes is not None else 1
     each = asked if asked.episodes is not None else asked.part((at_once or 1) / max(len(trials), at_once or 1))
-    found: list[Entry | Failure | None] = []
+    found: list[Entry] = []
 
-    def told(entry: Entry) -> None:
+    def show(entry: Entry) -> None:
         found.append(entry)
         if watch is not None:
-            watch(_ranked(tables, even, each, seeds, list(found), {}, interrupted=False))
+            watch(_rank(tables, even, each, seeds, list(found), {}, interrupted=False))
 
-    results, interrupted = run_trials(tables, trials, each, even, workers=at_once, progress=progress, ended=told)
-    failed = {trial.label: one for trial, one in zip(trials, results, strict=True) if isinstance(one, Failure)}
-    if not any(isinstance(one, Entry) for one in results):
-        if interrupted or not failed:
+    batch = run_trials(tables, trials, each, even, workers=at_once, progress=progress, ended=show)
+    left_out = {trials[k].label: one.sentence for k, one in batch.failed.items()}
+    if not batch.done:
+        if batch.interrupted or not left_out:
             raise KeyboardInterrupt
-        raise TacitError("; ".join(f"{label}: {one.sentence}" for label, one in failed.items()))
-    sentences = {label: one.sentence for label, one in failed.items()}
-    return _ranked(tables, even, each, seeds, results, sentences, interrupted=interrupted)
+        raise TacitError("; ".join(f"{label}: {sentence}" for label, sentence in left_out.items()))
+    done = list(batch.done.values())
+    return _rank(tables, even, each, seeds, done, left_out, interrupted=batch.interrupted)
 
 
 def _named(
@@ -282,21 +281,20 @@ def _told(params: Mapping[str, Any]) -> str:
     return f" ({', '.join(f'{key}={value}' for key, value in params.items())})" if params else ""
 
 
-def _ranked(
+def _rank(
     game: TabularGame,
     even: float,
     each: Budget,
     seeds: int,
-    results: Sequence[Entry | Failure | None],
+    entries: Sequence[Entry],
     left_out: Mapping[str, str],
     *,
     interrupted: bool,
 ) -> Comparison:
     """Rank learners by the mean gap over seeds."""
     held: dict[str, list[Entry]] = {}
-    for one in results:
-        if isinstance(one, Entry):
-            held.setdefault(one.trial.label, []).append(one)
+    for one in entries:
+        held.setdefault(one.trial.label, []).append(one)
     order = sorted(held, key=lambda label: (statistics.fmean(one.gap for one in held[label]), label))
     rows = tuple(_row(rank, label, held[label]) for rank, label in enumerate(order, start=1))
     return Comparison(game, even, each, seeds, rows, left_out, interrupted)

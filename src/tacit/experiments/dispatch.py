@@ -1,7 +1,10 @@
-"""Which job runs when: as many at once as a place has room for, until every job is done, failed or was stopped.
+"""Which job runs when: as many at once as a backend has capacity for, until every job is done, failed or was stopped.
 
-What a dead worker had is tried again, what takes longer than the timeout is ended, and results are stored by threads
-beside, because a disk may take longer to write a result than a worker to compute it.
+A job is a function of an item and a watcher. Its events come back while it runs, except from somebody else's executor,
+which has no way for them. A job that raises does not end the others, nor does a worker that dies: what it had is tried
+again. What takes longer than the timeout is ended. Ctrl-C lets jobs that run end early, with what they have, and the
+rest never begin; on somebody else's executor, jobs that run are left alone. Results are stored by threads beside,
+because a disk may take longer to write a result than a worker to compute it.
 """
 
 from __future__ import annotations
@@ -10,15 +13,18 @@ import logging
 import math
 import time
 from collections import deque
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, TypeVar
 
+from tacit.core import check
 from tacit.core.errors import TacitError, sentence
-from tacit.engine import Advanced, Event, Measured
+from tacit.engine import Advanced, Event, Measured, Watcher
 from tacit.engine.drive import Interrupts
-from tacit.experiments.places import Began, Ended, Failed, Key, Lost, Message, Place, Prepared, Stopped
+from tacit.experiments import backends
+from tacit.experiments.backends import Backend, Began, Ended, Failed, Key, Lost, Message, Prepared, Stopped
 
 T = TypeVar("T")
 
@@ -59,6 +65,16 @@ class Batch(Generic[T]):
     results: list[T | Failure | None]
     interrupted: bool
 
+    @property
+    def done(self) -> dict[int, T]:
+        """The results of the jobs that returned one, by their numbers."""
+        return {k: one for k, one in enumerate(self.results) if one is not None and not isinstance(one, Failure)}
+
+    @property
+    def failed(self) -> dict[int, Failure]:
+        """The failures of the others that had begun, by their numbers."""
+        return {k: one for k, one in enumerate(self.results) if isinstance(one, Failure)}
+
 
 @dataclass(frozen=True)
 class Start:
@@ -74,8 +90,8 @@ class Have:
     result: Any
 
 
-class Desk:
-    """What happens in this process before, during and after a job."""
+class JobHandler:
+    """Says what a job is, and is told what becomes of it: what happens in this process before, during and after it."""
 
     def begin(self, k: int) -> Start | Have | None:
         """Return what to do with a job; None leaves it out."""
@@ -115,8 +131,8 @@ class _Running:
 class Dispatcher:
     """See `dispatch`."""
 
-    def __init__(self, place: Place, job: Any, count: int, desk: Desk, timeout: float | None) -> None:
-        self._place, self._job, self._desk, self._timeout = place, job, desk, timeout
+    def __init__(self, backend: Backend, job: Any, count: int, handler: JobHandler, timeout: float | None) -> None:
+        self._backend, self._job, self._handler, self._timeout = backend, job, handler, timeout
         self._waiting = deque(range(count))
         self._again: deque[_Running] = deque()  # what goes before all that waits
         self._running: dict[int, _Running] = {}
@@ -136,10 +152,10 @@ class Dispatcher:
                         self._waiting.clear()
                         while self._again:
                             self._end(self._again.pop().key[0], None)
-                        self._place.stop()
+                        self._backend.stop()
                     try:
                         self._fill()
-                        self._heard.extend(self._place.receive(_TICK if self._unfinished() else 0.0))
+                        self._heard.extend(self._backend.receive(_TICK if self._unfinished() else 0.0))
                         while self._heard:
                             self._take(*self._heard.popleft())
                         self._expire()
@@ -149,14 +165,14 @@ class Dispatcher:
                             raise
                         interrupts.pending = True
             finally:
-                for k in [*self._running, *(one.key[0] for one in self._again)]:  # the place is lost, or a 2nd Ctrl-C
+                for k in [*self._running, *(one.key[0] for one in self._again)]:  # the backend is lost, or a 2nd Ctrl-C
                     self._end(k, None)
-                self._place.close()
+                self._backend.close()
         return Batch(self._results, self._stopping)
 
     def _fill(self) -> None:
         """Start as many jobs as there is room for."""
-        room = self._place.capacity() - len(self._running) if self._waiting or self._again else 0
+        room = self._backend.capacity() - len(self._running) if self._waiting or self._again else 0
         while self._again and room > 0:
             one = self._again.popleft()
             self._start(one.key[0], one.item, one.begun)
@@ -164,20 +180,21 @@ class Dispatcher:
         while self._waiting and room > 0 and len(self._storing) < _BACKLOG:
             k = self._waiting.popleft()
             try:
-                found = self._desk.begin(k)
+                found = self._handler.begin(k)
             except Exception as error:  # as where a directory cannot be written
                 self._end(k, _failure(error))
                 continue
-            if isinstance(found, Start):
-                self._start(k, found.item)
-                room -= 1
-            elif isinstance(found, Have):
-                self._end(k, found.result)
+            match found:
+                case Start(item):
+                    self._start(k, item)
+                    room -= 1
+                case Have(result):
+                    self._end(k, result)
 
     def _start(self, k: int, item: Any, begun: int = 0) -> None:
         self._running[k] = _Running((k, self._tries[k]), item, begun)
         self._tries[k] += 1
-        self._place.start(self._running[k].key, self._job, item)
+        self._backend.start(self._running[k].key, self._job, item)
 
     def _take(self, key: Key, message: Message) -> None:
         """Act on a message."""
@@ -185,36 +202,37 @@ class Dispatcher:
         one = self._running.get(k)
         if one is None or one.key != key:  # of a try that was given up
             return
-        if isinstance(message, Began):
-            if one.where:  # the place itself has given it to another
-                self._desk.lost(k, one.where)
-            one.begun, one.where = one.begun + 1, message.where
-            one.deadline = self._deadline(_GETTING_READY)
-            self._desk.began(k, message.where)
-        elif isinstance(message, Prepared):
-            one.deadline = self._deadline()
-        elif isinstance(message, Ended):
-            self._ended(k, one, message.result)
-        elif isinstance(message, Failed):
-            self._end(k, _failure(message.error))
-        elif isinstance(message, Stopped):
-            self._end(k, None)
-        elif isinstance(message, Lost):
-            self._lost(k, one)
-        else:
-            one.playing |= isinstance(message, Advanced | Measured)
-            self._desk.event(k, message)
+        match message:
+            case Began(where):
+                if one.where:  # the backend itself has given it to another
+                    self._handler.lost(k, one.where)
+                one.begun, one.where = one.begun + 1, where
+                one.deadline = self._deadline(_GETTING_READY)
+                self._handler.began(k, where)
+            case Prepared():
+                one.deadline = self._deadline()
+            case Ended(result):
+                self._ended(k, one, result)
+            case Failed(error):
+                self._end(k, _failure(error))
+            case Stopped():
+                self._end(k, None)
+            case Lost():
+                self._lost(k, one)
+            case event:
+                one.playing |= isinstance(event, Advanced | Measured)
+                self._handler.event(k, event)
 
     def _ended(self, k: int, one: _Running, result: Any) -> None:
         """Have a result stored, unless the job lacked something."""
         try:
-            more = self._desk.more(k, result)
+            more = self._handler.more(k, result)
         except Exception as error:  # as where a file is gone
             self._end(k, _failure(error))
             return
         if more is None:
             del self._running[k]
-            self._storing[self._writers.submit(self._desk.settle, k, result)] = k
+            self._storing[self._writers.submit(self._handler.settle, k, result)] = k
         elif self._stopping:
             self._end(k, None)
         else:
@@ -230,19 +248,19 @@ class Dispatcher:
         else:
             del self._running[k]
             self._again.append(one)
-            self._desk.lost(k, one.where)
+            self._handler.lost(k, one.where)
 
     def _expire(self) -> None:
         """End jobs that have run for too long, and after Ctrl-C those that have not begun to play."""
         now = time.monotonic()
         for k, one in [(k, one) for k, one in self._running.items() if now > self._grace and not one.playing]:
-            self._place.kill(one.key)
+            self._backend.kill(one.key)
             self._end(k, None)
         for k, one in [(k, one) for k, one in self._running.items() if now > one.deadline]:
-            if not self._place.has(one.key):  # its worker died: what counts is when the next one begins
+            if not self._backend.has(one.key):  # its worker died: what counts is when the next one begins
                 one.deadline = math.inf
                 continue
-            self._place.kill(one.key)
+            self._backend.kill(one.key)
             told = f"it ran for more than {self._timeout:g} s, the timeout"
             self._end(k, None if self._stopping else _failure(Fault(told)))
 
@@ -264,29 +282,93 @@ class Dispatcher:
     def _end(self, k: int, result: Any) -> None:
         self._running.pop(k, None)
         self._results[k] = result
-        self._desk.ended(k, result)
+        self._handler.ended(k, result)
 
 
 def dispatch(
-    place: Callable[[], Place], job: Any, count: int, desk: Desk, *, timeout: float | None = None
+    backend: Callable[[], Backend], job: Any, count: int, handler: JobHandler, *, timeout: float | None = None
 ) -> Batch[Any]:
-    """Run `count` jobs at a place, which is opened if there are any.
+    """Run `count` jobs on a backend, which is opened if there are any.
 
     Parameters
     ----------
-    place : callable
-        Opens the place.
+    backend : callable
+        Opens the backend.
     job : callable
         A function of (item, watcher).
     count : int
-    desk : Desk
+    handler : JobHandler
         Says what each job is, and is told what becomes of it.
     timeout : float, optional
         Seconds that a job may run.
     """
-    return Dispatcher(place(), job, count, desk, timeout).run() if count else Batch([], False)
+    return Dispatcher(backend(), job, count, handler, timeout).run() if count else Batch([], False)
 
 
 def _failure(error: BaseException) -> Failure:
     _log.debug("a job failed", exc_info=error)
     return Failure(sentence(error), error)
+
+
+Item = TypeVar("Item")
+
+
+def run_all(
+    job: Callable[[Item, Watcher | None], T],
+    items: Sequence[Item],
+    *,
+    on: str | Executor = "threads",
+    workers: int | None = None,
+    watch: Callable[[int, Event], None] | None = None,
+    setup: Callable[[], None] | None = None,
+    timeout: float | None = None,
+) -> Batch[T]:
+    """Run a job for every item.
+
+    Parameters
+    ----------
+    job : callable
+        A function of (item, watcher); anywhere but on threads it must pickle.
+    items : sequence
+    on : str or Executor
+        "threads", "threads:4", "processes", "processes:4", "ray", "ray:ADDRESS", "dask", "dask:ADDRESS".
+    workers : int, optional
+        How many at once; the number of cores, or what the cluster has, if not given.
+    watch : callable, optional
+        Called with (index of the item, event) while jobs run.
+    setup : callable, optional
+        Called in each worker process before its first job; it must pickle.
+    timeout : float, optional
+        Seconds that a job may run; then it is ended by force, where that is possible, and counts as failed.
+
+    Returns
+    -------
+    Answers
+
+    Examples
+    --------
+    >>> from tacit.experiments import run_all
+    >>> run_all(lambda n, watch: 2 * n, [1, 2, 3]).results
+    [2, 4, 6]
+    """
+    backends.parse(on, workers)
+    if timeout is not None:
+        check.positive("timeout", timeout)
+    opened = partial(backends.open_backend, on, workers=workers, setup=setup)
+    return dispatch(opened, job, len(items), _Plain(items, watch), timeout=timeout)
+
+
+class _Plain(JobHandler):
+    """Hands over items, and passes on events."""
+
+    def __init__(self, items: Sequence[Any], watch: Callable[[int, Event], None] | None) -> None:
+        self._items, self._watch = items, watch
+
+    def begin(self, k: int) -> Start:
+        """Hand over an item."""
+        return Start(self._items[k])
+
+    def event(self, k: int, event: Event) -> None:
+        """Pass on an event."""
+        if self._watch is not None:
+            self._watch(k, event)

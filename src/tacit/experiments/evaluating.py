@@ -18,8 +18,8 @@ from tacit.engine import Event, Noted, Watcher
 from tacit.evaluation import deviation_table, evaluate
 from tacit.evaluation.cost import check_cost, seconds_to_evaluate
 from tacit.evaluation.seats import in_words
-from tacit.experiments import places, store
-from tacit.experiments.dispatch import Batch, Desk, Failure, Start, dispatch
+from tacit.experiments import backends, store
+from tacit.experiments.dispatch import Batch, Failure, JobHandler, Start, dispatch
 from tacit.experiments.plan import game_of
 
 #: Bytes of policies above which worker processes are worth their start.
@@ -68,13 +68,13 @@ def evaluate_all(
     """
     size = sum((run / store.POLICY).stat().st_size for run in runs if (run / store.POLICY).is_file())
     on = "processes" if size > _LARGE and len(runs) > 1 and workers != 1 else "threads:1"
-    places.checked(on, None if on == "threads:1" else workers)
-    opened = partial(places.place, on, workers=None if on == "threads:1" else workers, setup=None)
+    backends.parse(on, None if on == "threads:1" else workers)
+    opened = partial(backends.open_backend, on, workers=None if on == "threads:1" else workers, setup=None)
     requests = [Request(run, tuple(named), show, candidate, seconds) for run in runs]
-    return dispatch(opened, evaluate_run, len(runs), _Desk(requests, done, note))
+    return dispatch(opened, evaluate_run, len(runs), _Rows(requests, done, note))
 
 
-class _Desk(Desk):
+class _Rows(JobHandler):
     """Hands over runs, and passes on rows."""
 
     def __init__(

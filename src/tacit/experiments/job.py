@@ -16,7 +16,7 @@ from tacit.engine.checkpoint import Checkpoint
 from tacit.engine.events import to_all
 from tacit.environments.pettingzoo import NamedEnvironment
 from tacit.experiments import store
-from tacit.experiments.keeping import RunDirectory
+from tacit.experiments.directory import RunDirectory
 from tacit.experiments.outcome import Outcome, outcome
 from tacit.experiments.plan import RunSpec, same_game
 from tacit.games.exact import ExactGame, is_exact
@@ -114,10 +114,11 @@ def learn_order(order: Order, watch: Watcher | None) -> Delivery:
     times = {"began": 0.0, "ended": 0.0, "before": 0.0}
 
     def timed(event: Event) -> None:
-        if isinstance(event, Started):
-            times.update(began=time.time(), before=event.done)
-        elif isinstance(event, Finished):
-            times.update(ended=time.time())
+        match event:
+            case Started(done=done):
+                times.update(began=time.time(), before=done)
+            case Finished():
+                times.update(ended=time.time())
         if watch is not None:
             watch(event)
 

@@ -110,19 +110,20 @@ class ProgressWatch:
         """Take in an event of the run with this index among `specs`."""
         key = self.specs[index].hash
         one = self._running.get(key)
-        if isinstance(event, Started):
-            self._horizon[key] = event.horizon
-            if one is not None:
-                one.since, one.before = self._clock(), event.done
-                self._count(key, event.done)
-        elif isinstance(event, Measured):
-            self._reward[key] = float(event.row["reward"])
-        elif isinstance(event, Advanced):
-            self._count(key, event.done)
-        elif isinstance(event, Finished) and event.ended != "interrupted":
-            self._complete(key)
-        elif isinstance(event, Noted | Scouted | Compiling) and self._note is not None:
-            self._note(event.text)
+        match event:
+            case Started():
+                self._horizon[key] = event.horizon
+                if one is not None:
+                    one.since, one.before = self._clock(), event.done
+                    self._count(key, event.done)
+            case Measured(row):
+                self._reward[key] = float(row["reward"])
+            case Advanced(done):
+                self._count(key, done)
+            case Finished(ended=ended) if ended != "interrupted":
+                self._complete(key)
+            case Noted(text) | Scouted(text) | Compiling(text) if self._note is not None:
+                self._note(text)
         self._show()
 
     def ended(self, index: int, good: bool | None) -> None:

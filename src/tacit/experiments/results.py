@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -202,7 +203,7 @@ class Results:
         Columns are game, learner, label, parameters and game_parameters (JSON), seed, episode, agent, reward, value,
         gap, kind and source. pandas is not installed with tacit: pip install 'tacit-marl[pandas]'.
         """
-        from tacit.experiments.tidy import frame
+        from tacit.experiments.tables import frame
 
         return frame(self.outcomes)
 
@@ -221,7 +222,7 @@ class Results:
             Means with 95 % bootstrap intervals; p-values are of Mann–Whitney tests, corrected by Holm for the number of
             pairs of a game.
         """
-        from tacit.experiments.ranking import ranking
+        from tacit.experiments.tables import ranking
 
         return ranking(self.groups, by=by)
 
@@ -260,9 +261,8 @@ class Results:
         -------
         array of axes [games, panels]
         """
-        from tacit.experiments.plotting import plot_groups
-
-        return plot_groups(self.groups, ax=ax, size=size, **options)
+        figures = importlib.import_module("tacit.figures.results")  # of a layer above
+        return figures.plot_groups(self.groups, ax=ax, size=size, **options)
 
 
 def _place(one: Outcome) -> tuple[float, int]:

@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
 from tacit.core import archive, check
-from tacit.core.errors import TacitError
-from tacit.experiments import files, job, places, scripts, store, unseen
-from tacit.experiments.carried import Carried
-from tacit.experiments.dispatch import Failure, Fault, dispatch
-from tacit.experiments.keeping import stored
-from tacit.experiments.ledger import Ledger
+from tacit.core.errors import TacitError, brief
+from tacit.engine import Event, Noted
+from tacit.experiments import backends, job, scripts, store
+from tacit.experiments.directory import RunDirectory, held, make_directory, stored
+from tacit.experiments.dispatch import Failure, Fault, Have, JobHandler, Start, dispatch
+from tacit.experiments.job import Delivery, Order, Wanted
 from tacit.experiments.outcome import Outcome
 from tacit.experiments.plan import NO_TABLES, RunSpec, plan
 from tacit.experiments.progress import Progress, ProgressWatch, kind
 from tacit.experiments.results import FailedRun, Results
-from tacit.experiments.shards import Shard
+from tacit.experiments.shipping import WorkerSetup, refuse_unavailable
 from tacit.experiments.spec import Experiment
 
 #: Seconds before a run that another process holds is looked at again.
@@ -86,23 +88,25 @@ def run_experiment(
     runs = plan(experiment, keep=out is not None)
     runs = runs if share is None else share.of(runs)
     where = on or ("processes" if any(spec.tables.startswith(NO_TABLES) for spec in runs) else "threads")
-    unseen.refuse(runs, places.checked(where, workers))
+    refuse_unavailable(runs, backends.parse(where, workers))
     root = None if out is None else archive.path(out).absolute()
-    found: dict[str, Outcome | Failure] = {}
+    found: dict[str, Outcome] = {}
+    failed: dict[str, Failure] = {}
     if root is not None:
-        files.directory(root)
+        make_directory(root)
         found |= _stored(root, runs, note)
     watch = ProgressWatch(runs, found, progress, note)
-    opened = partial(places.place, where, workers=workers, setup=Carried.packed(experiment.scripts))
+    opened = partial(backends.open_backend, where, workers=workers, setup=WorkerSetup.pack(experiment.scripts))
     interrupted, todo = False, _probes_first([spec for spec in runs if spec.hash not in found])
     while todo and not interrupted:
         watch.specs = todo
-        batch = dispatch(opened, job.work, len(todo), Ledger(todo, root, watch, every=every), timeout=timeout)
-        ended = zip(todo, batch.results, strict=True)
-        found |= {spec.hash: one for spec, one in ended if isinstance(one, Outcome | Failure)}
-        todo = [spec for spec in todo if spec.hash not in found]
+        handler = ExperimentHandler(todo, root, watch, every=every)
+        batch = dispatch(opened, job.work, len(todo), handler, timeout=timeout)
+        found |= {todo[k].hash: one for k, one in batch.done.items()}
+        failed |= {todo[k].hash: one for k, one in batch.failed.items()}
+        todo = [spec for spec in todo if spec.hash not in found | failed]
         interrupted = batch.interrupted or not _released(root, todo, note)
-    return _results(runs, found, interrupted)
+    return _results(runs, found, failed, interrupted)
 
 
 def _probes_first(runs: Sequence[RunSpec]) -> list[RunSpec]:
@@ -119,7 +123,7 @@ def _released(root: Path | None, specs: Sequence[RunSpec], note: Callable[[str],
         what = "a run" if len(places) == 1 else f"{len(places)} runs"
         note(f"another process computes {what} of these, and is waited for: {places[0]}")
     try:
-        while places and all(not store.finished(place) and files.held(place) for place in places):
+        while places and all(not store.finished(place) and held(place) for place in places):
             time.sleep(_PATIENCE)
     except KeyboardInterrupt:
         return False
@@ -145,13 +149,124 @@ def _stored(root: Path, runs: Sequence[RunSpec], note: Callable[[str], None] | N
     return found
 
 
-def _results(runs: Sequence[RunSpec], found: dict[str, Outcome | Failure], interrupted: bool) -> Results:
-    ended = [(spec, found[spec.hash]) for spec in runs if spec.hash in found]
-    outcomes = [one for _, one in ended if isinstance(one, Outcome)]
-    failures = [FailedRun(spec, one.sentence) for spec, one in ended if isinstance(one, Failure)]
-    faults = [one for _, one in ended if isinstance(one, Failure) and isinstance(one.error, Fault)]
+def _results(
+    runs: Sequence[RunSpec], found: dict[str, Outcome], failed: dict[str, Failure], interrupted: bool
+) -> Results:
+    outcomes = [found[spec.hash] for spec in runs if spec.hash in found]
+    failures = [FailedRun(spec, failed[spec.hash].sentence) for spec in runs if spec.hash in failed]
+    faults = any(isinstance(one.error, Fault) for one in failed.values())
     if failures and not outcomes and not interrupted and not faults:
         raise TacitError(failures[0].sentence)  # whatever is wrong is wrong with the input
     if interrupted and not outcomes:
         raise KeyboardInterrupt
     return Results(outcomes, failures, interrupted)
+
+
+class ExperimentHandler(JobHandler):
+    """Runs of an experiment, and where they are kept if anywhere."""
+
+    def __init__(self, specs: Sequence[RunSpec], root: Path | None, watch: ProgressWatch, *, every: float) -> None:
+        self._orders = [Order(spec, None if root is None else root / spec.directory, every) for spec in specs]
+        self._watch = watch
+        self._kept: dict[int, RunDirectory] = {}
+        self._noted: set[int] = set()
+        self._games: dict[str, bytes] = {}
+
+    def begin(self, k: int) -> Start | Have | None:
+        """Hold the run's directory, unless another process does; a run that is finished is read."""
+        order = self._orders[k]
+        if order.directory is not None:
+            kept = RunDirectory(order.directory, order.spec)
+            try:
+                if not kept.hold():
+                    return None  # another process has it
+                found = kept.begin()
+            except BaseException:
+                kept.release()
+                raise
+            if found is not None:
+                kept.release()
+                return Have(replace(found, spec=order.spec))
+            self._kept[k] = kept
+        return Start(order)
+
+    def began(self, k: int, where: str) -> None:
+        """Tell where it runs."""
+        self._watch.began(k, where)
+
+    def event(self, k: int, event: Event) -> None:
+        """Write it and pass it on."""
+        if k in self._kept:
+            self._kept[k].event(event)
+        if isinstance(event, Noted):
+            self._noted.add(k)
+        self._watch(k, event)
+
+    def lost(self, k: int, where: str) -> None:
+        """Tell that it is tried again."""
+        spec = self._orders[k].spec
+        which = f"{spec.game.name} with {spec.label}, seed {spec.seed}"
+        self._watch.note(f"the worker {where} died; another takes over its run ({which})")
+
+    def more(self, k: int, result: Any) -> Order | None:
+        """Send the tables of the game where they are wanted."""
+        if not isinstance(result, Wanted):
+            return None
+        spec = self._orders[k].spec
+        if spec.tables not in self._games:
+            self._games = {spec.tables: job.packed_game(spec)}  # one at a time: they may be large
+        return replace(self._orders[k], tables=self._games[spec.tables])
+
+    def settle(self, k: int, result: Delivery) -> Outcome:
+        """Store the run."""
+        kept = self._kept.get(k)
+        return result.outcome if kept is None else kept.store(result.outcome, result.others)
+
+    def ended(self, k: int, result: Any) -> None:
+        """Let go of the directory, and tell how it ended."""
+        kept = self._kept.pop(k, None)
+        if kept is not None:
+            kept.release()
+        if isinstance(result, Outcome):
+            if k not in self._noted:  # nothing came on the way
+                for text in result.notes:
+                    self._watch.note(text)
+            if result.interrupted:
+                return
+        if result is not None:
+            self._watch.ended(k, not isinstance(result, Failure))
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Shard:
+    """The `index`-th of `count` shares, counted from 1.
+
+    >>> Shard.parse("2/3").of(["a", "b", "c", "d", "e"])
+    ['b', 'e']
+    """
+
+    index: int
+    count: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.index <= self.count:
+            raise TacitError(
+                f"shard is {self.index}/{self.count}; it must be from 1/{self.count} to {self.count}/{self.count}"
+            )
+
+    @classmethod
+    def parse(cls, text: object) -> Shard:
+        """Read "i/n"."""
+        found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text) if isinstance(text, str) else None
+        if found is None:
+            raise TacitError(f"shard is {brief(text)}; it must be i/n, e.g. 1/8 for the first of eight")
+        if found[2] == "0" * len(found[2]):
+            raise TacitError(f"shard is {brief(text)}; there must be at least one share, as in 1/1")
+        return cls(int(found[1]), int(found[2]))
+
+    def of(self, runs: Sequence[T]) -> list[T]:
+        """Return every `count`-th run: seeds come one after the other, so shares have some of every game."""
+        return list(runs[self.index - 1 :: self.count])

@@ -12,8 +12,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from tacit.core import reading
 from tacit.core.errors import TacitError, one_line
-from tacit.experiments import files
 
 
 def run(paths: Sequence[str]) -> None:
@@ -56,4 +56,5 @@ def digest(paths: Sequence[str]) -> str:
     """Return a digest of the scripts' contents, "" for none: a changed script makes other runs."""
     if not paths:
         return ""
-    return files.digest(b"\0".join(hashlib.sha256(files.read(Path(path))).digest() for path in paths))
+    each = (hashlib.sha256(reading.content(Path(path))).digest() for path in paths)
+    return hashlib.sha256(b"\0".join(each)).hexdigest()

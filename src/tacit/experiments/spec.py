@@ -24,8 +24,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tacit.core import check, limits
+from tacit.core import archive, atomic, check, limits
 from tacit.core.errors import TacitError, brief
+from tacit.experiments import toml
+from tacit.games import is_file
 from tacit.learners import DEFAULT
 from tacit.options import OLD_NAMES, HasOptions, Options
 
@@ -34,7 +36,23 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class GameSpec:
+class NamedSpec:
+    """Something of a registry: its name, its parameters, and what tables and figures call it."""
+
+    name: str
+    params: Mapping[str, Any] = field(default_factory=dict)
+    label: str | None = None
+
+    def __post_init__(self) -> None:
+        _text("name", self.name)
+        if not isinstance(self.params, Mapping) or not all(isinstance(key, str) for key in self.params):
+            raise TacitError(f"params is {brief(self.params)}; it must be a table of parameters")
+        if self.label is not None:
+            _text("label", self.label)
+
+
+@dataclass(frozen=True)
+class GameSpec(NamedSpec):
     """A game by its name, a game file, or a game of another library (`openspiel:…`), and its parameters.
 
     Parameters
@@ -51,19 +69,9 @@ class GameSpec:
     5
     """
 
-    name: str
-    params: Mapping[str, Any] = field(default_factory=dict)
-    label: str | None = None
-
-    def __post_init__(self) -> None:
-        _text("name", self.name)
-        _params(self.params)
-        if self.label is not None:
-            _text("label", self.label)
-
 
 @dataclass(frozen=True)
-class LearnerSpec:
+class LearnerSpec(NamedSpec):
     """A learner by its name, its parameters, and what figures call it.
 
     Parameters
@@ -78,16 +86,6 @@ class LearnerSpec:
     >>> tacit.LearnerSpec("stage-v-cce", {"bonus": 0.1}, label="the paper's").label
     "the paper's"
     """
-
-    name: str
-    params: Mapping[str, Any] = field(default_factory=dict)
-    label: str | None = None
-
-    def __post_init__(self) -> None:
-        _text("name", self.name)
-        _params(self.params)
-        if self.label is not None:
-            _text("label", self.label)
 
 
 @dataclass(frozen=True, init=False)
@@ -165,15 +163,16 @@ class Experiment(HasOptions):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Experiment:
         """Read an experiment from a TOML file; game files and scripts in it are looked for beside it."""
-        from tacit.experiments.loading import load  # it builds on this file
-
-        return load(path)
+        place = archive.path(path)
+        found = toml.load(place, cls)
+        games = tuple(
+            replace(one, name=str(place.parent / one.name)) if is_file(one.name) else one for one in found.games
+        )
+        return replace(found, games=games, scripts=tuple(str(place.parent / script) for script in found.scripts))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the experiment as a TOML file."""
-        from tacit.experiments.loading import save
-
-        save(self, path)
+        atomic.write(archive.path(path), toml.dumps(self).encode())
 
     def run(self, **options: Any) -> Results:
         """Run it; `options` are those of `tacit.experiments.run_experiment`."""
@@ -210,8 +209,3 @@ def _wanted(one: object, kind: type[Any]) -> str:
 def _text(name: str, value: object) -> None:
     if not isinstance(value, str) or not value:
         raise TacitError(f"{name} is {brief(value)}; it must be a word")
-
-
-def _params(value: object) -> None:
-    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-        raise TacitError(f"params is {brief(value)}; it must be a table of parameters")

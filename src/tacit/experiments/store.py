@@ -35,10 +35,9 @@ from tacit.engine import Run
 from tacit.engine.advice import Advice
 from tacit.environments.game import EnvironmentGame
 from tacit.environments.observations import OVER
-from tacit.experiments import curve_file, files, toml
+from tacit.experiments import toml, verify
 from tacit.experiments.outcome import GapOutcome, Outcome
 from tacit.experiments.plan import RunSpec
-from tacit.experiments.summary import checked
 
 SPEC, CURVE, POLICY, SUMMARY, CHECKPOINT = "spec.toml", "curve.jsonl", "policy.npz", "summary.json", "checkpoint.npz"
 STATES, MACHINE = "states.json", "machine.json"
@@ -74,7 +73,7 @@ def begin(place: Path, spec: RunSpec, *, sync: bool = True) -> None:
     made = Versions(platform.python_version(), np.__version__, numba.__version__)
     content = toml.dumps(StoredSpec(spec.hash, spec, made))
     try:
-        files.write(place / SPEC, content.encode(), sync=sync)
+        atomic.write(place / SPEC, content.encode(), sync=sync)
     except UnicodeEncodeError:
         raise TacitError(f"cannot write {place / SPEC}: a name in it is not valid text") from None
 
@@ -93,16 +92,16 @@ def others(run: Run, spec: RunSpec) -> dict[str, bytes]:
 
 def finish(place: Path, outcome: Outcome, others: Mapping[str, bytes]) -> None:
     """Store a finished run, whose curve is there already; the summary makes it one."""
-    digests = {CURVE: files.digest(files.read(place / CURVE))}
+    digests = {CURVE: digest(reading.content(place / CURVE))}
     for name, content in others.items():
-        files.write(place / name, content)
-        digests[name] = files.digest(content)
+        atomic.write(place / name, content)
+        digests[name] = digest(content)
     machine = {"seconds": outcome.seconds, "where": outcome.where}
-    files.write(place / MACHINE, json.dumps({**machine, "digest": _digest(machine)}).encode(), sync=False)
+    atomic.write(place / MACHINE, json.dumps({**machine, "digest": _digest(machine)}).encode(), sync=False)
     kept = {key: value for key, value in asdict(outcome).items() if key not in _ELSEWHERE}
     summary = {"hash": outcome.spec.hash, **kept, "notes": list(outcome.notes), "files": digests}
     summary["digest"] = _digest(summary)
-    files.write(place / SUMMARY, json.dumps(summary, indent=2).encode())
+    atomic.write(place / SUMMARY, json.dumps(summary, indent=2).encode())
 
 
 def load_states(place: Path) -> list[list[Any]]:
@@ -196,7 +195,7 @@ _AGAIN = "; remove the directory to have it run again"
 def _document(path: Path) -> Any:
     """Read a JSON document that holds its own digest."""
     try:
-        given = json.loads(files.read(path, limit=_LIMIT, spread=_SPREAD))
+        given = json.loads(reading.content(path, limit=_LIMIT, spread=_SPREAD))
         whole = isinstance(given, dict) and given.get("digest") == _digest(given)
     except TacitError:
         raise
@@ -222,7 +221,7 @@ def _machine(place: Path) -> dict[str, Any]:
 def _summary(place: Path) -> dict[str, Any]:
     given = _document(place / SUMMARY)
     try:
-        return checked(given, (CURVE, POLICY, STATES))
+        return verify.check_summary(given, (CURVE, POLICY, STATES))
     except (TacitError, RecursionError) as error:
         raise TacitError(f"{place / SUMMARY} is altered: {one_line(error)}{_AGAIN}") from None
 
@@ -241,8 +240,8 @@ def load_spec(place: Path) -> StoredSpec:
 
 def _whole(place: Path, name: str, summary: dict[str, Any]) -> bytes:
     """Return the content of a file that is as the summary says."""
-    content = files.read(place / name)
-    if files.digest(content) != summary["files"].get(name):
+    content = reading.content(place / name)
+    if digest(content) != summary["files"].get(name):
         raise TacitError(f"{place / name} is cut short or altered{_AGAIN}")
     return content
 
@@ -263,11 +262,16 @@ def _sampled(place: Path, most: int, summary: dict[str, Any]) -> bytes:
 
 def _curve(place: Path, content: bytes) -> npt.NDArray[Any]:
     try:
-        return curve_file.loads(content)
+        return verify.read_curve(content)
     except TacitError as error:
         raise TacitError(f"{place / CURVE} is altered: {error}{_AGAIN}") from None
 
 
+def digest(content: bytes) -> str:
+    """Return the SHA-256 of a content."""
+    return hashlib.sha256(content).hexdigest()
+
+
 def _digest(summary: dict[str, Any]) -> str:
     content = {key: value for key, value in summary.items() if key != "digest"}
-    return files.digest(json.dumps(content, sort_keys=True).encode())
+    return digest(json.dumps(content, sort_keys=True).encode())

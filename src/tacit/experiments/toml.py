@@ -12,7 +12,7 @@ import dataclasses
 import re
 import tomllib
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -169,8 +169,11 @@ def table(spec: Any) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if dataclasses.is_dataclass(value):
         return table(value)
-    if isinstance(value, Mapping):
-        return {key: _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    return _NONE if value is None else value
+    match value:
+        case {**named}:
+            return {key: _plain(part) for key, part in named.items()}
+        case [*parts]:
+            return [_plain(part) for part in parts]
+        case None:
+            return _NONE
+    return value

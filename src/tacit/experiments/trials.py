@@ -1,7 +1,7 @@
-"""Runs whose only purpose is to be compared: each learner and seed for the same budget, judged by its best policy.
+"""Runs on a game in hand: the same learner over many seeds, and trials, whose only purpose is to be compared.
 
-The judge is a proof: the exact gap of a Markov policy, or the certificate of a certified one. So a game that is too
-large to certify is refused.
+A trial is a learner and a seed for a budget, judged by its best policy. The judge is a proof: the exact gap of a Markov
+policy, or the certificate of a recorded one. So a game that is too large to certify is refused.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tacit.engine import Advanced, Event, Finished, Run, Watcher
 from tacit.engine.curve import table
 from tacit.engine.outputs.markov import CERTIFY_JOINT_ACTIONS
 from tacit.environments.adapters import is_environment
-from tacit.experiments.executors import Failure, run_all
+from tacit.experiments.dispatch import Batch, run_all
 from tacit.experiments.progress import Progress
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.tabular import TabularGame
@@ -144,12 +144,10 @@ def run_trials(
     workers: int | None,
     progress: Callable[[Progress], None] | None = None,
     ended: Callable[[Entry], None] | None = None,
-) -> tuple[list[Entry | Failure | None], bool]:
-    """Run trials; return what became of each (None where Ctrl-C came first), and whether Ctrl-C came."""
+) -> Batch[Entry]:
+    """Run trials, and call `ended` with each that has ended."""
     watch = TrialWatch(len(trials), each, progress)
-    job = partial(_judged, game, each, even, ended)
-    batch = run_all(job, trials, workers=workers, watch=watch)
-    return batch.results, batch.interrupted
+    return run_all(partial(_judge, game, each, even, ended), trials, workers=workers, watch=watch)
 
 
 class TrialWatch:
@@ -163,15 +161,16 @@ class TrialWatch:
 
     def __call__(self, index: int, event: Event) -> None:
         """Take in an event of a trial."""
-        if isinstance(event, Advanced):
-            self._done[index] = event.done
-        elif isinstance(event, Finished):
-            self._over.add(index)
+        match event:
+            case Advanced(done):
+                self._done[index] = done
+            case Finished():
+                self._over.add(index)
         if self._progress is not None:
             self._progress(Progress(len(self._over), self._runs, sum(self._done.values()), self._total))
 
 
-def _judged(
+def _judge(
     game: TabularGame,
     each: Budget,
     even: float,
@@ -227,3 +226,56 @@ def arrival(episodes: npt.NDArray[Any], gaps: npt.NDArray[Any], small: float) ->
     above = np.flatnonzero(~(gaps <= small))
     there = int(above[-1]) + 1 if len(above) else 0
     return int(episodes[there]) if there < len(episodes) else None
+
+
+def learn_seeds(
+    game: Any,
+    learner: Any,
+    *,
+    episodes: int,
+    seeds: Sequence[int],
+    workers: int | None = None,
+    certify: bool | None = None,
+    keep: bool = True,
+    points: int = 100,
+    **params: Any,
+) -> list[Run]:
+    """Learn with each seed, as `tacit.learn` does; Ctrl-C keeps what was done of the runs that had begun.
+
+    Parameters
+    ----------
+    game, learner
+        As for `tacit.learn`.
+    episodes : int
+    seeds : sequence of int
+    workers : int, optional
+        Runs at once; the number of cores if not given.
+    certify, keep, points
+        As for `tacit.learn`.
+    **params
+        Parameters of the learner.
+
+    Returns
+    -------
+    list of Run
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from tacit.experiments import learn_seeds
+    >>> [run.seed for run in learn_seeds(tacit.make("chicken"), "npg", episodes=10, seeds=[3, 5])]
+    [3, 5]
+    """
+    if not len(seeds):
+        raise TacitError("seeds is empty; there must be at least one")
+    items = [Options(episodes, seed, points, keep, certify) for seed in seeds]
+    batch = run_all(partial(_learn, game, learner, params), items, workers=workers)
+    for failure in batch.failed.values():
+        raise failure.error
+    if not batch.done:
+        raise KeyboardInterrupt
+    return list(batch.done.values())
+
+
+def _learn(game: Any, learner: Any, params: dict[str, Any], options: Options, watch: Watcher | None) -> Run:
+    return run_learner(game, learner, params, options, watch=watch)

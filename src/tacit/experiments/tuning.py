@@ -23,7 +23,7 @@ from tacit.core.errors import TacitError
 from tacit.core.statistics import Summary, summarize
 from tacit.evaluation import uniform_gap
 from tacit.experiments.comparison import aligned
-from tacit.experiments.executors import Failure
+from tacit.experiments.dispatch import Batch, Failure
 from tacit.experiments.progress import Progress
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
 from tacit.experiments.trials import Budget, Entry, Trial, budget, certifiable, run_trials, seed_list
@@ -225,9 +225,9 @@ def tune(
         share = float(THIRD) ** (round_ + 1 - _ROUNDS)
         numbers = seed_list(SEEDS_ON_THE_WAY, fresh[-1] + 1 + SEEDS_ON_THE_WAY * round_)
         trials = [Trial(str(k), learner, spread[k], number) for k in left for number in numbers]
-        results, interrupted = run_trials(tables, trials, each.part(share), even, workers=at_once, progress=progress)
-        error = next((one for one in results if isinstance(one, Failure)), error)
-        tried |= {k: TunedSetting(spread[k], share, gap) for k, gap in _means(left, results).items()}
+        batch = run_trials(tables, trials, each.part(share), even, workers=at_once, progress=progress)
+        error, interrupted = next(iter(batch.failed.values()), error), batch.interrupted
+        tried |= {k: TunedSetting(spread[k], share, gap) for k, gap in _means(left, batch).items()}
         if interrupted:
             break
         left = sorted(left, key=lambda k: (tried[k].gap, k))[: max(1, len(left) // THIRD)]
@@ -242,12 +242,12 @@ def tune(
     if interrupted:
         return Tuned(*made, None, None, None, ranked, each, fresh, interrupted=True)
     trials = [Trial(which, learner, params, k) for k in fresh for which, params in (("best", best.params), ("old", {}))]
-    results, interrupted = run_trials(tables, trials, each, even, workers=at_once, progress=progress)
-    gaps = [one.gap for one in results if isinstance(one, Entry)]
-    if interrupted:
+    batch = run_trials(tables, trials, each, even, workers=at_once, progress=progress)
+    if batch.interrupted:
         return Tuned(*made, None, None, None, ranked, each, fresh, interrupted=True)
-    if len(gaps) < len(trials):
-        raise TacitError(next(one.sentence for one in results if isinstance(one, Failure)))
+    for failure in batch.failed.values():
+        raise TacitError(failure.sentence)
+    gaps = [one.gap for one in batch.done.values()]
     new, old = np.array(gaps[::2]), np.array(gaps[1::2])
     return Tuned(*made, summarize(old - new), summarize(new), summarize(old), ranked, each, fresh)
 
@@ -273,14 +273,15 @@ def words(params: Setting) -> str:
     return " ".join(f"{key}={value}" for key, value in params.items())
 
 
-def _means(which: Sequence[int], results: Sequence[Entry | Failure | None]) -> dict[int, float]:
+def _means(which: Sequence[int], batch: Batch[Entry]) -> dict[int, float]:
     """Return the mean gaps of the settings of which all seeds have ended; infinite where one failed."""
+    gaps = dict.fromkeys(batch.failed, math.inf)
+    gaps |= {job: one.gap for job, one in batch.done.items() if one.ended != "interrupted"}
     found = {}
     for place, k in enumerate(which):
-        own = results[SEEDS_ON_THE_WAY * place : SEEDS_ON_THE_WAY * (place + 1)]
-        ended = [one for one in own if isinstance(one, Failure) or (one is not None and one.ended != "interrupted")]
-        if len(ended) == SEEDS_ON_THE_WAY:
-            found[k] = statistics.fmean(one.gap if isinstance(one, Entry) else math.inf for one in ended)
+        own = [gaps[job] for job in range(SEEDS_ON_THE_WAY * place, SEEDS_ON_THE_WAY * (place + 1)) if job in gaps]
+        if len(own) == SEEDS_ON_THE_WAY:
+            found[k] = statistics.fmean(own)
     return found
 
 

@@ -86,7 +86,7 @@ class Showable(Sealed):
         -------
         array of axes
         """
-        pictures = importlib.import_module("tacit.report.pictures")  # of a layer above
+        pictures = importlib.import_module("tacit.figures.pictures")  # of a layer above
         return pictures.plot_policy(self, game, ax=ax, size=size)
 
     def _repr_html_(self) -> str:

@@ -1,4 +1,4 @@
-"""Pages: a report in one file, a live page of results, and a seat at the table of a game.
+"""Pages: a report in one file, a live page of results, and a game that a person plays.
 
 Documents, plain data that JSON can hold, are made from files by Python; the scripts in `static/` draw them. The report
 has the documents inside, the live page fetches them, and both are drawn by the same scripts.

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core.types import FloatArray
-from tacit.view import thin
+from tacit.core.types import FloatArray, IntArray
 from tacit.view.folder import StoredRun
 
 #: Numbers in all curves of a page, points of a line at least and at most, and numbers that a mean is taken of.
@@ -48,7 +47,7 @@ def seed_curve(run: StoredRun, names: Sequence[str], most: int) -> dict[str, Any
     if curve is None:
         return None
     leading = [curve[name].astype(float) for name in ("reward", "gap") if name in names]
-    kept = thin.rows(leading or [curve["episode"].astype(float)], most)
+    kept = rows_to_show(leading or [curve["episode"].astype(float)], most)
     return {
         "rows": len(curve),
         "x": curve["episode"][kept].tolist(),
@@ -73,9 +72,9 @@ def band(runs: Sequence[StoredRun], name: str, most: int) -> dict[str, Any] | No
     if not np.isfinite(mean).any():
         return None
     if len(held) == 1:
-        kept = thin.rows([mean], most)
+        kept = rows_to_show([mean], most)
         return {"x": x[kept].tolist(), "mean": numbers(mean[kept])}
-    kept = thin.rows([low, mean, high], most)
+    kept = rows_to_show([low, mean, high], most)
     return {
         "x": x[kept].tolist(),
         "mean": numbers(mean[kept]),
@@ -113,3 +112,30 @@ def numbers(array: npt.NDArray[Any], *, digits: int | None = None) -> list[float
     if digits is None:
         return [x if np.isfinite(x) else None for x in found]
     return [float(f"{x:.{digits}g}") if np.isfinite(x) else None for x in found]
+
+
+def rows_to_show(columns: Sequence[FloatArray], most: int) -> IntArray:
+    """Return which rows of some columns to show, in order: all, or at most about `most`.
+
+    The rows are cut into pieces of equal length, and of each the rows with the smallest and the largest number of each
+    column are kept, so that no peak is lost; and always the first and the last.
+
+    >>> rows_to_show([np.array([0.0, 9.0, 0.0, 0.0, 0.0, 0.0, -9.0, 0.0])], 6).tolist()
+    [0, 1, 4, 6, 7]
+    """
+    count = len(columns[0])
+    if count <= most:
+        return np.arange(count)
+    pieces = max(1, (most - 2) // (2 * len(columns)))
+    length = -(-count // pieces)
+    kept = [np.array([0, count - 1])]
+    for column in columns:
+        padded = np.full(pieces * length, np.nan)
+        padded[:count] = column
+        cut = padded.reshape(pieces, length)
+        cut = cut[~np.isnan(cut).all(axis=1)]
+        first = np.flatnonzero(~np.isnan(padded.reshape(pieces, length)).all(axis=1)) * length
+        if len(cut):
+            kept += [first + np.nanargmin(cut, axis=1), first + np.nanargmax(cut, axis=1)]
+    found: IntArray = np.unique(np.concatenate(kept))
+    return found

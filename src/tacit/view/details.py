@@ -10,10 +10,14 @@
 
 from __future__ import annotations
 
+import base64
+import struct
+import zlib
 from collections.abc import Collection
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tacit.core import streams
 from tacit.core.errors import TacitError, sentence
@@ -21,6 +25,7 @@ from tacit.environments.play import play
 from tacit.evaluation import Evaluation, behaviour, evaluate
 from tacit.evaluation.behaviour import Behaviour
 from tacit.evaluation.cost import check_cost, seconds_to_evaluate
+from tacit.evaluation.equilibria import enumerable, equilibria
 from tacit.evaluation.gains import deviation_table
 from tacit.evaluation.lower import lower_bounds
 from tacit.experiments import store
@@ -28,11 +33,10 @@ from tacit.experiments.evaluating import APART
 from tacit.experiments.plan import NO_TABLES, game_of
 from tacit.games.exact import ExactGame
 from tacit.games.naming import action_names, state_name
+from tacit.games.tabular import TabularGame
 from tacit.policies import MarkovPolicy
-from tacit.view import pictures
 from tacit.view.documents import text
 from tacit.view.folder import StoredRun
-from tacit.view.one_shot import game_document
 
 #: What is shown at most: agents, actions, states, steps of a map, deviations, episodes, and steps of an episode.
 AGENTS, ACTIONS, STATES, STEPS, DEVIATIONS, EPISODES, LENGTH = 8, 12, 40, 40, 40, 3, 200
@@ -210,5 +214,68 @@ def picture(game: ExactGame, s: int, known: dict[int, str | None]) -> str | None
     if draw is None:
         return None
     if s not in known:
-        known[s] = pictures.data_url(draw(s))
+        known[s] = data_url(draw(s))
     return known[s]
+
+
+#: Actions of each agent, and equilibria, at most.
+SMALL, EQUILIBRIA = 8, 12
+
+
+def game_document(game: ExactGame) -> dict[str, Any] | None:
+    """Return payoffs and equilibria of a game of two agents and one state; None where there is more to a game."""
+    if not isinstance(game, TabularGame) or game.agents != 2 or game.states > 1 or max(game.actions) > SMALL:
+        return None
+    names = [[text(name) for name in action_names(game, i)] for i in (0, 1)]
+    own, other = (game.step_rewards(0)[i][0] for i in (0, 1))
+    cells = [[[float(own[a, b]), float(other[a, b])] for b in range(len(names[1]))] for a in range(len(names[0]))]
+    return {"rows": names[0], "columns": names[1], "cells": cells, "equilibria": _equilibria(game, names)}
+
+
+def _equilibria(game: TabularGame, names: list[list[str]]) -> list[str]:
+    """Return the Nash equilibria of a game played once, in words."""
+    if game.horizon > 1 or not enumerable(game):
+        return []
+    try:
+        found = equilibria(game).policies[:EQUILIBRIA]
+    except TacitError:
+        return []
+    return ["; ".join(_mixture(p.probs[i][0, 0], names[i], i) for i in (0, 1)) for p in found]
+
+
+def _mixture(probs: Any, names: list[str], i: int) -> str:
+    played = [f"{name} {p:.4g}" for name, p in zip(names, probs, strict=True) if p > 0]
+    alone = next(name for name, p in zip(names, probs, strict=True) if p > 0)
+    return f"agent {i}: {alone if len(played) == 1 else ', '.join(played)}"
+
+
+#: The largest side of a picture that is shown, in pixels.
+SIDE = 1024
+
+
+def data_url(image: npt.NDArray[Any]) -> str | None:
+    """Return an image, a uint8 array [height, width, 3], as a PNG in a `data:` address; None for anything else.
+
+    >>> data_url(np.zeros((2, 2, 3), dtype=np.uint8))[:30]
+    'data:image/png;base64,iVBORw0K'
+    """
+    if not isinstance(image, np.ndarray) or image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3:
+        return None
+    height, width = image.shape[:2]
+    if not (0 < height <= SIDE and 0 < width <= SIDE):
+        return None
+    lines = np.zeros((height, 1 + 3 * width), dtype=np.uint8)  # each line begins with its filter, 0 for none
+    lines[:, 1:] = image.reshape(height, -1)
+    content = b"\x89PNG\r\n\x1a\n" + b"".join(
+        _chunk(kind, data)
+        for kind, data in (
+            (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)),
+            (b"IDAT", zlib.compress(lines.tobytes(), 9)),
+            (b"IEND", b""),
+        )
+    )
+    return "data:image/png;base64," + base64.b64encode(content).decode()
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))

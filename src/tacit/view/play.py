@@ -1,4 +1,4 @@
-"""The page on which a person plays: a few seats at a time, each with its own game, all against one policy."""
+"""The page on which a person plays: a few players at a time, each with its own game, all against one policy."""
 
 from __future__ import annotations
 
@@ -11,22 +11,21 @@ from typing import Any
 from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.games.exact import ExactGame
-from tacit.view import table_top
 from tacit.view.documents import text
-from tacit.view.seat import Seat
+from tacit.view.player import Player, document
 from tacit.view.server import Answer, Server
 
-#: Seats at a time; the one that was used longest ago is given up for a new one.
-SEATS = 16
+#: Players at a time; the one that was used longest ago is given up for a new one.
+PLAYERS = 16
 
 
 class Plays:
-    """Holds seats by number, and answers for them.
+    """Holds players by number, and answers for them.
 
     Parameters
     ----------
     game, policy, agent, seed, blind
-        As of `Seat`; seats count the seed upwards.
+        As of `Player`; players count the seed upwards.
     about : str
         Where the policy comes from, for people.
     """
@@ -34,52 +33,52 @@ class Plays:
     def __init__(
         self, game: ExactGame, policy: Any, *, agent: int = 0, seed: int = 0, about: str = "", blind: bool = False
     ) -> None:
-        self._first = Seat(game, policy, agent=agent, seed=seed, blind=blind)  # checks everything
+        self._first = Player(game, policy, agent=agent, seed=seed, blind=blind)  # checks everything
         self._about, self._blind = about, blind
-        self._seats: OrderedDict[str, Seat] = OrderedDict()
+        self._players: OrderedDict[str, Player] = OrderedDict()
         self._made = 0
         self._lock = threading.Lock()
         self._seed = seed
 
     def sit(self, query: Mapping[str, str], sent: Any) -> Answer:
-        """Take a new seat, in the place of any agent."""
+        """Take a new player, in the place of any agent."""
         agent = self._first.agent
         if isinstance(sent, dict) and sent.get("agent") is not None:
             agent = check.integer("agent", sent["agent"], least=0, most=self._first.game.agents - 1)
         with self._lock:
             seed = self._seed + self._made
-            seat = Seat(self._first.game, self._first.policy, agent=agent, seed=seed, blind=self._blind)
+            player = Player(self._first.game, self._first.policy, agent=agent, seed=seed, blind=self._blind)
             self._made += 1
             number = secrets.token_urlsafe(12)
-            self._seats[number] = seat
-            while len(self._seats) > SEATS:
-                self._seats.popitem(last=False)
-            return self._shown(number, seat)
+            self._players[number] = player
+            while len(self._players) > PLAYERS:
+                self._players.popitem(last=False)
+            return self._shown(number, player)
 
     def act(self, query: Mapping[str, str], sent: Any) -> Answer:
-        """Play an action; `step` must be the seat's, so that a request that is sent twice counts once."""
+        """Play an action; `step` must be the player's, so that a request that is sent twice counts once."""
         with self._lock:
-            number, seat = self._seat(sent)
-            if sent.get("step") == seat.h and sent.get("episode") == seat.episode:
-                seat.act(check.integer("action", sent.get("action"), least=0))
-            return self._shown(number, seat)
+            number, player = self._player(sent)
+            if sent.get("step") == player.h and sent.get("episode") == player.episode:
+                player.act(check.integer("action", sent.get("action"), least=0))
+            return self._shown(number, player)
 
     def begin(self, query: Mapping[str, str], sent: Any) -> Answer:
         """Begin the next episode."""
         with self._lock:
-            number, seat = self._seat(sent)
-            seat.begin()
-            return self._shown(number, seat)
+            number, player = self._player(sent)
+            player.begin()
+            return self._shown(number, player)
 
-    def _seat(self, sent: Any) -> tuple[str, Seat]:
-        number = sent.get("seat") if isinstance(sent, dict) else None
-        if not isinstance(number, str) or number not in self._seats:
-            raise TacitError("this seat was given up; load the page again for a new one")
-        self._seats.move_to_end(number)
-        return number, self._seats[number]
+    def _player(self, sent: Any) -> tuple[str, Player]:
+        number = sent.get("player") if isinstance(sent, dict) else None
+        if not isinstance(number, str) or number not in self._players:
+            raise TacitError("this player was given up; load the page again for a new one")
+        self._players.move_to_end(number)
+        return number, self._players[number]
 
-    def _shown(self, number: str, seat: Seat) -> Answer:
-        return Answer.json({"seat": number, "about": text(self._about), **table_top.document(seat)})
+    def _shown(self, number: str, player: Player) -> Answer:
+        return Answer.json({"player": number, "about": text(self._about), **document(player)})
 
 
 def serve(

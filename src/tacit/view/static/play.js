@@ -40,8 +40,8 @@
       busy = false;
     }
   };
-  const act = (action) => { if (now && !now.over && action < now.actions.length) send("act", { seat: now.seat, episode: now.episode, step: now.step, action }); };
-  const again = () => send("begin", { seat: now.seat });
+  const act = (action) => { if (now && !now.over && action < now.actions.length) send("act", { player: now.player, episode: now.episode, step: now.step, action }); };
+  const again = () => send("begin", { player: now.player });
   const sit = (agent) => send("sit", { agent });
 
   document.addEventListener("keydown", (event) => {

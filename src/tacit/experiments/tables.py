@@ -1,0 +1,232 @@
+"""Results as tables: tidy, a row for each run, measurement and agent; and learners ranked, a row for each."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import math
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.core import archive, atomic, check, extras
+from tacit.core.errors import TacitError
+from tacit.core.statistics import summarize
+from tacit.core.table import Cell, Document, Table, interval
+from tacit.experiments.outcome import Outcome, gap_words
+from tacit.experiments.results import SOURCES, Group, game_names, grouped
+from tacit.games.tabular import count
+
+#: Columns of the table. `agent` is −1 where a gap is the largest of more agents than have columns of their own.
+COLUMNS = (
+    "game", "learner", "label", "parameters", "game_parameters", "seed", "episode", "agent", "reward", "value", "gap",
+    "kind", "source",
+)  # fmt: skip
+
+Column = npt.NDArray[Any]
+
+
+def tidy(outcomes: Sequence[Outcome]) -> dict[str, Column]:
+    """Return the columns of the table, as arrays of the same length.
+
+    `reward` is the agent's mean return in the window that ends with the episode, `value` and `gap` are of the policy at
+    that time, and `kind` and `source` say which gap it is and how sure.
+    """
+    labels = {id(one): group.learner for group in grouped(outcomes) for one in group.outcomes}
+    games = game_names([one.spec.game for one in outcomes])
+    pieces = [piece for one, game in zip(outcomes, games, strict=True) for piece in _pieces(one, game, labels[id(one)])]
+    if not pieces:
+        raise TacitError("there are no runs to make a table of")
+    return {name: np.concatenate([piece[name] for piece in pieces]) for name in COLUMNS}
+
+
+def _pieces(one: Outcome, game: str, label: str) -> list[dict[str, Column]]:
+    """Return a run's rows, agent after agent."""
+    curve, names = one.curve, one.curve.dtype.names or ()
+    agents = range(one.agents) if "reward_0" in names else range(0)
+    found = [
+        _piece(one, game, label, i, *(_column(curve, f"{word}_{i}") for word in ("reward", "value", "gap")))
+        for i in agents
+    ]
+    if not found:
+        nothing = np.full(len(curve), np.nan)
+        found.append(_piece(one, game, label, 0, _column(curve, "reward"), _column(curve, "value"), nothing))
+        found.append(_piece(one, game, label, -1, nothing, nothing, _column(curve, "gap")))
+    return found
+
+
+def _column(curve: Column, name: str) -> Column:
+    if name not in (curve.dtype.names or ()):
+        return np.full(len(curve), np.nan)
+    return curve[name].astype(float)
+
+
+def _piece(
+    one: Outcome, game: str, label: str, agent: int, reward: Column, value: Column, gap: Column
+) -> dict[str, Column]:
+    spec, rows = one.spec, len(one.curve)
+    words = {
+        "game": game,
+        "learner": spec.learner.name,
+        "label": label,  # what tables call it: runs of a sweep differ in it
+        "parameters": json.dumps(dict(spec.learner.params), sort_keys=True, default=str),
+        "game_parameters": json.dumps(dict(spec.game.params), sort_keys=True, default=str),
+        "kind": "" if one.gap is None else one.gap.kind,
+        "source": "" if one.gap is None else one.gap.source,
+    }
+    return {
+        **{name: np.full(rows, word, dtype=object) for name, word in words.items()},
+        "seed": np.full(rows, spec.seed, dtype=np.int64),
+        "episode": one.curve["episode"].astype(np.int64),
+        "agent": np.full(rows, agent, dtype=np.int64),
+        "reward": reward,
+        "value": value,
+        "gap": gap,
+    }
+
+
+def frame(outcomes: Sequence[Outcome]) -> Any:
+    """Return the table as a pandas DataFrame."""
+    pandas = extras.require("pandas", "pandas")
+    return pandas.DataFrame(tidy(outcomes))
+
+
+def write_csv(outcomes: Sequence[Outcome], place: str | os.PathLike[str]) -> Path:
+    """Write the table as CSV; what was not measured is empty."""
+    columns = tidy(outcomes)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in zip(*(columns[name].tolist() for name in COLUMNS), strict=True):
+        writer.writerow(["" if isinstance(cell, float) and np.isnan(cell) else cell for cell in row])
+    path = archive.path(place)
+    atomic.write(path, text.getvalue().encode(errors="backslashreplace"))
+    return path
+
+
+def write_parquet(outcomes: Sequence[Outcome], place: str | os.PathLike[str]) -> Path:
+    """Write the table as Parquet, with pyarrow, or polars where that is installed instead."""
+    columns = tidy(outcomes)
+    path = archive.path(place)
+    with atomic.written(path) as stream:
+        try:
+            polars = extras.require("polars", "parquet")
+        except TacitError:
+            arrow = extras.require("pyarrow", "parquet")
+            parquet = extras.require("pyarrow.parquet", "parquet")
+            parquet.write_table(arrow.table({name: column.tolist() for name, column in columns.items()}), stream)
+            return path
+        texts = {name: column.tolist() if column.dtype == object else column for name, column in columns.items()}
+        polars.DataFrame(texts).write_parquet(stream)
+    return path
+
+
+BY = ("gap", "reward", "value")
+
+
+def ranking(groups: Sequence[Group], *, by: str | None = None) -> Document:
+    """Rank learners on each game; see `Results.table`."""
+    if by is not None:
+        check.choice("by", by, BY)
+    parts: list[str | Table] = []
+    data = []
+    for game in dict.fromkeys(group.game for group in groups):
+        held = [group for group in groups if group.game == game]
+        order = by or ("gap" if all(_numbers(group, "gap") is not None for group in held) else "reward")
+        table, pairs, rows = _game(game, held, order)
+        parts.append(table)
+        parts += [pairs] if pairs is not None else []
+        data.append({"game": game, "by": order, **rows})
+    kinds = {_kind(group) for group in groups}
+    if len(kinds - {""}) > 1:
+        parts.append("gaps are of different kinds; a bound may be above the gap that it bounds")
+    return Document(f"{count(len(groups), 'group')} of runs", parts, {"games": data})
+
+
+def _game(game: str, groups: list[Group], by: str) -> tuple[Table, Table | None, dict[str, Any]]:
+    sign = 1 if by == "gap" else -1
+    known = [group for group in groups if _numbers(group, by) is not None]
+    ranked = sorted(known, key=lambda group: sign * float(np.mean(_numbers(group, by))))  # type: ignore[arg-type]
+    ranked += [group for group in groups if group not in known]
+    tests = _tests(ranked[: len(known)], by)
+    rows: list[list[Cell]] = []
+    found = []
+    for k, group in enumerate(ranked):
+        cells: dict[str, Any] = {"rank": k + 1, "learner": group.learner, "seeds": len(group.outcomes)}
+        for word in ("reward", "value", "gap"):
+            values = _numbers(group, word)
+            told = None if values is None else summarize(values)
+            cells[word] = None if told is None else {"mean": told.mean, "ci95": list(told.ci95), "std": told.std}
+        cells["kind"] = _kind(group)
+        cells["p"] = tests.get((0, k)) if k else None
+        found.append(cells)
+        shown = [_interval(cells[word]) for word in ("reward", "value", "gap")]
+        p = cells["p"]
+        rows.append([k + 1, group.learner, len(group.outcomes), *shown, cells["kind"], None if p is None else _p(p)])
+    columns = ["rank", "learner", "seeds", "reward", "value", "gap", "kind", "p against rank 1"]
+    table = Table(f"{game}: ranked by mean {by} (mean [95 % bootstrap interval] over seeds)", columns, rows, head=2)
+    pairs = None
+    if len(known) > 2:
+        lines: list[list[Cell]] = []
+        for i in range(len(known)):
+            row = [_p(tests[min(i, j), max(i, j)]) if i != j else "—" for j in range(len(known))]
+            lines.append([f"{i + 1}. {ranked[i].learner}", *row])
+        title = f"{game}: p of each pair that {by} has the same distribution (Mann–Whitney, two-sided, Holm)"
+        pairs = Table(title, ["", *(str(j + 1) for j in range(len(known)))], lines)
+    tested = [{"pair": [ranked[i].learner, ranked[j].learner], "p": p} for (i, j), p in tests.items()]
+    return table, pairs, {"rows": found, "pairs": tested}
+
+
+def _tests(groups: list[Group], by: str) -> dict[tuple[int, int], float]:
+    """Return the p-value of each pair, corrected by Holm for their number."""
+    from scipy.stats import mannwhitneyu  # imported where it is used, see core/statistics.py
+
+    raw: dict[tuple[int, int], float] = {}
+    for i, j in itertools.combinations(range(len(groups)), 2):
+        x, y = _numbers(groups[i], by), _numbers(groups[j], by)
+        assert x is not None
+        assert y is not None
+        same = len(set(x) | set(y)) == 1
+        raw[i, j] = 1.0 if same else float(mannwhitneyu(x, y, alternative="two-sided").pvalue)
+    largest = 0.0
+    found: dict[tuple[int, int], float] = {}
+    for k, (pair, p) in enumerate(sorted(raw.items(), key=lambda item: item[1])):
+        largest = max(largest, min(1.0, (len(raw) - k) * p))
+        found[pair] = largest
+    return found
+
+
+def _numbers(group: Group, word: str) -> list[float] | None:
+    """Return one number of each seed: agent 0's reward or value, or the largest gap; None where it is not known."""
+    if word == "reward":
+        return [one.reward[0] for one in group.outcomes]
+    if word == "value":
+        values = [one.value[0] for one in group.outcomes if one.value is not None]
+        return values if len(values) == len(group.outcomes) else None
+    gaps = [max(one.gap.upper) for one in group.outcomes if one.gap is not None]
+    known = len(gaps) == len(group.outcomes) and all(math.isfinite(gap) for gap in gaps)
+    return gaps if known else None
+
+
+def _kind(group: Group) -> str:
+    gaps = [one.gap for one in group.outcomes if one.gap is not None]
+    if not gaps:
+        return ""
+    weakest = max(gaps, key=lambda gap: SOURCES.index(gap.source))
+    return gap_words(weakest.kind, weakest.source)
+
+
+def _interval(cell: dict[str, Any] | None) -> str:
+    if cell is None:
+        return "—"
+    return interval(cell["mean"], *cell["ci95"])
+
+
+def _p(p: float) -> str:
+    return "< 0.001" if p < 0.001 else f"{p:.2g}"

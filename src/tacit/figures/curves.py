@@ -1,0 +1,219 @@
+"""Curves over episodes: a line for each series, a band over its seeds, and axes on which a gap of zero is seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.core import check
+from tacit.core.errors import TacitError, brief
+from tacit.core.statistics import summarize
+from tacit.core.types import FloatArray
+from tacit.experiments.outcome import gap_words
+from tacit.figures.style import look, name, new_axes, plain, styled
+
+if TYPE_CHECKING:
+    from tacit.engine import Run
+    from tacit.experiments import Outcome
+    from tacit.experiments.trials import Entry
+
+
+#: What a band can be, with what the legend says of it.
+BANDS = {
+    "sd": "one standard deviation either side",
+    "ci95": "95 % bootstrap interval of the mean",
+    "quartiles": "quartiles around the median",
+    "none": "none",
+}
+SCALES = ("log", "linear")
+
+#: Gaps below this share of the largest are drawn between it and zero, on an axis that is linear there.
+_LEAST = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """One line: values [seeds, x] over episodes x, what the legend calls it, and how it looks."""
+
+    label: str
+    x: npt.NDArray[Any]
+    y: FloatArray
+    look: dict[str, Any] = field(default_factory=dict)
+    positive: bool = False  # a gap: its band does not reach below what any seed has
+
+
+def aligned(curves: Sequence[npt.NDArray[Any]], column: str) -> tuple[FloatArray, FloatArray]:
+    """Return the episodes of all curves, and each one's column there; one that ended early keeps its last value."""
+    x = np.unique(np.concatenate([curve["episode"] for curve in curves]))
+    places = [np.searchsorted(curve["episode"], x, side="right") - 1 for curve in curves]
+    rows = [curve[column][np.maximum(place, 0)] for curve, place in zip(curves, places, strict=True)]
+    return x, np.stack(rows)
+
+
+def draw_series(series: Series, *, ax: Any, band: str = "sd") -> Any:
+    """Draw a series where all its seeds were measured, and return its line, which is empty where none was."""
+    check.choice("band", band, BANDS)
+    label = {"label": name(series.label)} if series.label else {}
+    measured = ~np.isnan(series.y).any(axis=0)
+    if not measured.any():
+        return ax.plot([], [], **series.look, **label)[0]
+    x, y = series.x[measured], series.y[:, measured]
+    low, middle, high = band_of(y, band)
+    if series.positive:
+        low = np.maximum(low, y.min(axis=0))
+    few = {"marker": "o", "markersize": 4} if len(x) == 1 else {}  # a line of one point would not be seen
+    (line,) = ax.plot(x, middle, **few, **series.look, **label)
+    if len(y) > 1 and band != "none":
+        ax.fill_between(x, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
+    return line
+
+
+def band_of(y: FloatArray, band: str) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the lower edge, the line and the upper edge of values [seeds, x]."""
+    if band == "quartiles":
+        low, median, high = np.quantile(y, [0.25, 0.5, 0.75], axis=0)
+        return low, median, high
+    mean = y.mean(axis=0)
+    if len(y) == 1:
+        return mean, mean, mean
+    if band == "ci95":
+        low, high = np.array([summarize(at).ci95 for at in y.T]).T
+        return low, mean, high
+    std = y.std(axis=0, ddof=1)
+    return mean - std, mean, mean + std
+
+
+def band_words(band: str) -> str:
+    """Say what the line and the band over seeds are."""
+    middle = "median" if band == "quartiles" else "mean"
+    return f"{middle} over seeds" + ("" if band == "none" else f"; band: {BANDS[band]}")
+
+
+def episode_axis(ax: Any) -> None:
+    """Let an axis of episodes have few ticks with short labels: 12.5k instead of 12500."""
+    from matplotlib.ticker import EngFormatter, MaxNLocator
+
+    ax.set_xlabel("episode")
+    if ax.get_xscale() == "linear":
+        ax.xaxis.set_major_locator(MaxNLocator(5, integer=True, steps=[1, 2, 2.5, 5, 10]))
+        ax.xaxis.set_major_formatter(EngFormatter(sep=""))
+
+
+def gap_axis(ax: Any, *, scale: str = "log", kind: str = "") -> None:
+    """Scale an axis of gaps: logarithmic, and linear just above zero, so that a gap of zero is on it.
+
+    Where nothing is above zero the axis is linear; where no gap (of this kind) was measured it says so.
+    """
+    check.choice("scale", scale, SCALES)
+    values = [np.asarray(line.get_ydata(), dtype=float) for line in ax.lines if len(line.get_ydata())]
+    drawn = np.concatenate([*values, np.zeros(0)])
+    if not len(drawn):
+        words = f"no {kind} gap was measured" if kind else "no gap was measured"
+        ax.text(0.5, 0.5, words, transform=ax.transAxes, ha="center")
+        return
+    top = float(drawn.max())
+    if scale == "linear" or top <= 0:
+        highest = 1.08 * top if top > 0 else 1.0
+        ax.set_ylim(-0.03 * highest, highest)
+        return
+    long = [np.asarray(line.get_xdata(), dtype=float) for line in ax.lines if len(line.get_xdata()) > 2]
+    xs = np.concatenate([*long, np.zeros(0)])
+    if len(xs) and xs.min() > 0 and xs.max() > 20 * xs.min():
+        ax.set_xscale("log")
+    least = max(float(drawn[drawn > 0].min()), _LEAST * top)
+    if float(drawn.min()) >= least:  # nothing is zero
+        ax.set_yscale("log")
+        ax.set_ylim(least / 1.5, 1.5 * top)
+        return
+    threshold = 10.0 ** np.floor(np.log10(least))
+    ax.set_yscale("symlog", linthresh=threshold, linscale=0.5)
+    ax.set_ylim(-0.1 * threshold, 1.5 * top)
+    ax.axhspan(-0.1 * threshold, threshold, color="0.5", alpha=0.08, linewidth=0)
+    ax.annotate("linear to 0", (0.99, 0.02), xycoords="axes fraction", ha="right", fontsize=7, color="0.4")
+
+
+def legend(ax: Any, *, title: str = "") -> None:
+    """Draw the legend of labelled lines, whose texts are shown as they are."""
+    handles, labels = ax.get_legend_handles_labels()
+    if handles:
+        drawn = ax.legend(handles, labels, fontsize=8, title=title or None, title_fontsize=8, frameon=False)
+        drawn.set_in_layout(False)  # a wide one must not push the axes of a figure apart
+        plain(*drawn.get_texts(), drawn.get_title())
+
+
+def plot_band(runs: Sequence[Outcome | Entry], column: str, *, ax: Any, band: str = "sd", **look: Any) -> Any:
+    """Draw a column over seeds and return the line; see `draw_series`. `look` goes to `ax.plot`."""
+    label = str(look.pop("label", ""))
+    x, y = aligned([run.curve for run in runs], column)
+    return draw_series(Series(label, x, y, look, positive=column.startswith("gap")), ax=ax, band=band)
+
+
+def plot_run(
+    run: Run,
+    *,
+    ax: Any,
+    columns: Sequence[str] | None,
+    agents: Sequence[int] | None,
+    scale: str,
+    title: str | None,
+    size: tuple[float, float] | None,
+) -> Any:
+    """Draw columns of a run's curve; see `Run.plot`."""
+    known = [name for name in run.curve.dtype.names or () if name not in ("episode", "ended")]
+    wanted = check.listed("columns", columns, "names of columns") if columns is not None else _usual(run)
+    for column in wanted:
+        check.choice("column", column, known)
+    axes_given = ax is not None
+    with styled():
+        if ax is None:
+            ax = new_axes(1, len(wanted), size=size)[0]
+        axes = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
+        if len(axes) != len(wanted):
+            raise TacitError(f"ax has {len(axes)} axes, and there are {len(wanted)} columns: {', '.join(wanted)}")
+        for own, column in zip(axes, wanted, strict=True):
+            _draw(run, column, own, agents, scale, title)
+    return axes[0] if len(axes) == 1 and (axes_given or columns is not None) else axes
+
+
+def _usual(run: Run) -> list[str]:
+    measured = [name for name in ("reward", "gap") if name in (run.curve.dtype.names or ())]
+    return [name for name in measured if not np.isnan(run.curve[name]).all()] or ["reward"]
+
+
+def _draw(run: Run, column: str, ax: Any, agents: Sequence[int] | None, scale: str, title: str | None) -> None:
+    whole = [(column, "" if agents is not None else column)]
+    lines = whole
+    if agents is not None:
+        lines = []
+        for i in check.listed("agents", agents, "numbers of agents"):
+            if f"{column}_{i}" not in (run.curve.dtype.names or ()):
+                raise TacitError(f"agents has {brief(i)}; the curve has no column {column}_{i}")
+            lines.append((f"{column}_{i}", f"agent {i}"))
+    gap = column.startswith("gap") or column.endswith("gap")
+    kind = _kind(run, column) if gap else ""
+    for k, (own, label) in enumerate(lines):
+        told = ", ".join(word for word in (label if agents is not None else run.learner, kind) if word)
+        y = run.curve[own].astype(float)[None]
+        draw_series(Series(told, run.curve["episode"], y, look(k), positive=gap), ax=ax, band="none")
+    ax.set_ylabel(f"{column.replace('_', ' ')}{f': {kind}' if kind else ''}")
+    ax.set_title(title if title is not None else f"{run.game.name or 'a game'}: {column.replace('_', ' ')}")
+    if gap:
+        gap_axis(ax, scale=scale)
+    episode_axis(ax)
+    legend(ax)
+    plain(ax.title)
+
+
+def _kind(run: Run, column: str) -> str:
+    """Return what kind of gap a column is."""
+    candidate = column.removeprefix("gap_").removeprefix("average_")
+    if column.startswith("gap_") and candidate in run.candidates:
+        gaps = run.candidates[candidate].gaps
+        return gap_words(gaps.kind, gaps.source)
+    if "l2" in column:
+        return "L²"
+    return gap_words(run.gaps.kind, run.gaps.source) if run.gaps.source != "none" else ""

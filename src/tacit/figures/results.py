@@ -1,0 +1,281 @@
+"""Curves of stored or finished runs: a row for each game, rewards, an axis for each kind of gap; and comparisons."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from matplotlib.figure import Figure
+
+from tacit.core import check
+from tacit.core.errors import TacitError, brief
+from tacit.experiments.comparison import Comparison
+from tacit.experiments.outcome import sureness
+from tacit.experiments.results import SOURCES, Group
+from tacit.experiments.trials import SHARE
+from tacit.figures.curves import (
+    BANDS,
+    Series,
+    aligned,
+    band_words,
+    draw_series,
+    episode_axis,
+    gap_axis,
+    legend,
+    plot_band,
+)
+from tacit.figures.style import look, name, new_axes, plain, styled
+from tacit.games.tabular import count
+
+COLUMNS = ("reward", "value", "gap", "l2_gap")
+CANDIDATES = ("best", "average", "latest", "last")
+_WORDS = {"reward": "reward in an episode", "value": "value of the policy", "l2_gap": "L² gap"}
+_DASHED = {"bound": "--", "estimate": ":"}
+
+#: Characters in the width of an axis title, and in an inch of a legend.
+_TITLE, _INCH = 42, 13
+
+#: What the legend says of a learner and its number of seeds, and the line of it.
+Entries = dict[tuple[str, str], tuple[str, Any]]
+
+
+def panels(groups: Sequence[Group], columns: Sequence[str], candidate: str) -> list[tuple[str, str]]:
+    """Return what axes a row has: (column, kind of gap or ""). Exact gaps and bounds of a kind share one."""
+    found: list[tuple[str, str]] = []
+    for column in columns:
+        check.choice("column", column, COLUMNS)
+        if column != "gap":
+            found.append((column, ""))
+            continue
+        kinds = dict.fromkeys(_gap_of(group, candidate)[0] for group in groups)
+        found += [(column, kind) for kind in kinds if kind] or [(column, "")]
+    return found
+
+
+def draw_groups(
+    groups: Sequence[Group],
+    axes: npt.NDArray[Any],
+    *,
+    columns: Sequence[str] = ("reward", "gap"),
+    agents: Sequence[int] | None = None,
+    scale: str = "log",
+    band: str = "sd",
+    candidate: str = "best",
+    title: str | None = None,
+) -> Entries:
+    """Draw groups on axes [games, panels]; return the legend: for each learner and number of seeds a label and a line.
+
+    The same learner has the same colour everywhere. The gap is that of the best candidate at every time, or of one of
+    them; learners without candidates have only the one gap. Bounds are dashed and estimates dotted.
+    """
+    check.choice("band", band, BANDS)
+    check.choice("candidate", candidate, CANDIDATES)
+    games = list(dict.fromkeys(group.game for group in groups))
+    learners = list(dict.fromkeys(group.learner for group in groups))
+    shown = panels(groups, columns, candidate)
+    if axes.shape != (len(games), len(shown)):
+        told = [f"{kind} gap" if kind else column for column, kind in shown]
+        raise TacitError(
+            f"axes has shape {axes.shape}; there must be a row for each of {count(len(games), 'game')} "
+            f"({name(', '.join(games))}) and a column for each of {count(len(shown), 'panel')} ({', '.join(told)})"
+        )
+    looks = {learner: look(k) for k, learner in enumerate(learners)}
+    entries: Entries = {}
+    for row, game in zip(axes, games, strict=True):
+        for ax, (column, kind) in zip(row, shown, strict=True):
+            held = [g for g in groups if g.game == game and (not kind or _gap_of(g, candidate)[0] == kind)]
+            for group in held:
+                for series in _series(group, column, candidate, agents, looks[group.learner]):
+                    draw_series(series, ax=ax, band=band)
+                    label = f"{name(group.learner)} ({_seeds(group)})"
+                    entries.setdefault((group.learner, _seeds(group)), (label, _line(looks[group.learner])))
+                if column == "gap":
+                    _mark_ends(group, ax, looks[group.learner]["color"])
+            _dress(ax, game, column, kind, candidate, scale, title)
+    return entries
+
+
+def _line(style: dict[str, str]) -> Any:
+    """Return a line for the legend, as the learner is drawn where its gap is exact."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], **style)  # type: ignore[arg-type]
+
+
+def _series(
+    group: Group, column: str, candidate: str, agents: Sequence[int] | None, style: dict[str, str]
+) -> list[Series]:
+    curves = [one.curve for one in group.outcomes]
+    known = [set(curve.dtype.names or ()) for curve in curves]
+    sure = sureness(_gap_of(group, candidate)[1]) if column == "gap" else ""
+    told = f" ({sure})" if sure else ""
+    if agents is None:
+        own = _column(group, column, candidate)
+        if not all(own in names for names in known):
+            return []
+        lines = {**style, "linestyle": _DASHED.get(sure, style["linestyle"])}
+        return [
+            Series(f"{group.learner}{told}" if told else "", *aligned(curves, own), lines, positive="gap" in column)
+        ]
+    found = []
+    for k, i in enumerate(agents):
+        if not all(f"{column}_{i}" in names for names in known):
+            raise TacitError(f"agents has {brief(i)}; {group.learner} on {group.game} has no column {column}_{i}")
+        lines = {**style, "linestyle": ("-", "--", ":", "-.")[k % 4]}
+        label = f"{group.learner}, agent {i}{told}"
+        found.append(Series(label, *aligned(curves, f"{column}_{i}"), lines, positive=column == "gap"))
+    return found
+
+
+def _column(group: Group, column: str, candidate: str) -> str:
+    if column != "gap" or candidate == "best":
+        return column
+    held = all(f"gap_{candidate}" in (one.curve.dtype.names or ()) for one in group.outcomes)
+    return f"gap_{candidate}" if held else "gap"
+
+
+def _gap_of(group: Group, candidate: str) -> tuple[str, str]:
+    """Return the kind of a group's gap and where it comes from; where seeds differ, the weakest source."""
+    gaps = [one.gap if candidate == "best" else one.candidates.get(candidate, one.gap) for one in group.outcomes]
+    known = [gap for gap in gaps if gap is not None]
+    if not known:
+        return "", ""
+    weakest = max(known, key=lambda gap: SOURCES.index(gap.source))
+    return weakest.kind, weakest.source
+
+
+def _mark_ends(group: Group, ax: Any, color: str) -> None:
+    """Mark the gap at which runs were to stop, and where each was certified to have it."""
+    target = group.outcomes[0].spec.gap
+    if target is not None and target > 0:
+        ax.axhline(target, color=color, linewidth=0.8, linestyle=":")
+    for one in group.outcomes:
+        if one.ended == "gap":
+            known = "stopped" in ax.get_legend_handles_labels()[1]
+            label = {} if known else {"label": "stopped"}
+            ax.plot(one.curve["episode"][-1], one.curve["gap"][-1], "o", color=color, markersize=4, **label)
+
+
+def _seeds(group: Group) -> str:
+    return "1 seed" if len(group.outcomes) == 1 else f"{len(group.outcomes)} seeds"
+
+
+def _dress(ax: Any, game: str, column: str, kind: str, candidate: str, scale: str, title: str | None) -> None:
+    gap = f"{kind} gap".strip()
+    if column == "gap":
+        whose = "" if candidate == "best" else f' of "{candidate}"'
+        ax.set_ylabel(f"largest {gap}{whose}")
+    else:
+        ax.set_ylabel(_WORDS[column])
+    words = title if title is not None else f"{name(game)}: {gap if column == 'gap' else _WORDS[column]}"
+    ax.set_title(textwrap.fill(words, _TITLE))
+    if "gap" in column:
+        gap_axis(ax, scale=scale, kind=kind)
+    episode_axis(ax)
+    if ax.lines and len(ax.get_legend_handles_labels()[1]) <= 10:
+        legend(ax)
+    plain(ax.title)
+
+
+def size_of(groups: Sequence[Group], panel_count: int) -> tuple[float, float]:
+    """Return the width and height of a figure that holds them."""
+    games = len(dict.fromkeys(group.game for group in groups))
+    learners = len(dict.fromkeys(group.learner for group in groups))
+    return (max(5.0, 5.0 * panel_count), 0.8 + 3.2 * games + 0.25 * learners)
+
+
+def draw_legend(figure: Any, entries: Entries, *, band: str) -> None:
+    """Draw one legend of all learners below the axes of a figure."""
+    if not entries:
+        return
+    labels = [label for label, _ in entries.values()]
+    drawn = figure.legend(
+        [line for _, line in entries.values()],
+        labels,
+        loc="outside lower center",
+        ncols=max(1, int(_INCH * figure.get_figwidth()) // (max(map(len, labels)) + 8)),
+        title=band_words(band),
+    )
+    plain(*drawn.get_texts())
+
+
+def plot_groups(
+    groups: Sequence[Group], *, ax: Any = None, size: tuple[float, float] | None = None, **options: Any
+) -> npt.NDArray[Any]:
+    """Draw groups on new axes of pyplot, or on those given, and return them as an array [games, panels]."""
+    if not groups:
+        raise TacitError("there are no runs to draw")
+    columns, candidate = options.get("columns", ("reward", "gap")), options.get("candidate", "best")
+    shown = panels(groups, columns, candidate)
+    games = len(dict.fromkeys(group.game for group in groups))
+    with styled():
+        if ax is None:
+            axes = new_axes(games, len(shown), size=size or size_of(groups, len(shown)))
+            entries = draw_groups(groups, axes, **options)
+            draw_legend(axes.flat[0].figure, entries, band=options.get("band", "sd"))
+            return axes
+        axes = np.atleast_1d(np.asarray(ax, dtype=object))
+        if axes.ndim == 1 and axes.size == games * len(shown):
+            axes = axes.reshape(games, len(shown))
+        entries = draw_groups(groups, axes, **options)
+        first = axes.flat[0]
+        if first.get_legend() is None and entries:
+            labels = [label for label, _ in entries.values()]
+            drawn = first.legend([line for _, line in entries.values()], labels, fontsize=8, frameon=False)
+            drawn.set_in_layout(False)
+            plain(*drawn.get_texts())
+    return axes
+
+
+def results_figure(
+    groups: Sequence[Group],
+    *,
+    band: str = "sd",
+    candidate: str = "best",
+    columns: Sequence[str] = ("reward", "gap"),
+    size: tuple[float, float] | None = None,
+    **options: Any,
+) -> Figure:
+    """Draw groups of runs; the same learner has the same colour everywhere, and one entry of the legend below.
+
+    Options are those of `draw_groups`: agents, scale, title.
+    """
+    shown = panels(groups, columns, candidate)
+    games = len(dict.fromkeys(group.game for group in groups))
+    with styled():
+        figure = Figure(figsize=size or size_of(groups, len(shown)))
+        axes = figure.subplots(games, len(shown), squeeze=False)
+        entries = draw_groups(groups, axes, columns=columns, band=band, candidate=candidate, **options)
+        draw_legend(figure, entries, band=band)
+    return figure
+
+
+#: Gaps below this share of that of uniform play are not shown.
+_LEAST = 1e-5
+
+
+def comparison_figure(found: Comparison) -> Figure:
+    """Draw a comparison: mean over seeds, and a band of one standard deviation; a run that ended keeps its gap."""
+    with styled():
+        figure = Figure(figsize=(9, 5))
+        ax = figure.subplots()
+        for k, row in enumerate(found.rows):
+            label = f"{row.rank}. {name(row.learner)} ({row.kind}): {row.gap:.3g}"
+            plot_band(row.entries, "gap", ax=ax, label=label, **look(k))
+        drawn = np.concatenate([[found.uniform_gap], *(line.get_ydata() for line in ax.lines)])
+        if drawn.max() > 0:
+            ax.set(xscale="log", yscale="log")
+            least = max(drawn[drawn > 0].min(), drawn.max() * _LEAST)
+            ax.set_ylim(least / 1.5, drawn.max() * 1.5)
+            ax.axhline(found.uniform_gap, color="0.5", linewidth=1.0, label="uniform play")
+            tenth = f"{100 * SHARE:.0f} % of it"
+            ax.axhline(SHARE * found.uniform_gap, color="0.5", linewidth=1.0, linestyle=":", label=tenth)
+        seeds = "1 seed" if found.seeds == 1 else f"{found.seeds} seeds"
+        ax.set(xlabel="episode (iteration, where a learner follows exact gradients)", ylabel="gap of the best policy")
+        ax.set_title(f"{name(found.game.name or 'a game')}: {found.budget} a run")
+        legend = figure.legend(loc="outside right center", title=f"mean over {seeds} ± sd")
+        plain(ax.title, *legend.get_texts())
+    return figure

@@ -1,0 +1,285 @@
+"""A person in the place of one agent, against the others' parts of a policy.
+
+And what that person sees of the game, as a document for the page and for lines of text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tacit.core import check, limits, streams
+from tacit.core.errors import TacitError
+from tacit.core.types import FloatArray
+from tacit.games.count import CountGame
+from tacit.games.exact import ExactGame
+from tacit.games.naming import action_names, state_name
+from tacit.view.details import picture
+from tacit.view.documents import text
+from tacit.view.judge import judge
+
+#: Agents, and steps of an episode, at most.
+AGENTS, STEPS = 64, 10_000
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One step: where it was, what all played, what the person was paid, and what the choice cost on average.
+
+    Where the person was told what to play, `regret` and `best` are of the best response that ignores it, and
+    `told_regret` and `told_best` of the one that sees it.
+    """
+
+    h: int
+    state: int
+    actions: list[int]
+    reward: float
+    state_after: int
+    regret: float | None
+    best: int | None
+    told: int | None = None
+    told_regret: float | None = None
+    told_best: int | None = None
+
+
+@dataclass
+class Tally:
+    """All episodes that were played to their end."""
+
+    episodes: int = 0
+    total: float = 0.0
+    regret: float = 0.0
+    told_regret: float = 0.0
+    returns: list[float] = field(default_factory=list)  # the last ones
+
+    @property
+    def mean(self) -> float:
+        """The mean return."""
+        return self.total / self.episodes if self.episodes else 0.0
+
+
+class Player:
+    """Plays episodes: `act` with each action; when `over`, `begin` the next.
+
+    Parameters
+    ----------
+    game : TabularGame or CountGame
+    policy : a policy of any kind that fits the game
+    agent : int
+        Whose place the person takes.
+    seed : int
+        All chance of the game and of the others comes from it.
+    blind : bool
+        The person is not told what a correlated policy recommends.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> game = tacit.make("prisoners-dilemma")
+    >>> player = Player(game, tacit.MarkovPolicy.uniform(game), agent=0)
+    >>> player.act(1).regret, player.over
+    (0.0, True)
+    """
+
+    #: Returns that are remembered one by one.
+    REMEMBERED = 100
+
+    def __init__(self, game: ExactGame, policy: Any, *, agent: int = 0, seed: int = 0, blind: bool = False) -> None:
+        if game.agents > AGENTS or game.horizon > STEPS:
+            raise TacitError(
+                f"a game of {game.agents:,} agents and {game.horizon:,} steps is too large to be played; "
+                f"at most {AGENTS} agents and {STEPS:,} steps are taken"
+            )
+        self.game, self.policy = game, policy
+        self.agent = check.integer("agent", agent, least=0, most=game.agents - 1)
+        policy.check_fits(game)
+        self.judge = judge(game, policy, self.agent, blind=blind)
+        self._own = None if self.judge.signal is None else policy.part(self.agent)
+        self._parts = {i: policy.part(i) for i in range(game.agents) if i != self.agent}
+        self._seed = limits.integer("seed", seed)
+        self.episode = 0  # counts from 1
+        self.tally = Tally()
+        self.begin()
+
+    def begin(self) -> None:
+        """Begin the next episode; one that was not played to its end does not count."""
+        self._world = streams.stream(self._seed, streams.PLAY + 1 + self.episode)
+        self._common = int(streams.seeds(self._seed, streams.EPISODES, range(self.episode, self.episode + 1))[0])
+        self.episode += 1
+        for part in self._parts.values():
+            part.begin(self._common)
+        self.h = 0
+        self._luck = [self._world.random() for _ in range(self.game.horizon + 1)]
+        self.state = self.first = self.game.start(self._luck[0])
+        self.turns: list[Turn] = []
+        if self._own is not None:
+            self._own.begin(self._common)
+        self._listen()
+
+    def _listen(self) -> None:
+        """Draw what the person is told at the current step, with the number that the others draw with."""
+        self.told = None if self._own is None or self.over else int(self._own.act(self.h, self.state))
+
+    @property
+    def over(self) -> bool:
+        """Whether the episode has ended."""
+        return self.h >= self.game.horizon
+
+    def act(self, action: int) -> Turn:
+        """Play an action at the current step, while the others play theirs."""
+        if self.over:
+            raise TacitError("the episode is over; begin the next")
+        a = check.integer("action", action, least=0, most=self.game.actions[self.agent] - 1)
+        h, s = self.h, self.state
+        actions = [a if i == self.agent else self._parts[i].act(h, s) for i in range(self.game.agents)]
+        s_next, rewards = self.game.step(h, s, actions, self._luck[h + 1])
+        reward = float(rewards[self.agent])
+        told, signal = self.told, self.judge.signal
+        costs = self.judge.regret(h, s, a, told), self.judge.choice(h, s)
+        turn = Turn(h, s, actions, reward, s_next, *costs)
+        if told is not None and signal is not None:
+            seeing = signal.regret(h, s, told, a), signal.choice(h, s, told)
+            turn = Turn(h, s, actions, reward, s_next, *costs, told, *seeing)
+        self.turns.append(turn)
+        self.h, self.state = h + 1, s_next
+        self._listen()
+        if self.over:
+            self.tally.episodes += 1
+            self.tally.total += self.earned
+            self.tally.regret += self.regret or 0.0
+            self.tally.told_regret += self.told_regret or 0.0
+            self.tally.returns = [*self.tally.returns, self.earned][-self.REMEMBERED :]
+        return turn
+
+    @property
+    def earned(self) -> float:
+        """The return so far."""
+        return sum(turn.reward for turn in self.turns)
+
+    @property
+    def regret(self) -> float | None:
+        """What the choices so far cost on average; None where it is not known exactly."""
+        costs = [turn.regret for turn in self.turns if turn.regret is not None]
+        return sum(costs) if len(costs) == len(self.turns) and self.judge.q is not None else None
+
+    @property
+    def told_regret(self) -> float | None:
+        """What the choices so far cost on average against the best response that sees the signal."""
+        costs = [turn.told_regret for turn in self.turns if turn.told_regret is not None]
+        return sum(costs) if self.judge.signal is not None else None
+
+    def same_luck(self) -> float | None:
+        """Return what the best response gets in this very episode: the same first state, the same draws of all."""
+        if self.judge.q is None:
+            return None
+        for part in self._parts.values():
+            part.begin(self._common)
+        s, total = self.first, 0.0
+        for h in range(self.game.horizon):
+            best = self.judge.choice(h, s)
+            assert best is not None
+            actions = [best if i == self.agent else self._parts[i].act(h, s) for i in range(self.game.agents)]
+            s, rewards = self.game.step(h, s, actions, self._luck[h + 1])
+            total += float(rewards[self.agent])
+        return total
+
+
+#: Actions of each agent up to which rewards are shown as a table, and steps that are shown of the past.
+_SMALL, _PAST = 8, 200
+
+
+def document(player: Player) -> dict[str, Any]:
+    """Return all that the page shows of a player."""
+    game, i = player.game, player.agent
+    pictured: dict[int, str | None] = {}
+    turns = player.turns[-_PAST:]
+    return {
+        "game": text(game.name or "game"),
+        "agent": i,
+        "agents": game.agents,
+        "horizon": game.horizon,
+        "episode": player.episode,
+        "step": player.h,
+        "over": player.over,
+        "state": text(state_name(game, player.state)),
+        "states": game.states,
+        "picture": picture(game, player.state, pictured),
+        "actions": [text(action_names(game, i)[a]) for a in range(game.actions[i])],
+        "payoffs": payoffs(player),
+        "told": None if player.told is None else text(action_names(game, i)[player.told]),
+        "turns": [_turn(player, turn) for turn in turns],
+        "earned": player.earned,
+        "result": result(player) if player.over else None,
+        "tally": {
+            "episodes": player.tally.episodes,
+            "mean": player.tally.mean if player.tally.episodes else None,
+            "regret": player.tally.regret / player.tally.episodes
+            if player.tally.episodes and player.judge.q is not None
+            else None,
+            "told_regret": player.tally.told_regret / player.tally.episodes
+            if player.tally.episodes and player.judge.signal is not None
+            else None,
+        },
+        "judge": {
+            "value": player.judge.value,
+            "best": player.judge.best,
+            "exact": player.judge.exact,
+            "told_best": None if player.judge.signal is None else player.judge.signal.best,
+        },
+    }
+
+
+def payoffs(player: Player) -> dict[str, Any] | None:
+    """Return the rewards of the current step as a table: own actions by the other's, own reward and the other's.
+
+    After the last step it is that one's, and `played` says which cell it came to.
+    """
+    game, i = player.game, player.agent
+    h, s = (player.turns[-1].h, player.turns[-1].state) if player.over else (player.h, player.state)
+    if game.agents != 2 or max(game.actions) > _SMALL or isinstance(game, CountGame):
+        return None
+    own, other = (game.step_rewards(h)[k][s] for k in (i, 1 - i))
+    cells: list[list[list[float]]] = [
+        [[float(_at(own, i, a, b)), float(_at(other, i, a, b))] for b in range(game.actions[1 - i])]
+        for a in range(game.actions[i])
+    ]
+    return {
+        "rows": [text(action_names(game, i)[a]) for a in range(game.actions[i])],
+        "columns": [text(action_names(game, 1 - i)[b]) for b in range(game.actions[1 - i])],
+        "cells": cells,
+        "played": [player.turns[-1].actions[i], player.turns[-1].actions[1 - i]] if player.over else None,
+        "shared": all(mine == theirs for row in cells for mine, theirs in row),
+    }
+
+
+def _at(table: FloatArray, agent: int, own: int, other: int) -> float:
+    return float(table[own, other] if agent == 0 else table[other, own])
+
+
+def result(player: Player) -> dict[str, Any]:
+    """Return how an episode that is over went."""
+    best = None if player.judge.q is None else float(player.judge.q[0, player.first].max())
+    regret = player.regret
+    return {
+        "earned": player.earned,
+        "regret": regret,
+        "told_regret": player.told_regret,
+        "best": best,
+        "luck": None if best is None or regret is None else player.earned - (best - regret),
+        "same_luck": player.same_luck(),
+    }
+
+
+def _turn(player: Player, turn: Turn) -> dict[str, Any]:
+    game = player.game
+    return {
+        "step": turn.h,
+        "state": text(state_name(game, turn.state)),
+        "actions": [text(action_names(game, i)[a]) for i, a in enumerate(turn.actions)],
+        "reward": turn.reward,
+        "regret": turn.regret,
+        "told": None if turn.told is None else text(action_names(game, player.agent)[turn.told]),
+        "told_regret": turn.told_regret,
+        "told_best": None if turn.told_best is None else text(action_names(game, player.agent)[turn.told_best]),
+        "best": None if turn.best is None else text(action_names(game, player.agent)[turn.best]),
+    }
