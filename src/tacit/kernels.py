@@ -19,7 +19,7 @@ a game     `start(game, u)`, `place(game, h, s, actions)`, `advance(game, token,
 a bandit   `draw(bandit, cell, u)`, `chance(bandit, cell, a)`, `spread(bandit, cell, out)`,
            `feed(bandit, cell, a, loss, prob)`, `restart(bandit, cell, rounds)`
 a learner  `act(learner, i, h, s, u)`, `learn(learner, i, h, s, a, r, s_next)`, `weigh(learner, i, h, s, out)`;
-           for certified outputs `pace(learner, h, s)` too
+           for certified outputs `pace(learner, h, s)` too; `answer(learner, i, h, s, recent, out)` if it explores
 an output  `observe(observer, learner, game, seats, h, s)` for what it watches in the loop, where it watches anything
 =========  ==============================================================================
 
@@ -27,7 +27,8 @@ Learners and bandits do alike things at two levels, hence two words for each:
 
 - `act` is an agent's move in a state (h, s); `draw` is the pull of one bandit, whose cell knows no states.
 - `learn` takes a step of the game: reward and next state; `feed` takes a loss and the probability it was drawn with.
-- `weigh` writes an agent's distribution at (h, s); `spread` writes that of one cell.
+- `weigh` writes the distribution at (h, s) that an agent draws from; `spread` writes that of one cell. `answer` writes
+  what the agent would play if it stopped learning; where nothing else is said, that is the same.
 
 What is remembered is an array of records, which `records` makes: [steps, states, agents], [steps, agents] or [agents].
 
@@ -49,6 +50,7 @@ from tacit.core.elementary import exp, log, pow
 from tacit.core.generics import (
     act,
     advance,
+    answer,
     chance,
     draw,
     feed,
@@ -85,6 +87,7 @@ __all__ = [
     "World",
     "act",
     "advance",
+    "answer",
     "capacity",
     "chance",
     "draw",

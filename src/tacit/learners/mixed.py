@@ -51,6 +51,11 @@ class Mixed(Learner):
         """Whether none of them needs the range of rewards."""
         return all(member.rangeless for member in self.members)
 
+    @property
+    def recent(self) -> bool:
+        """Whether all of them average their iterates."""
+        return all(member.recent for member in self.members)
+
     def seat(self, i: int) -> Learner:
         """Return agent i's learner."""
         return self.members[i]
@@ -100,6 +105,11 @@ def weigh_end(learner, i, h, s, out):
     """Never reached."""
 
 
+@generics.answer.implement(End)
+def answer_end(learner, i, h, s, recent, out):
+    """Never reached."""
+
+
 @generics.act.implement(Link)
 def act(learner, i, h, s, u):
     """Let agent i act, or look further along the chain."""
@@ -124,3 +134,12 @@ def weigh(learner, i, h, s, out):
         generics.weigh(learner.own, 0, h, s, out)
     else:
         generics.weigh(learner.others, i - 1, h, s, out)
+
+
+@generics.answer.implement(Link)
+def answer(learner, i, h, s, recent, out):
+    """Write what agent i answers with, or look further along the chain."""
+    if i == 0:
+        generics.answer(learner.own, 0, h, s, recent, out)
+    else:
+        generics.answer(learner.others, i - 1, h, s, recent, out)

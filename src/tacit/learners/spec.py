@@ -150,6 +150,11 @@ class Learner:
         return False
 
     @property
+    def recent(self) -> bool:
+        """Whether it averages its recent iterates, which is then a candidate beside the last one."""
+        return False
+
+    @property
     def tolerance(self) -> float:
         """Of exact learners: the nash gap at which they end."""
         return 0.0

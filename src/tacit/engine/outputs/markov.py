@@ -45,7 +45,7 @@ class MarkovOutput(Output):
         self.game, self.options, certify = game, options, options.certify
         self._tables = tables_to_measure(game, True if learner.exact and certify is None else certify)
         self._final = game if is_exact(game) and certify is not False else None
-        self._keeps_best = learner.exact
+        self._keeps_best, self._recent = learner.exact, learner.recent
         self.certifies = self._tables is not None
         self._sampling, self._sampled_at = streams.stream(options.seed, streams.OUTPUT), 0
         self._sampled: list[FloatArray] | None = None
@@ -93,16 +93,18 @@ class MarkovOutput(Output):
         }
 
     def result(self, engine: Engine, done: int) -> Result:
-        """Return the last iterate, and the one with the smallest gap where it was kept, with their exact gaps."""
+        """Return the last iterate, the average of recent ones and the best where they are kept, with exact gaps."""
         last = engine.policy(engine.distributions())
         sampled = last if self._sampled is None else engine.policy(self._sampled)
         candidates = {"last": exact_candidate(self._final, last)}
-        if not self._keeps_best:
-            return Result(last, candidates, "last", sampled)
-        best = last if self._best is None else engine.policy(self._best)
-        candidates["best"] = exact_candidate(self._final, best)
-        if self._final is None:
-            return Result(last, candidates, "best", sampled)
+        if self._recent:
+            recent = engine.policy(engine.distributions(recent=True))
+            candidates = {"recent": exact_candidate(self._final, recent), **candidates}
+        if self._keeps_best:
+            best = last if self._best is None else engine.policy(self._best)
+            candidates["best"] = exact_candidate(self._final, best)
+        if self._final is None or len(candidates) == 1:
+            return Result(last, candidates, [*candidates][-1], sampled)
         chosen = choose(candidates, functools.partial(uniform_gap, self._final), target=self.options.gap)
         return Result(last, candidates, chosen, sampled)
 
