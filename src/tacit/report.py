@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-
 from tacit import figures
+from tacit.figures import COLORS, save_figure, styled
 
-sys.modules[__name__] = figures
+__all__ = ["COLORS", "save_figure", "styled"]
+__path__ = figures.__path__  # `tacit.report.pictures` is found there

@@ -14,7 +14,6 @@ from tacit.evaluation.gaps import evaluate
 from tacit.evaluation.objectives import OBJECTIVES, RULES, checked
 from tacit.evaluation.solve import CONCEPTS, NoExactNash, Solution
 from tacit.evaluation.solve import solve as exactly
-from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame, check_exact
 from tacit.policies.markov import MarkovPolicy
 
@@ -106,7 +105,7 @@ def solve(
 def _fits(game: ExactGame, concept: str) -> bool:
     """Return whether the exact way is small enough."""
     joint = game.joint_actions
-    if isinstance(game, CountGame) and joint > JOINT:
+    if game.anonymous and joint > JOINT:
         return False
     if concept == "nash":
         return joint * game.states <= 50 * JOINT

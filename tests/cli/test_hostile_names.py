@@ -87,10 +87,10 @@ def test_plot(ending: str, out: Path, tmp_path: Path, capsys: pytest.CaptureFixt
 
 def test_the_figure_shows_every_name(out: Path):
     from tacit.experiments import store
-    from tacit.experiments.results import grouped
+    from tacit.experiments.results import group_outcomes
     from tacit.figures.results import results_figure
 
-    figure = results_figure(grouped([store.load(run) for run in store.directories(out)]))
+    figure = results_figure(group_outcomes([store.load(run) for run in store.directories(out)]))
     texts = figure.legends[0].get_texts()
     for shown in NAMES.values():
         assert any(

@@ -11,22 +11,24 @@ import pytest
 
 BUSY = """
 import hashlib, sys
-from tacit.cli import {command}, entry
+from tacit.cli import entry, {module}
 
 def busy(args):
     print("begun", flush=True)
     hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)  # one call, of many minutes, which no signal ends
     return 0
 
-{command}.run = busy
+{module}.{function} = busy
 sys.exit(entry.main())
 """
 
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGINT")
-@pytest.mark.parametrize(("line", "times"), [("games", 1), ("run chicken", 2)])
-def test_a_long_call_is_ended(line: str, times: int):
-    program = BUSY.format(command=line.split()[0])
+@pytest.mark.parametrize(
+    ("line", "module", "function", "times"), [("games", "listing", "run_games", 1), ("run chicken", "run", "run", 2)]
+)
+def test_a_long_call_is_ended(line: str, module: str, function: str, times: int):
+    program = BUSY.format(module=module, function=function)
     process = subprocess.Popen(
         [sys.executable, "-c", program, *line.split()],
         stdout=subprocess.PIPE,

@@ -121,7 +121,7 @@ def test_plot(ending: str, band: str, place: Path, tmp_path: Path, capsys: pytes
 
 
 def test_the_legend_says_what_the_band_is_and_of_how_many_seeds(place: Path):
-    from tacit.cli.plot import stored_groups
+    from tacit.cli.draw import stored_groups
     from tacit.figures.results import results_figure
 
     groups = stored_groups([str(place / "out"), str(place / "out" / "..") + "/out"])

@@ -265,7 +265,7 @@ def test_a_lock_that_is_no_file_of_ours_is_refused(kind: str, tmp_path: Path):
         os.mkfifo(run / directory.LOCK)
     else:
         (run / directory.LOCK).mkdir()
-    with pytest.raises(tacit.TacitError, match="cannot write"), directory.locked(run):
+    with pytest.raises(tacit.TacitError, match="cannot write"), directory.lock_directory(run):
         pass
     assert victim.read_text() == "kept"
 

@@ -10,7 +10,7 @@ from random_counts import FORMS, Tables, exact_seat
 
 import tacit
 from tacit.evaluation import occupancy, policy_gradient, policy_values
-from tacit.evaluation.seats import seats
+from tacit.games.count_kernels import follow, induce
 
 BRUTE = [form for form, (N, A, *_) in FORMS.items() if A**N <= 4096]
 
@@ -79,11 +79,16 @@ def test_against_rational_arithmetic(form: str):
     rng = np.random.default_rng(0)
     whole = rng.integers(1, 50, size=(tables.N, tables.A))
     exact = [[Fraction(int(x), int(row.sum())) for x in row] for row in whole]
-    found = seats(game, 1, [1], np.array([[[float(p) for p in row] for row in exact]]))
+    rows = np.array([[float(p) for p in row] for row in exact])
+    found, following = induce(game, 1, rows, 1), follow(game, 1, rows, 1)
     for i in range(tables.N):
         reward, after = exact_seat(tables, exact, i, 1, 1)
-        np.testing.assert_allclose(found.reward[0, i], [float(r) for r in reward], rtol=0, atol=1e-14)
-        np.testing.assert_allclose(found.next[0, i], [[float(p) for p in row] for row in after], rtol=0, atol=1e-14)
+        np.testing.assert_allclose(found.rewards[i], [float(r) for r in reward], rtol=0, atol=1e-14)
+        np.testing.assert_allclose(found.transitions[i], [[float(p) for p in row] for row in after], rtol=0, atol=1e-14)
+        together = [
+            sum((p * q for p, q in zip(exact[i], column, strict=True)), Fraction(0)) for column in np.array(after).T
+        ]
+        np.testing.assert_allclose(following, [float(p) for p in together], rtol=0, atol=1e-14)
 
 
 def test_the_sum_of_a_thousand_is_the_binomial():

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.games.fingerprint import fingerprint
+from tacit.games.function import fingerprint
 from tacit.games.function_kernels import in_words
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.engine.advice import advise
+from tacit.engine.answers import advise
 from tacit.engine.events import Compiling, Noted
 
 

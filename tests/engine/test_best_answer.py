@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.engine.choice import choose
+from tacit.engine.answers import choose
 from tacit.engine.outputs.recorded import Known
 from tacit.engine.run import Gaps
 

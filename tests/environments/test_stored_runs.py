@@ -50,4 +50,5 @@ def run_evaluate(place: str) -> None:
 
     from tacit.cli import evaluate
 
-    evaluate.run(argparse.Namespace(runs=place, game=[], json=True, episodes=20, candidate=None, workers=1, show=False))
+    given = {"episodes": 20, "candidate": None, "workers": 1, "show": False, "seconds": 60.0}
+    evaluate.run(argparse.Namespace(runs=place, game=[], json=True, **given))

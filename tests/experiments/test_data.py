@@ -164,7 +164,7 @@ def test_reproduce_takes_changes():
     from tacit.cli import options
 
     experiment = reproduce._experiment("good-state", quick=False)
-    changed = reproduce._changed(experiment, args, options.settings("--set", args.set))
+    changed = reproduce._change(experiment, args, options.settings("--set", args.set))
     assert (changed.seeds, changed.episodes) == (2, 7)
     stages = [one for one in changed.learners if one.name.startswith("stage-v")]
     assert stages

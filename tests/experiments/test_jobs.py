@@ -71,7 +71,7 @@ def test_a_finished_job_is_read_and_a_held_one_is_left(tmp_path: Path):
     from tacit.experiments import directory
 
     directory.make_directory(tmp_path / "b")
-    with directory.locked(tmp_path / "b") as ours:
+    with directory.lock_directory(tmp_path / "b") as ours:
         assert ours
         assert run_job(spec, tmp_path / "b") is None
         assert [path.name for path in (tmp_path / "b").iterdir()] == [directory.LOCK]

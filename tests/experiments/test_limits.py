@@ -13,7 +13,7 @@ import tacit
 from tacit.core import limits
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, store, toml
 from tacit.experiments.plan import plan
-from tacit.experiments.results import grouped
+from tacit.experiments.results import group_outcomes
 
 LEARNER = LearnerSpec("stage-v-cce", {"bonus": 0.1, "iota": 1.0, "step": 1.0, "loss": "raw"})
 
@@ -61,7 +61,7 @@ def test_a_run_that_stopped_at_its_gap_is_stored_and_read(tmp_path: Path):
     assert told["episodes"] == max(told["episodes_done"])
     assert (told["ended"], told["limits"]) == (["gap", "gap"], {"gap": 1.0, "seconds": None})
     closed = run_experiment(experiment(episodes=300), out=tmp_path)
-    names = [group.learner for group in grouped([*first.outcomes, *closed.outcomes])]
+    names = [group.learner for group in group_outcomes([*first.outcomes, *closed.outcomes])]
     assert len(names) == len(set(names)) == 2
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import tacit
-from tacit.cli.plot import stored_groups
+from tacit.cli.draw import stored_groups
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, Results
 
 

@@ -64,7 +64,7 @@ WRONG = {
     "a float for an int": (WHOLE.replace("10", "10.5"), "episodes is 10.5"),
     "a flag for an int": (WHOLE.replace("10", "true"), "episodes is True"),
     "a word for a flag": ("keep = 'yes'\n" + WHOLE, "keep is 'yes'; it must be True or False"),
-    "a number for a name": (WHOLE.replace('"chicken"', "3"), "games[0].name is 3; it must be a word"),
+    "a number for a name": (WHOLE.replace('"chicken"', "3"), "games[0].name is 3; it must be text"),
     "a word for a list": ("games = 'chicken'\nepisodes = 1\nname = 'a'\nlearners = []", "games is 'chicken'"),
     "a word for a table": (
         "games = ['x']\nepisodes = 1\nname = 'a'\nlearners = []",

@@ -214,7 +214,7 @@ def test_a_run_that_another_process_holds_is_waited_for_and_taken_up(out: Path):
         (run / "summary.json").unlink()
     hold = (
         "import sys, pathlib; from tacit.experiments import directory\n"
-        "with directory.locked(pathlib.Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+        "with directory.lock_directory(pathlib.Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     )
     holder = subprocess.Popen([sys.executable, "-c", hold, str(held)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     found: list[Any] = []

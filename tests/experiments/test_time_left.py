@@ -29,7 +29,7 @@ class Bench:
         self.now += seconds
         self.watch(k, Advanced(100, 100))
         self.watch(k, Finished(100, "episodes"))
-        self.watch.ended(k, True)
+        self.watch.end(k, True)
 
 
 def test_a_slow_game_counts_by_its_own_rate():
@@ -45,8 +45,8 @@ def test_a_slow_game_counts_by_its_own_rate():
     bench.watch.began(3, "node2:8")
     assert bench.seen[-1].running == {"node1": 1, "node2": 1}
     assert bench.seen[-1].left == pytest.approx(60.0)  # the longer one decides
-    bench.watch.ended(2, True)
-    bench.watch.ended(3, False)
+    bench.watch.end(2, True)
+    bench.watch.end(3, False)
     last = bench.seen[-1]
     assert (last.done, last.failed, last.episodes, last.total, last.left) == (3, 1, 400, 400, 0.0)
 
@@ -82,6 +82,6 @@ def test_runs_by_the_clock_are_as_far_as_their_time():
     bench.now += 60.0
     bench.watch(0, Advanced(70, limits.EPISODES))
     assert bench.seen[-1].share == pytest.approx(0.5)  # it is about to end
-    bench.watch.ended(0, True)
-    bench.watch.ended(1, True)
+    bench.watch.end(0, True)
+    bench.watch.end(1, True)
     assert bench.seen[-1].share == 1.0

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import tacit
 from tacit.core import memory
 from tacit.games import nfg
-from tacit.games.nfg.tokens import nearest
+from tacit.games.nfg import nearest
 from tacit.games.tabular import TabularGame
 
 

@@ -11,7 +11,6 @@ from enumeration import centred, full, trajectories, value
 
 import tacit
 from tacit.evaluation import occupancy, policy_gradient, policy_values
-from tacit.evaluation.derivatives import gradients
 
 SIZES = [
     {"agents": 2, "states": 2, "actions": [2, 3], "horizon": 3},
@@ -63,15 +62,6 @@ def test_an_unreached_state_has_no_gradient():
     found = policy_gradient(game, stay)
     assert (found.occupancy[:, 1] == 0).all()
     assert all((own[:, 1] == 0).all() for own in found.gradients)
-
-
-@pytest.mark.parametrize("params", SIZES)
-def test_two_forms_of_the_gradient(params: dict):
-    game, policy = case(params, 5)
-    for own, other in zip(
-        policy_gradient(game, policy).gradients, gradients(game, full(game, policy), game.initial), strict=True
-    ):
-        np.testing.assert_allclose(own, other, atol=1e-13)
 
 
 @pytest.mark.parametrize("seed", range(3))

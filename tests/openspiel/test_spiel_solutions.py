@@ -11,6 +11,7 @@ import pytest
 from spiel import pyspiel
 
 import tacit
+from tacit.evaluation import occupancy
 from tacit.evaluation.solve import Solution
 from tacit.games.openspiel import from_openspiel
 
@@ -63,11 +64,10 @@ def check_values(game: tacit.TabularGame, solution: Solution, theirs: dict[str, 
 
 def depth(game: tacit.TabularGame, wanted: int) -> int:
     """The step at which a state is reached under the uniform policy."""
-    weights = game.initial
+    reached = occupancy(game, tacit.MarkovPolicy.uniform(game))
     for h in range(game.horizon):
-        if weights[wanted] > 0:
+        if reached[h, wanted] > 0:
             return h
-        weights = game.push(h, (weights[:, None] / game.joint_actions).repeat(game.joint_actions, axis=1).ravel())
     raise AssertionError(f"{wanted} is never reached")
 
 

@@ -10,7 +10,7 @@ import pytest
 from spiel import pyspiel
 
 import tacit
-from tacit.games import openspiel_trial
+from tacit.games import openspiel
 from tacit.games.openspiel import from_openspiel
 
 REFUSED = {
@@ -26,8 +26,8 @@ REFUSED = {
 
 @pytest.mark.parametrize("text", REFUSED)
 def test_what_does_not_end_is_refused(text: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]):
-    monkeypatch.setattr(openspiel_trial, "CPU", 1)
-    monkeypatch.setattr(openspiel_trial, "MEMORY", 500_000_000)
+    monkeypatch.setattr(openspiel, "CPU", 1)
+    monkeypatch.setattr(openspiel, "MEMORY", 500_000_000)
 
     def never(*_: Any) -> None:
         raise AssertionError("it was made here")
@@ -45,7 +45,7 @@ def test_games_that_end_are_made_as_before():
 
 
 def test_a_process_that_cannot_be_had_is_done_without(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(openspiel_trial.sys, "executable", "/no/such/python")
+    monkeypatch.setattr(openspiel.sys, "executable", "/no/such/python")
     assert from_openspiel("blotto(coins=4,fields=3)").actions == (15, 15)
 
 

@@ -141,7 +141,7 @@ def test_far_fewer_samples_against_the_gap_that_was_reached(good_state: Task):
     at: Callable[[float, int], Measured] = lambda gap, episodes: measured(  # noqa: E731
         "s", 9, gap=summarize([gap]), kind="cce", episodes=episodes
     )
-    asked = {gap: claims.asked(at(gap, 1), good_state) for gap in (1.0, 3.5)}
+    asked = {gap: claims.episodes_asked(at(gap, 1), good_state) for gap in (1.0, 3.5)}
     assert asked[1.0] == pytest.approx(tacit.theory(good_state.game, epsilon=1.0).episodes_cce)
     assert asked[3.5] < asked[1.0] / 10
     assert claims.fewer(at(3.5, 50_000), good_state)
@@ -154,8 +154,8 @@ def test_far_fewer_samples_against_the_gap_that_was_reached(good_state: Task):
 def test_nash_gaps_are_held_against_the_theorem_of_policy_gradients(good_state: Task):
     one = measured("s", 9, gap=summarize([1.0]), kind="nash")
     promised = tacit.theory(good_state.game, epsilon=1.0).storm["iterations"]
-    assert claims.asked(one, good_state) == pytest.approx(promised)
-    assert claims.asked(measured("s", 9, gap=summarize([0.0]), kind="nash"), good_state) == np.inf
+    assert claims.episodes_asked(one, good_state) == pytest.approx(promised)
+    assert claims.episodes_asked(measured("s", 9, gap=summarize([0.0]), kind="nash"), good_state) == np.inf
 
 
 def test_samples_are_judged_only_where_a_gap_was_measured():

@@ -7,7 +7,7 @@ import pytest
 from synthetic import outcome, task
 
 from tacit.experiments.outcome import GapOutcome
-from tacit.paper.measured import averaged, measure, measure_team
+from tacit.paper.measured import measure, measure_team, name_averaged
 
 OPTIMUM, RANDOM = 10.0, 2 / 9
 
@@ -71,6 +71,6 @@ def test_an_optimal_equilibrium_with_exploration_is_optimal():
 
 def test_what_the_average_is_over_is_read_from_the_curve():
     points = outcome({"averaged": [1, 2, 3]})
-    assert averaged([points]) == "the points of the curve"
-    assert averaged([outcome({"averaged": [10, 20, 30]}), points]) == "the points of the curve"
+    assert name_averaged([points]) == "the points of the curve"
+    assert name_averaged([outcome({"averaged": [10, 20, 30]}), points]) == "the points of the curve"
     assert not np.isnan(measure_team("s", [team_run(2, 0), team_run(10, 0)], task()).others)

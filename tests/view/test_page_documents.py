@@ -180,7 +180,7 @@ def test_a_run_without_a_policy_says_so(results: Path, tmp_path: Path) -> None:
 
 def test_hostile_text_stays_text(results: Path) -> None:
     wild = "</script><script>alert(1)</script><!--\u2028\x1b[31m&amp;"
-    held = page.embedded({"name": wild})
+    held = page.embed({"name": wild})
     assert "<" not in held
     assert json.loads(held)["name"] == wild
     whole = page.whole("report", wild, {"name": wild})

@@ -90,9 +90,9 @@ def open_streams() -> None:
         except OSError:
             os.open(os.devnull, os.O_RDONLY)  # takes the lowest number that is free
     if sys.stdin is None:
-        sys.stdin = open(0, closefd=False)  # noqa: SIM115
+        sys.stdin = open(0, encoding="utf-8", closefd=False)  # noqa: SIM115
     if sys.stdout is None:
-        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
     sys.stderr = io.TextIOWrapper(
         io.BufferedWriter(Heedless(2, "w", closefd=False)),
         encoding=getattr(sys.stderr, "encoding", "utf-8"),

@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
             continue
         name = stored.spec.game.name
         if name in args.game:
-            played.append(_played(place, stored, args.episodes, args.candidate))
+            played.append(_play(place, stored, args.episodes, args.candidate))
         else:
             told = f"{name} has no tables, so its policies cannot be evaluated exactly"
             left_out.add(f"{told}; --game {name} runs its code, and plays them")
@@ -151,7 +151,7 @@ class _Printed:
         return "".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
-def _played(place: Path, stored: Outcome, episodes: int, candidate: str | None) -> dict[str, Any]:
+def _play(place: Path, stored: Outcome, episodes: int, candidate: str | None) -> dict[str, Any]:
     """Play the policy of a run in an environment, and train best responses against it."""
     from tacit.environments.measure import exploit
     from tacit.environments.measuring import with_halves

@@ -17,11 +17,25 @@ from tacit.cli.entry import interrupter
 from tacit.core import check
 from tacit.core.errors import TacitError
 
-#: A module of this package for each; they are imported when they are asked for.
-COMMANDS = (
-    *("run", "compare", "tune", "evaluate", "export", "plot", "draw", "report", "view", "play", "show", "solve"),
-    *("theory", "reproduce", "games", "learners"),
-)
+#: The module of this package that has each command; it is imported when the command is asked for.
+COMMANDS = {
+    "run": "run",
+    "compare": "choose",
+    "tune": "choose",
+    "evaluate": "evaluate",
+    "export": "export",
+    "plot": "draw",
+    "draw": "draw",
+    "report": "view",
+    "view": "view",
+    "play": "play",
+    "show": "solve",
+    "solve": "solve",
+    "theory": "solve",
+    "reproduce": "reproduce",
+    "games": "listing",
+    "learners": "listing",
+}
 
 #: Commands that end by themselves after Ctrl-C, with what was done.
 KEEPING = ("run", "compare", "tune", "reproduce", "view", "play")
@@ -61,7 +75,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def parser(command: str | None = None) -> Parser:
-    """Build the parser of all commands, or of one alone."""
+    """Build the parser of all commands, or of the module that has one."""
     top = Parser(
         prog="tacit",
         description="Decentralized multi-agent learning with proof.",
@@ -70,8 +84,8 @@ def parser(command: str | None = None) -> Parser:
     )
     top.add_argument("--version", action="version", version=f"tacit {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    for name in COMMANDS if command is None else (command,):
-        importlib.import_module(f"tacit.cli.{name}").add(commands)
+    for module in dict.fromkeys(COMMANDS.values()) if command is None else [COMMANDS[command]]:
+        importlib.import_module(f"tacit.cli.{module}").add(commands)
     return top
 
 

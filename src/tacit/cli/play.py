@@ -134,7 +134,7 @@ def _episode(player: Player) -> bool:
 
     while not player.over:
         _show_place(player)
-        action = _asked(player)
+        action = _ask(player)
         if action is None:
             return False
         _tell_turn(player, player.act(action))
@@ -156,7 +156,7 @@ def _episode(player: Player) -> bool:
 
 
 def _show_place(player: Player) -> None:
-    from tacit.games.naming import action_names, state_name
+    from tacit.games.showing import action_names, state_name
     from tacit.view.player import payoffs
 
     game, i = player.game, player.agent
@@ -181,9 +181,9 @@ def _show_place(player: Player) -> None:
         _say(f"  the signal tells you: {action_names(game, i)[player.told]}")
 
 
-def _asked(player: Player) -> int | None:
+def _ask(player: Player) -> int | None:
     """Ask for an action until there is one; None where the person ends it."""
-    from tacit.games.naming import action_names
+    from tacit.games.showing import action_names
 
     game, i = player.game, player.agent
     names = [action_names(game, i)[a] for a in range(game.actions[i])]
@@ -205,7 +205,7 @@ def _asked(player: Player) -> int | None:
 
 
 def _tell_turn(player: Player, turn: Turn) -> None:
-    from tacit.games.naming import action_names
+    from tacit.games.showing import action_names
 
     game, i = player.game, player.agent
     others = [f"agent {k} {action_names(game, k)[a]}" for k, a in enumerate(turn.actions) if k != i][:6]

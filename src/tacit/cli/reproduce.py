@@ -85,8 +85,8 @@ def run(args: argparse.Namespace) -> int:
     for panel in PANELS:
         if target not in (panel.target, "all") or (panel.long and not args.full):
             continue
-        experiment = _changed(_experiment(panel.file, quick=args.quick), args, settings)
-        variants, game = _learned(experiment, directory / "runs", args.workers)
+        experiment = _change(_experiment(panel.file, quick=args.quick), args, settings)
+        variants, game = _learn(experiment, directory / "runs", args.workers)
         report.add(panel, experiment, variants, game, directory)
         out.print(f"figure: {directory / panel.file}.png", soft_wrap=True)
     text = page.page(report.claims, report.tables, report.settings, report.seeds)
@@ -161,7 +161,7 @@ def _check_known(settings: dict[str, Any]) -> None:
             raise TacitError(f"--set {key}: no learner has this parameter{near} known: {', '.join(sorted(known))}")
 
 
-def _changed(experiment: Experiment, args: argparse.Namespace, settings: dict[str, Any]) -> Experiment:
+def _change(experiment: Experiment, args: argparse.Namespace, settings: dict[str, Any]) -> Experiment:
     """Return an experiment with what the command line changes of it."""
     from tacit.learners import REGISTRY
 
@@ -179,7 +179,7 @@ def _changed(experiment: Experiment, args: argparse.Namespace, settings: dict[st
     return replace(experiment, learners=tuple(learners))
 
 
-def _learned(experiment: Experiment, out: Path, workers: int | None) -> tuple[dict[str, dict[str, Any]], TabularGame]:
+def _learn(experiment: Experiment, out: Path, workers: int | None) -> tuple[dict[str, dict[str, Any]], TabularGame]:
     """Run an experiment; return the outcomes of each setting of each group, and the game."""
     from tacit.experiments import run_experiment
     from tacit.experiments.plan import game_of

@@ -14,6 +14,7 @@ from tacit.cli.progress import progress_on_stderr
 from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.core.table import few_numbers
+from tacit.games.tabular import count
 from tacit.options import Options
 
 if TYPE_CHECKING:
@@ -255,7 +256,7 @@ def _print(results: Results, summaries: list[dict[str, Any]], place: str | None)
         out.print(f"stored in {place}", soft_wrap=True)
 
 
-def _stopped(summary: dict[str, Any]) -> str:
+def _what_stopped(summary: dict[str, Any]) -> str:
     """Say what ended the runs, where they were to stop at a gap or after a time."""
     limits = summary["limits"]
     if limits["gap"] is None and limits["seconds"] is None:
@@ -281,12 +282,12 @@ def _stopped(summary: dict[str, Any]) -> str:
 
 def _print_one(out: Any, summary: dict[str, Any], outcomes: list[Outcome]) -> None:
     reward, gap = summary["reward"], summary["gap"]
-    seeds = "1 seed" if summary["seeds"] == 1 else f"{summary['seeds']} seeds"
+    seeds = count(summary["seeds"], "seed")
     if any(one.interrupted for one in outcomes):
         least = min(one.episodes for one in outcomes)
         of = "" if outcomes[0].spec.open else f" of {summary['episodes']}"
         out.print(f"interrupted: each run holds at least {least}{of} episodes")
-    stopped = _stopped(summary)
+    stopped = _what_stopped(summary)
     if stopped:
         out.print(stopped, soft_wrap=True)
     low, high = reward["ci95"]

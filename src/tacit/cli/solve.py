@@ -1,8 +1,10 @@
-"""`tacit solve`: reference solutions, exact where that is possible."""
+"""`tacit show`, `tacit solve` and `tacit theory`: a game in words, what is best in it, what is promised."""
 
 from __future__ import annotations
 
 import argparse
+import math
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -10,14 +12,56 @@ import numpy as np
 from tacit.cli import options
 from tacit.core import check
 from tacit.core.errors import TacitError
-from tacit.evaluation import deviation_table, equilibria, evaluate
+from tacit.evaluation import deviation_table, equilibria, evaluate, potential
 from tacit.evaluation.equilibria import Equilibria, enumerable
 from tacit.evaluation.objectives import OBJECTIVES, RULES, tied
 from tacit.evaluation.solve import CONCEPTS, Solution
+from tacit.evaluation.theory import theory
 from tacit.policies.markov import MarkovPolicy
 from tacit.solving import METHODS, solve
 
-EPILOG = """examples:
+
+def add(commands: Any) -> None:
+    """Add the commands to the parser."""
+    add_show(commands)
+    add_solve(commands)
+    add_theory(commands)
+
+
+def add_show(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "show",
+        help="show a game: payoffs by state, transitions in words, agents and horizon",
+        description="Show a game: payoffs by state with the names of actions, and what leads where. Of large games "
+        "the first states are shown; --state picks one, --all shows everything.",
+        epilog="examples:\n  tacit show chicken\n  tacit show good-state --game-set horizon=3\n"
+        "  tacit show box-pushing --state s1N4N\n  tacit show rock.nfg --json",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    options.add_game(parser)
+    parser.add_argument("--state", metavar="STATE", help="this state alone, by its name or number")
+    parser.add_argument("--step", metavar="H", type=int, help="which step, where steps differ (0)")
+    parser.add_argument("--all", action="store_true", help="all states and all joint actions")
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.set_defaults(run=run_show)
+
+
+def run_show(args: argparse.Namespace) -> int:
+    """Make the game and print it."""
+    game = options.game_of(args, tell_notes=args.json)  # the table has the notes
+    state = args.state
+    if state is not None and state.isdigit() and state not in (getattr(game, "state_names", None) or ()):
+        state = int(state)
+    shown = game.show(state=state, step=args.step, limit=None if args.all else 6)
+    if args.json:
+        options.print_json({**shown.data, "game": args.game, "name": game.name})
+        return 0
+    options.print_document(shown)
+    return 0
+
+
+SOLVE_EPILOG = """examples:
   tacit solve good-state                           best total reward
   tacit solve chicken ce                           the correlated equilibrium of largest total reward
                                                    (if several are equally good, one of them)
@@ -30,14 +74,14 @@ EPILOG = """examples:
                                                    its exact gap says how close it is"""
 
 
-def add(commands: Any) -> None:
+def add_solve(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "solve",
         help="solve a game: its optimum, a cce, a ce or its nash equilibria",
         description="Solve a game by backward induction, show the policy, and check its equilibrium gap. What cannot "
         "be solved exactly is learned with full information, and its exact gap is told.",
-        epilog=EPILOG,
+        epilog=SOLVE_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     options.add_game(parser)
@@ -59,10 +103,10 @@ def add(commands: Any) -> None:
     parser.add_argument("--out", metavar="FILE", help="write the policy to this .npz file")
     parser.add_argument("--all", action="store_true", help="show every row of the policy, of unreached places too")
     parser.add_argument("--json", action="store_true", help="print one JSON document, with the policy")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run_solve)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_solve(args: argparse.Namespace) -> int:
     """Solve, check and print."""
     concept = check.choice("concept", args.concept, CONCEPTS)
     check.choice("method", args.method, METHODS)
@@ -130,3 +174,82 @@ def _print_row(out: Any, every: Equilibria, solution: Solution, rule: str) -> No
             known = f" (equally good: {', '.join(map(str, others[:10]))})" if others else ""
             out.print(f"equilibrium {k + 1}, selected by {rule}{known}:", soft_wrap=True)
             return
+
+
+def add_theory(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "theory",
+        help="what the theorems promise for a game: episodes, steps, constants, the lower bound",
+        description="Print what the paper's theorems promise for a game, with constants hidden in O(·) taken as 1.",
+    )
+    options.add_game(parser)
+    parser.add_argument("--epsilon", type=float, default=0.1, help="accuracy in the game's reward units (0.1)")
+    parser.add_argument("--confidence", type=float, default=0.1, help="probability of failing (0.1)")
+    parser.add_argument(
+        "--exploration",
+        type=float,
+        help="ε̃ for which promises without hidden constants are printed (the theorem's; 0.1 where it has none)",
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.set_defaults(run=run_theory)
+
+
+def run_theory(args: argparse.Namespace) -> int:
+    """Print the promises."""
+    game = options.game_of(args)
+    found = theory(game, epsilon=args.epsilon, confidence=args.confidence, exploration=args.exploration)
+    if args.json:
+        options.print_json({"game": args.game, **asdict(found)})
+        return 0
+    out = options.console()
+    out.print(repr(game), soft_wrap=True)
+    low, high = game.reward_range
+    out.print(
+        f"to be within ε = {found.epsilon:g} (reward units) with probability {1 - found.confidence:g}, "
+        f"where rewards have a span of {high - low:g}:",
+        soft_wrap=True,
+    )
+    out.print(f"  cce: K = S·A·H⁵·ι·span²/ε² = {found.episodes_cce:.3g} episodes (ι = {found.iota_cce:.2f})")
+    out.print(f"  ce:  K = S·A²·H⁵·ι·span²/ε² = {found.episodes_ce:.3g} episodes (ι = {found.iota_ce:.2f})")
+    if game.joint_actions <= 1024:
+        told = "this is a Markov potential game" if potential(game).holds else "this is NOT a Markov potential game"
+        out.print(f"{told}; what follows is about such games, with mismatch D = {found.mismatch:.4g}:")
+    else:
+        out.print(f"if this is a Markov potential game, with mismatch D = {found.mismatch:.4g}:")
+    if math.isinf(found.mismatch):
+        out.print("  the theorems promise nothing: some state can be reached and can be avoided, so D is infinite")
+    else:
+        out.print(f"  exact gradients: η = {found.exact_step:.3g}, T = {found.exact_iterations:.3g} iterations")
+        storm = found.storm
+        out.print(
+            f"  STORM: ε̃ = {storm['exploration']:.3g}, {_constants(storm)}; T = {storm['iterations']:.3g} episodes"
+        )
+        out.print(
+            f"    after T: M = {storm['M']:.3g}, mean of ‖G‖² ≤ {storm['bound']:.3g}; "
+            f"ε̃ costs {storm['exploration_cost']:.3g} of the gap",
+            soft_wrap=True,
+        )
+    _print_explored(out, found.explored, game.horizon * (high - low))
+    told = f"H³·S·A·span²/ε² = {found.lower_bound:.3g} episodes"
+    out.print(f"lower bound for any algorithm on some game of this size: {told}", soft_wrap=True)
+    return 0
+
+
+def _constants(found: dict[str, float]) -> str:
+    return ", ".join(f"{key} = {found[key]:.3g}" for key in ("sigma2", "L", "k", "w", "c"))
+
+
+def _print_explored(out: Any, found: dict[str, float], most: float) -> None:
+    """Print what holds for one ε̃, with no constant left out; no gap is larger than `most`."""
+    out.print(
+        f"  with ε̃ = {found['exploration']:.3g} and no constant left out: D over ε̃-greedy policies = "
+        f"{found['mismatch']:.4g} ({found['deviating']:.4g} where one agent need not explore)",
+        soft_wrap=True,
+    )
+    out.print(f"    STORM: {_constants(found)}; T = {found['iterations']:.3g} episodes", soft_wrap=True)
+    gap, cost = found["gap"], found["exploration_cost"]
+    told = f"nash gap of some iterate ≤ {gap:.3g} in expectation, of which ε̃ costs {cost:.3g}"
+    if gap >= most:
+        told += f"; no information, since no gap is above H·span = {most:.4g}"
+    out.print(f"    after T: M = {found['M']:.3g}, mean of ‖G‖² ≤ {found['bound']:.3g}; {told}", soft_wrap=True)

@@ -123,6 +123,18 @@ def suggestion(value: object, known: Iterable[str]) -> str:
     return f"; did you mean {near[0]!r}?" if near else ";"
 
 
+def text(name: str, value: object, *, empty: bool = True) -> str:
+    """Return `value` if it is text, and has a letter unless it may be empty.
+
+    >>> text("name", 3)
+    Traceback (most recent call last):
+    tacit.core.errors.TacitError: name is 3; it must be text
+    """
+    if not isinstance(value, str) or not (value or empty):
+        raise TacitError(f"{name} is {brief(value)}; it must be text")
+    return value
+
+
 def listed(name: str, value: object, of: str, *, count: int | None = None) -> list[Any]:
     """Return the entries of a list, a tuple or an array, of which there are `count`; `of` says what they are.
 

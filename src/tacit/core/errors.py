@@ -12,6 +12,11 @@ _LONG_WORDS = re.compile(rf"\S{{{_WORD + 1},}}")
 class TacitError(ValueError):
     """A wrong input, told in one sentence: the thing, its value, and what would work.
 
+    Parameters
+    ----------
+    sentence : object
+        Long words, and what is longer than 2000 characters, are cut.
+
     Examples
     --------
     >>> import tacit

@@ -20,7 +20,7 @@ from tacit.engine.protocols import Engine
 from tacit.engine.run import Gaps
 from tacit.games.exact import is_exact
 from tacit.games.protocol import Game
-from tacit.games.tables import by_agent
+from tacit.games.tabular_kernels import by_agent
 from tacit.learners import Learner, own_bound
 from tacit.learners.spec import world_of
 from tacit.policies import MarkovPolicy

@@ -16,7 +16,7 @@ from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.core.table import Document, Table, few_numbers
 from tacit.core.types import FloatArray
-from tacit.engine.advice import Advice, advise
+from tacit.engine.answers import Advice, advise
 from tacit.evaluation import deviation_table, evaluate, uniform_gap
 from tacit.games.exact import is_exact
 from tacit.games.protocol import Game

@@ -73,7 +73,7 @@ class ParallelAdapter:
         self.actions, self._first = _discrete(own, self.names)
         self._last: Sequence[Any] = []  # what each agent observed last
         self._over: list[bool] = []
-        self._named = _named(self.names, self._first)
+        self._named = _name_actions(self.names, self._first)
         self._each = itemgetter(*self.names) if len(self.names) > 1 else lambda found: (found[self.names[0]],)
         self._everybody = True  # whether nobody is out
         self._nobody = dict.fromkeys(self.names, False)
@@ -159,7 +159,7 @@ class ParallelAdapter:
         return self._last, paid, None if self._everybody else self._over
 
 
-def _named(names: list[str], first: list[int]) -> Callable[[list[int]], dict[str, int]]:
+def _name_actions(names: list[str], first: list[int]) -> Callable[[list[int]], dict[str, int]]:
     """Return what makes a dict of a list of actions; for few agents written out, in a third of the time."""
     if any(first):
         return lambda own: {name: begin + a for name, begin, a in zip(names, first, own, strict=True)}
@@ -262,7 +262,7 @@ def missing(value: object) -> str:
     return f", which has no {lacks[0]}" if len(lacks) == 1 else ""
 
 
-def stated(env: Any, name: str) -> Any:
+def look_up(env: Any, name: str) -> Any:
     """Return an attribute that an environment states; what it wraps counts only behind wrappers that change nothing."""
     for layer in layers(env):
         if name in getattr(layer, "__dict__", {}) or hasattr(type(layer), name):

@@ -18,7 +18,7 @@ import numpy as np
 
 from tacit.core import check, limits, streams
 from tacit.core.errors import TacitError, one_line
-from tacit.environments.adapters import Environment, floats, stated
+from tacit.environments.adapters import Environment, floats, look_up
 from tacit.games.gymnasium import time_limit
 from tacit.games.protocol import check_range
 
@@ -74,7 +74,7 @@ def episode_bounds(
     environment: Environment, *, horizon: int | None, reward_range: tuple[float, float] | None, seed: int
 ) -> Bounds:
     """Return the bounds: as given, as the environment states it, or as it is seen in a few episodes."""
-    drawn = stated(environment.source, "first_states") != 1
+    drawn = look_up(environment.source, "first_states") != 1
     if horizon is None:
         horizon = _stated_horizon(environment.source)
     found_range = (
@@ -85,7 +85,7 @@ def episode_bounds(
     if horizon is not None and found_range is not None:
         check_range(found_range, horizon)
         return Bounds(horizon, found_range, drawn=drawn)
-    longest, low, high, early = _scouted(environment, horizon, seed)
+    longest, low, high, early = _scout(environment, horizon, seed)
     if early:
         low, high = min(low, 0.0), max(high, 0.0)  # who is out gets nothing
     notes = []
@@ -147,7 +147,7 @@ def check_ended(bounds: Bounds, over: list[bool] | None) -> None:
 
 def _stated_horizon(env: Any) -> int | None:
     """Return the horizon that an environment states, or its time limit."""
-    for length in (stated(env, "horizon"), time_limit(env)):
+    for length in (look_up(env, "horizon"), time_limit(env)):
         if isinstance(length, int | np.integer) and length > 0:
             return int(length)
     return None
@@ -155,13 +155,13 @@ def _stated_horizon(env: Any) -> int | None:
 
 def stated_range(env: Any) -> tuple[float, float] | None:
     """Return the range that an environment states; an infinite one says nothing."""
-    found = stated(env, "reward_range")
+    found = look_up(env, "reward_range")
     if found is None or any(isinstance(end, float) and math.isinf(end) for end in np.ravel(np.array(found, object))):
         return None
     return check.interval("reward_range", found)
 
 
-def _scouted(environment: Environment, horizon: int | None, seed: int) -> tuple[int, float, float, bool]:
+def _scout(environment: Environment, horizon: int | None, seed: int) -> tuple[int, float, float, bool]:
     """Return the longest episode, the lowest and highest reward, and whether anybody was out before the end."""
     draw = streams.stream(seed, streams.SCOUT).integers
     lengths: list[int] = []

@@ -200,7 +200,7 @@ class EnvironmentEngine(Engine):
         """See to what a turn found: that agents saw different things, or what is out of bounds and so was not done."""
         desk = self.team.desk
         if seen == BAD_REWARD:
-            desk.span[:] = self._widened(floats(self.environment, desk.rewards.tolist()))
+            desk.span[:] = self._widen(floats(self.environment, desk.rewards.tolist()))
             seen = turn(h)
         if seen == BAD_STATE:
             self._seen.read(shown, None, desk.nexts)  # tells which
@@ -210,7 +210,7 @@ class EnvironmentEngine(Engine):
         elif seen != SAME:
             raise TacitError(f"{self.game.name} showed {brief(shown)}, which is not in its space of observations")
 
-    def _widened(self, paid: Sequence[float]) -> tuple[float, float]:
+    def _widen(self, paid: Sequence[float]) -> tuple[float, float]:
         """Return a range with these rewards in it; learners that depend on the range start over with a wider one."""
         if not (self.learner.rangeless and self.bounds.guessed_range):
             check_rewards(self.bounds, paid)

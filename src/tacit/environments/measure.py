@@ -51,9 +51,9 @@ def evaluate(game: Any, policy: Any, *, gap: str | None = None, episodes: int | 
         return exactly(game, policy, gap=gap)
     if gap is not None:
         raise TacitError(f"gap is {brief(gap)}; by play gaps are measured by tacit.exploit")
-    from tacit.environments.measuring import played  # imports the compiler
+    from tacit.environments.measuring import evaluate_by_play  # imports the compiler
 
-    return played(game, policy, episodes=10_000 if episodes is None else episodes, **given)
+    return evaluate_by_play(game, policy, episodes=10_000 if episodes is None else episodes, **given)
 
 
 def _exact(game: Any) -> bool:
@@ -120,7 +120,7 @@ def exploit(
     >>> found.gap, found.kind
     (2.0, 'nash')
     """
-    from tacit.environments.measuring import exploited  # imports the compiler
+    from tacit.environments.measuring import exploit_by_play  # imports the compiler
 
     options = {"episodes": episodes, "plays": plays, "seed": seed, "confidence": confidence, "progress": progress}
-    return exploited(game, policy, agent, **options, **given)  # type: ignore[arg-type]
+    return exploit_by_play(game, policy, agent, **options, **given)  # type: ignore[arg-type]

@@ -31,6 +31,8 @@ from tacit.environments.players import Deviation
 from tacit.environments.training import Model
 from tacit.policies import MarkovPolicy
 
+__all__ = ["Exploitation", "PlayedEvaluation", "evaluate_by_play", "exploit_by_play"]
+
 
 @dataclass(frozen=True, eq=False)
 class PlayedEvaluation:
@@ -170,7 +172,7 @@ def with_halves(values: FloatArray, low: FloatArray, high: FloatArray) -> str:
     return ", ".join(f"{value:.4g} ± {half:.2g}" for value, half in zip(values, halves, strict=True))
 
 
-def played(
+def evaluate_by_play(
     game: Any, policy: Any, *, episodes: int, seed: int = 0, confidence: float = 0.95, **given: Any
 ) -> PlayedEvaluation:
     """Play a policy, and return what it was worth; see `measure.evaluate`."""
@@ -182,11 +184,11 @@ def played(
     least, most = reward_ends(arena, found)
     low, high = interval(returns, confidence, arena.horizon * least, arena.horizon * most)
     return PlayedEvaluation(
-        returns.mean(axis=0), low, high, returns, episodes, confidence, notes=_guessed(arena, least, most)
+        returns.mean(axis=0), low, high, returns, episodes, confidence, notes=_range_note(arena, least, most)
     )
 
 
-def exploited(
+def exploit_by_play(
     game: Any,
     policy: Any,
     agent: int | None,
@@ -212,7 +214,7 @@ def exploited(
     least, most = reward_ends(arena, baseline)
     notes: list[str] = []
     for i in asked:
-        model = _trained(arena, policy, i, episodes, seed)
+        model = _train(arena, policy, i, episodes, seed)
         responses[i] = model.best()
         response = Deviation(i, model.best())
         found = play(arena, policy, episodes=plays, seed=seed, deviation=response)
@@ -226,7 +228,7 @@ def exploited(
         notes += [told] if told and told not in notes else []
         if progress is not None:
             progress(f"agent {i} gains {gains[i]:.4g} ± {gains[i] - low[i]:.2g}")
-    notes += _guessed(arena, least, most)
+    notes += _range_note(arena, least, most)
     values_low, values_high = interval(returns, confidence, arena.horizon * least, arena.horizon * most)
     return Exploitation(
         gains=gains,
@@ -248,7 +250,7 @@ def exploited(
     )
 
 
-def _guessed(arena: Arena, least: float, most: float) -> tuple[str, ...]:
+def _range_note(arena: Arena, least: float, most: float) -> tuple[str, ...]:
     """Return what intervals rest on where the range of rewards was only seen."""
     if arena.reward_range is not None:
         return ()
@@ -256,7 +258,7 @@ def _guessed(arena: Arena, least: float, most: float) -> tuple[str, ...]:
     return (told,)
 
 
-def _trained(arena: Arena, policy: Any, agent: int, episodes: int, seed: int) -> Model:
+def _train(arena: Arena, policy: Any, agent: int, episodes: int, seed: int) -> Model:
     """Return what an agent has met in training: batches that grow with what is known already."""
     model = Model(agent, arena.horizon, arena.actions[agent])
     done, other = 0, seed + 1 + agent  # chance of its own: what is learned from is never what is measured
@@ -307,9 +309,6 @@ def _confidence(value: object) -> float:
     if not 0 < found < 1:
         raise TacitError(f"confidence is {found:g}; it must lie between 0 and 1, e.g. 0.95")
     return found
-
-
-__all__ = ["Exploitation", "PlayedEvaluation", "exploited", "played"]
 
 
 def interval(samples: FloatArray, confidence: float, low: float, high: float) -> tuple[FloatArray, FloatArray]:

@@ -127,19 +127,19 @@ def _code_digest(env: Any) -> str:
 def _factory(path: str) -> Callable[..., Any]:
     """Return what makes an environment: of the registry, of a module, or within one."""
     if "/" in path:
-        return _registered(path)
+        return _find_registered(path)
     search_also(os.getcwd())  # a module beside the user
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
-        found = _imported(path)
+        found = _import_environment(path)
         if found is None and "." in path:
             parent, _, attribute = path.rpartition(".")
-            found = getattr(_imported(parent), attribute, None)
+            found = getattr(_import_environment(parent), attribute, None)
     if _makes_environments(found, path):
         return found  # type: ignore[no-any-return]
     factory = getattr(found, "parallel_env", None) if inspect.ismodule(found) else None
     if not callable(factory):
-        if found is None and _imported(path.partition(".")[0]) is None:
+        if found is None and _import_environment(path.partition(".")[0]) is None:
             raise TacitError(f"{PREFIX}{path}: there is no module {path.partition('.')[0]}, installed or beside you")
         raise TacitError(
             f"{PREFIX}{path} is no module with a function parallel_env, no such function, and no class of environments "
@@ -164,7 +164,7 @@ def _makes_environments(found: object, path: str) -> bool:
     return inspect.isfunction(found) and path.rpartition(".")[2] == "parallel_env"
 
 
-def _imported(path: str) -> Any:
+def _import_environment(path: str) -> Any:
     """Return a module, None where there is none of that name; one that cannot be imported is told."""
     try:
         return importlib.import_module(path)
@@ -178,7 +178,7 @@ def _imported(path: str) -> Any:
         raise TacitError(f"{PREFIX}{path} cannot be imported: {one_line(error, 200)}") from error
 
 
-def _registered(name: str) -> Callable[..., Any]:
+def _find_registered(name: str) -> Callable[..., Any]:
     import pettingzoo
 
     make = getattr(pettingzoo, "make", None)

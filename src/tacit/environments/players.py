@@ -105,10 +105,10 @@ class _MarkovBatch:
     def act(self, h: int, states: IntArray) -> IntArray:
         step = h if self.policy.steps > 1 else 0
         if not self.policy.product:
-            joint = _picked(self.cumulated[0][step], states[:, 0], self.draws.common[:, h])
+            joint = _pick(self.cumulated[0][step], states[:, 0], self.draws.common[:, h])
             return np.stack(np.unravel_index(joint, self.policy.actions), axis=1)
         pairs = enumerate(self.cumulated)
-        return np.stack([_picked(own[step], states[:, i], self.draws.own[i][:, h]) for i, own in pairs], axis=1)
+        return np.stack([_pick(own[step], states[:, i], self.draws.own[i][:, h]) for i, own in pairs], axis=1)
 
 
 @_batch.register(RecordedPolicy)
@@ -142,7 +142,7 @@ class _PartsBatch:
         return np.array([[part.act(h, s) for part, s in zip(row, own, strict=True)] for row, own in rows])
 
 
-def _picked(cumulated: FloatArray, states: IntArray, u: FloatArray) -> IntArray:
+def _pick(cumulated: FloatArray, states: IntArray, u: FloatArray) -> IntArray:
     """Draw from the distributions [S, A] of states; evenly in states that the policy does not know."""
     S, A = cumulated.shape
     known = states < S

@@ -96,14 +96,14 @@ class Model:
         span = max(self.high - self.low, 1e-12)
         left = np.arange(self.horizon, 0, -1.0)
         bonus = constant * span * left[:, None, None] / np.sqrt(np.maximum(self.visits, 1))
-        Q, _ = self._shifted(bonus, left * span)
+        Q, _ = self._plan_from_lowest(bonus, left * span)
         return self._choice(Q, np.zeros_like(self.visits))
 
     def best(self) -> IntArray:
         """Return the best response by what was met [H, S]; what was never tried does not count, −1 for no state."""
         left = np.arange(self.horizon, 0, -1.0)
         span = max(self.high - self.low, 1e-12)
-        Q, _ = self._shifted(np.zeros_like(self.visits), left * span, unknown=-1.0)
+        Q, _ = self._plan_from_lowest(np.zeros_like(self.visits), left * span, unknown=-1.0)
         return self._choice(Q, np.where(self.visits > 0, 0.0, -np.inf))
 
     def upper(self, *, span: float, low: float, states: int, episodes: int, chance: float) -> FloatArray:
@@ -111,11 +111,11 @@ class Model:
         count = 2 * self.horizon * states * self.actions * max(episodes, 1)
         left = np.arange(self.horizon, 0, -1.0) * span
         width = np.sqrt(math.log(count / chance) / (2 * np.maximum(self.visits, 1)))
-        _, V = self._shifted(left[:, None, None] * width, left, low=low)
+        _, V = self._plan_from_lowest(left[:, None, None] * width, left, low=low)
         found: FloatArray = V[0] + self.horizon * low
         return found
 
-    def _shifted(
+    def _plan_from_lowest(
         self, bonus: FloatArray, most: FloatArray, *, unknown: float = 1.0, low: float | None = None
     ) -> tuple[FloatArray, FloatArray]:
         """Plan with rewards counted from their lowest, so that no value is negative."""

@@ -6,9 +6,8 @@ from tacit.evaluation.behaviour import Behaviour, behaviour
 from tacit.evaluation.deviations import BestResponse, Deviations, best_response, deviations
 from tacit.evaluation.equilibria import Equilibria, equilibria
 from tacit.evaluation.gains import DeviationTable, deviation_table
-from tacit.evaluation.gaps import Evaluation, evaluate, l2_gap, uniform_gap
+from tacit.evaluation.gaps import Evaluation, evaluate, evaluate_iterates, l2_gap, uniform_gap
 from tacit.evaluation.gradient import Gradient, policy_gradient
-from tacit.evaluation.iterates import evaluate_iterates
 from tacit.evaluation.mismatch import Mismatch, mismatch
 from tacit.evaluation.potential import Potential, potential
 from tacit.evaluation.smooth import Smoothness, smoothness

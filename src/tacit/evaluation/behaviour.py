@@ -7,8 +7,9 @@ from the common seed; here it is averaged out, exactly, by following the distrib
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,17 +18,14 @@ from tacit.core import memory
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
-from tacit.evaluation.certified import averages
-from tacit.evaluation.seats import seats
+from tacit.evaluation.certified import averages, distributions
 from tacit.evaluation.values import occupancy
-from tacit.games.count import CountGame
+from tacit.games.contraction import joint_draw
 from tacit.games.exact import ExactGame, check_exact
-from tacit.games.tabular import TabularGame
 from tacit.policies import Policy
 from tacit.policies.deployed import DeployedPolicy
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.recorded import RecordedPolicy
-from tacit.policies.visits import Visits
 
 #: Joint actions up to which joint distributions are kept, and numbers that are worked on at once.
 _JOINT, _NUMBERS = 4096, 2_000_000
@@ -90,29 +88,15 @@ def behaviour(game: ExactGame, policy: Policy) -> Behaviour:
         return Behaviour(reach, tables, None if policy.product else _every(policy.probs[0], game.horizon), False)
     if isinstance(policy, RecordedPolicy):
         policy.check_fits(game)
-        return _mixed(game, policy.record, followed(game, policy))
+        return _mix(game, partial(distributions, policy.record), follow(game, policy))
     if isinstance(policy, DeployedPolicy):
         policy.check_fits(game)
-        return _mixed(game, policy, _walked(game, policy))
+        return _mix(game, partial(_rows, policy), _walk(game, policy))
     raise TacitError(f"policy is {brief(policy)}; it must be a policy, as from tacit.solve or tacit.learn")
 
 
 def _every(table: FloatArray, horizon: int) -> FloatArray:
     return np.broadcast_to(table, (horizon, *table.shape[1:]))
-
-
-#: An agent, and the actions [H, S] that it plays instead.
-Deviation = tuple[int, IntArray]
-
-
-def deviated(mu: list[FloatArray], deviation: Deviation | None, h: int, s: int) -> list[FloatArray]:
-    """Return distributions [n, A_i] in which the deviating agent plays its one action."""
-    if deviation is None:
-        return mu
-    i, actions = deviation
-    own = np.zeros_like(mu[i])
-    own[:, actions[h, s]] = 1.0
-    return [own if j == i else rows for j, rows in enumerate(mu)]
 
 
 class Place(NamedTuple):
@@ -125,8 +109,8 @@ class Place(NamedTuple):
     weight: FloatArray  # [n] what each of them counts
 
 
-def _mixed(game: ExactGame, policy: Visits | DeployedPolicy, places: Iterator[Place]) -> Behaviour:
-    """Add up what is played."""
+def _mix(game: ExactGame, rows: Callable[[IntArray, int], list[FloatArray]], places: Iterator[Place]) -> Behaviour:
+    """Add up what is played; `rows` has the distributions [n, A_i] of visits at a step."""
     grid = (game.horizon, game.states)
     size = math.prod(game.actions)
     joint = memory.zeros((*grid, size), "what is played") if size <= _JOINT else None
@@ -138,11 +122,11 @@ def _mixed(game: ExactGame, policy: Visits | DeployedPolicy, places: Iterator[Pl
         sums = [np.full(a, share[0] / a) for a in game.actions]
         together = np.full(size, share[0] / size) if joint is not None else None
         for part in _blocks(len(k), size if joint is not None else sum(game.actions)):
-            mu = distributions(policy, k[part], h)
+            mu = rows(k[part], h)
             for own, row in zip(sums, mu, strict=True):
                 own += dot(weight[part], row)
             if together is not None:
-                together += dot(weight[part], products(mu))
+                together += dot(weight[part], joint_draw(mu))
         if total > 0:
             for i, own in enumerate(sums):
                 marginals[i][h, s] = own / total
@@ -154,11 +138,9 @@ def _mixed(game: ExactGame, policy: Visits | DeployedPolicy, places: Iterator[Pl
     return Behaviour(reach, tuple(marginals), whole, True)
 
 
-def followed(game: ExactGame, policy: RecordedPolicy, deviation: Deviation | None = None) -> Iterator[Place]:
-    """Follow the hidden index of a recorded policy from the first step to the last.
-
-    With a `deviation` one agent plays that instead, whatever the index is.
-    """
+def follow(game: ExactGame, policy: RecordedPolicy) -> Iterator[Place]:
+    """Follow the hidden index of a recorded policy from the first step to the last."""
+    even = [np.full(a, 1 / a) for a in game.actions]
     episodes = np.array([policy.episodes]) if policy.start == "latest" else np.arange(policy.episodes)
     at = [(episodes, np.full(len(episodes), chance / len(episodes))) for chance in game.initial]
     lost = np.zeros(game.states)
@@ -178,12 +160,10 @@ def followed(game: ExactGame, policy: RecordedPolicy, deviation: Deviation | Non
             place = Place(h, s, share, k[held], spread[held])
             yield place
             if h + 1 < game.horizon:
-                left += share[0] * next_states(game, h, s, deviated(even_play(game), deviation, h, s))[0]
-                for part in _blocks(len(held), game.joint_actions + game.states if _tables(game) else 1):
-                    visits, counts = place.k[part], place.weight[part]
-                    moved = counts[:, None] * next_states(
-                        game, h, s, deviated(distributions(policy.record, visits, h), deviation, h, s)
-                    )
+                left += game.push(h, even, share[:1].sum(), s)
+                for part in _blocks(len(held), game.numbers(same=True)):
+                    visits = place.k[part]
+                    moved = game.push(h, distributions(policy.record, visits, h), place.weight[part], s)
                     for s_next in np.flatnonzero(moved.any(axis=0)):
                         some = moved[:, s_next] > 0
                         onward[s_next].append((visits[some], moved[some, s_next]))
@@ -191,8 +171,9 @@ def followed(game: ExactGame, policy: RecordedPolicy, deviation: Deviation | Non
         lost = left
 
 
-def _walked(game: ExactGame, policy: DeployedPolicy) -> Iterator[Place]:
+def _walk(game: ExactGame, policy: DeployedPolicy) -> Iterator[Place]:
     """Follow the nodes of a deployed policy; node 0 is even play to the end."""
+    uniform = [np.full(a, 1 / a) for a in game.actions]
     node = np.bincount(policy.first, minlength=policy.nodes) / len(policy.first)
     at = game.initial[:, None] * node  # [S, nodes]
     for h in range(game.horizon):
@@ -203,64 +184,19 @@ def _walked(game: ExactGame, policy: DeployedPolicy) -> Iterator[Place]:
             known = np.array([place >= 0 for place in found])
             rows = np.array([place for place in found if place >= 0], dtype=np.int64)
             weight = at[s, held[known]]
-            even = float(at[s, held[~known]].sum())
+            even = at[s, held[~known]].sum()
             yield Place(h, int(s), np.array([even]), rows, weight)
             if h + 1 < game.horizon:
-                following[:, 0] += even * _even_next(game, h, int(s))
+                following[:, 0] += game.push(h, uniform, even, int(s))
                 if len(rows):
-                    moved = weight[:, None] * next_states(game, h, int(s), distributions(policy, rows, h))
+                    moved = game.push(h, _rows(policy, rows, h), weight, int(s))
                     np.add.at(following.T, policy.following[rows], moved)
         at = following
 
 
-def distributions(held: Visits | DeployedPolicy, k: IntArray, h: int) -> list[FloatArray]:
-    """Return for each agent the distributions [n, A_i] of visits or rows."""
-    return [held.distributions(i, k, h) for i in range(len(held.actions))]
-
-
-def products(mu: list[FloatArray]) -> FloatArray:
-    """Return the joint distributions [n, J] of independent ones [n, A_i]."""
-    joint = mu[0]
-    for own in mu[1:]:
-        joint = (joint[:, :, None] * own[:, None, :]).reshape(len(joint), -1)
-    return joint
-
-
-def next_states(game: ExactGame, h: int, s: int, mu: list[FloatArray]) -> FloatArray:
-    """Return where independent distributions [n, A_i] lead from s, [n, S]."""
-    if isinstance(game, CountGame):
-        table = np.stack(mu, axis=1)  # [n, N, A]
-        following = seats(game, h, np.full(len(table), s), table).next
-        moved: FloatArray = np.einsum("na,nat->nt", mu[0], following[:, 0])
-        return moved
-    matrix = transitions_of(game, h, s)
-    onward: FloatArray = dot(products(mu), matrix)
-    return onward
-
-
-def transitions_of(game: TabularGame, h: int, s: int) -> FloatArray:
-    """Return the transitions [J, S] of one step and state."""
-    first, state, prob = game.successors
-    row = ((h if game.transition_steps > 1 else 0) * game.states + s) * game.joint_actions
-    cut = slice(first[row], first[row + game.joint_actions])
-    matrix = np.zeros((game.joint_actions, game.states))
-    joint = np.repeat(np.arange(game.joint_actions), np.diff(first[row : row + game.joint_actions + 1]))
-    np.add.at(matrix, (joint, state[cut]), prob[cut])
-    return matrix
-
-
-def _even_next(game: ExactGame, h: int, s: int) -> FloatArray:
-    even: FloatArray = next_states(game, h, s, even_play(game))[0]
-    return even
-
-
-def even_play(game: ExactGame) -> list[FloatArray]:
-    """Return what all agents play who draw evenly, [1, A_i] each."""
-    return [np.full((1, a), 1 / a) for a in game.actions]
-
-
-def _tables(game: ExactGame) -> bool:
-    return isinstance(game, TabularGame)
+def _rows(policy: DeployedPolicy, k: IntArray, h: int) -> list[FloatArray]:
+    """Return for each agent the distributions [n, A_i] of rows."""
+    return [policy.distributions(i, k, h) for i in range(len(policy.actions))]
 
 
 def _blocks(total: int, width: int) -> list[slice]:

@@ -32,12 +32,9 @@ from tacit.core.elementary import dot
 from tacit.core.lanes import plain
 from tacit.core.ownership import locked
 from tacit.core.types import FloatArray, IntArray
-from tacit.evaluation.contraction import own_payoffs
-from tacit.evaluation.leave_one_out import see
+from tacit.evaluation.induction import backward
 from tacit.evaluation.payoffs import Payoffs, payoffs
-from tacit.evaluation.seats import expected, seats, table
-from tacit.games.count import CountGame
-from tacit.games.count_tables import CountTables
+from tacit.games.count_kernels import CountTables, see
 from tacit.games.exact import ExactGame
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.storage import rounded
@@ -98,46 +95,30 @@ def certificate(game: ExactGame, kind: str, *, choice: IntArray | None = None) -
 def _even(game: ExactGame, B: int, choice: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return V and V† [H+1, S, N] where all play evenly, and the deviations' values [S, N, B, A] at the first step."""
     N, H, S, A = game.agents, game.horizon, game.states, max(game.actions)
-    if isinstance(game, CountGame):
-        return _even_crowd(game, B, choice)
-    rows = MarkovPolicy.uniform(game).at(0)
-    V, best = np.zeros((H + 1, S, N)), np.zeros((H + 1, S, N))
-    first_q = np.zeros((S, N, B, A))
-    for h in reversed(range(H)):
-        ahead = game.expect(h, np.concatenate([V[h + 1].T, best[h + 1].T]))
-        for i, size in enumerate(game.actions):
-            reward = game.step_rewards(h)[i]
-            V[h, :, i] = own_payoffs(reward + ahead[i], rows, i).mean(axis=1)
-            gain = own_payoffs(reward + ahead[N + i], rows, i)
-            told = size if B > 1 else 1
-            fixed = choice[h * S : (h + 1) * S, i, :told]
-            best[h, :, i] = _picked(np.repeat(gain[:, None], told, axis=1), fixed).mean(axis=1)
-            if h == 0:
-                first_q[:, i, :told, :size] = gain[:, None, :] / told
-    return V, best, first_q
+    told = _told(game, B)  # [N, B]
+    V, best, first_q = np.zeros((H + 1, S, N)), np.zeros((H + 1, S, N)), np.zeros((S, N, B, A))
+
+    def deviate(h: int, gains: FloatArray) -> FloatArray:
+        each = np.broadcast_to(gains.swapaxes(0, 1)[:, :, None], (S, N, B, A))
+        picked = _picked(each, choice[h * S : (h + 1) * S])
+        return np.average(picked, axis=2, weights=np.broadcast_to(told, picked.shape)).T
+
+    for step in backward(game, MarkovPolicy.uniform(game).at, deviate):
+        V[step.h], best[step.h] = step.V.T, step.best.T
+    first_q[:] = np.swapaxes(step.gains, 0, 1)[:, :, None] * (told / told.sum(axis=1, keepdims=True))[..., None]
+    return V, best, first_q * (np.arange(A) < np.array(game.actions)[:, None, None])
 
 
-def _even_crowd(game: CountGame, B: int, choice: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Do what `_even` does for a counting game, all agents at once."""
-    N, H, S, A = game.agents, game.horizon, game.states, game.actions[0]
-    rows = table(MarkovPolicy.uniform(game).at(0))
-    V, best = np.zeros((H + 1, S, N)), np.zeros((H + 1, S, N))
-    first_q = np.zeros((S, N, B, A))
-    for h in reversed(range(H)):
-        seat = seats(game, h, np.arange(S), rows)
-        V[h] = expected(seat, V[h + 1].T).mean(axis=2)
-        gain = expected(seat, best[h + 1].T)  # [S, N, A]
-        each = np.repeat(gain.reshape(S * N, 1, A), B, axis=1)
-        best[h] = _picked(each, choice[h * S : (h + 1) * S].reshape(S * N, B)).mean(axis=1).reshape(S, N)
-        if h == 0:
-            first_q[:] = gain[:, :, None, :] / B
-    return V, best, first_q
+def _told(game: ExactGame, B: int) -> FloatArray:
+    """Return 1 for each action that an agent can be told, [N, B]; where it is told none, for one of them."""
+    sizes = np.array(game.actions) if B > 1 else np.ones(game.agents)
+    return (np.arange(B) < sizes[:, None]).astype(float)
 
 
 def _picked(q: FloatArray, fixed: IntArray) -> FloatArray:
-    """Return the value of the fixed action, or of the best where none is fixed: [S, B] from [S, B, A]."""
-    chosen = np.take_along_axis(q, np.maximum(fixed, 0)[..., None], axis=2)[..., 0]
-    return np.where(fixed >= 0, chosen, q.max(axis=2))
+    """Return the value of the fixed action, or of the best where none is fixed: [..., B] from [..., B, A]."""
+    chosen = np.take_along_axis(q, np.maximum(fixed, 0)[..., None], axis=-1)[..., 0]
+    return np.where(fixed >= 0, chosen, q.max(axis=-1))
 
 
 @generics.observe.implement(Certificate)
@@ -257,19 +238,12 @@ def latest(game: ExactGame, cert: Certificate) -> Bound:
 
 def _read(game: ExactGame, cert: Certificate, value: FloatArray, q: FloatArray) -> Bound:
     """Return the bound from the values [S, N] and the deviations' values [S, N, B, A] at the first step."""
-    values, gaps = np.zeros(game.agents), np.zeros(game.agents)
-    if isinstance(game, CountGame):  # all agents at once: there may be many
-        S, N, B, A = q.shape
-        picked = _picked(q.reshape(S * N, B, A), cert.choice[:S].reshape(S * N, B)).sum(axis=1)
-        crowd = dot(game.initial, value)
-        return Bound(crowd, dot(game.initial, picked.reshape(S, N)) - crowd)
-    for i, size in enumerate(game.actions):
-        told = size if q.shape[2] > 1 else 1
-        own = q[:, i, :told, :size]
-        fixed = cert.choice[: game.states, i, :told]
-        values[i] = dot(game.initial, value[:, i])
-        gaps[i] = dot(game.initial, _picked(own, fixed).sum(axis=1)) - values[i]
-    return Bound(values, gaps)
+    S, _, B, A = q.shape
+    there = np.arange(A) < np.array(game.actions)[:, None, None]  # [N, 1, A]
+    picked = _picked(np.where(there, q, -np.inf), cert.choice[:S])  # [S, N, B]
+    best = dot(game.initial, np.where(_told(game, B) > 0, picked, 0.0).sum(axis=2))
+    values = dot(game.initial, value)
+    return Bound(values, best - values)
 
 
 def fixed_deviation(game: ExactGame, cert: Certificate, *, latest: bool = False) -> IntArray:

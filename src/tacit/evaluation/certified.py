@@ -15,13 +15,9 @@ from tacit.core import check
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
-from tacit.evaluation.contraction import own_payoffs
-from tacit.evaluation.deviations import deviations
-from tacit.evaluation.seats import expected, seats, table
-from tacit.evaluation.seats import seconds_to_certify as certifying
-from tacit.games.count import CountGame
+from tacit.evaluation.induction import Step, backward, best_action
+from tacit.games.contraction import stack_rows
 from tacit.games.exact import ExactGame
-from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.recorded import RecordedPolicy
 from tacit.policies.visits import Visits
@@ -36,42 +32,63 @@ class History(NamedTuple):
     since: IntArray  # [J]  ascending, since[0] = 0
     V: FloatArray  # [J, N]
     best: FloatArray  # [J, N]
-    q: list[FloatArray]  # for each agent [J, B, A_i]
-    told: list[FloatArray]  # for each agent [J, A_i], how often it is told each action; empty unless it is asked for
+    q: FloatArray  # [J, N, B, A]
+    told: FloatArray  # [J, N, A]  how often each action is told; empty unless it is asked for
 
     def at(self, k: IntArray) -> IntArray:
         """Return the entries in force when the episodes k begin."""
         return np.searchsorted(self.since, k, side="right") - 1
 
 
-def certified_bound(game: ExactGame, policy: RecordedPolicy, kind: str) -> tuple[FloatArray, FloatArray]:
-    """Return the exact values [N] of a recorded policy, and upper bounds [N] on its cce or ce gaps."""
+def certified_bound(
+    game: ExactGame, policy: RecordedPolicy, kind: str, *, fixed: IntArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Return the exact values [N] of a recorded policy, and upper bounds [N] on its cce or ce gaps.
+
+    With `fixed` [N, H, S], what each agent gains that plays these actions instead, exactly: lower bounds.
+    """
     policy.check_fits(game)
     if kind not in ("cce", "ce"):
         check.choice("gap", kind, ["nash", "cce", "ce"])
         raise TacitError("a nash gap needs a product policy, and a recorded one is correlated; use gap='cce' or 'ce'")
-    after = histories(game, policy.record, kind)[0]
+    first = histories(game, policy.record, kind, fixed=fixed)[0]
     episodes = np.array([policy.episodes]) if policy.start == "latest" else np.arange(policy.episodes)
     values, gaps = np.zeros(game.agents), np.zeros(game.agents)
     for s in np.flatnonzero(game.initial):
-        held = after[s]
+        held = first[s]
         share = np.bincount(held.at(episodes), minlength=len(held.since)) / len(episodes)
         value = dot(share, held.V)
+        mean = dot(share, held.q)  # [N, B, A]: averaged over the episodes before the maximum
         values += game.initial[s] * value
-        for i in range(game.agents):
-            mean = dot(share, held.q[i])  # averaged over the episodes before the maximum
-            gaps[i] += game.initial[s] * (mean.max(axis=1).sum() - value[i])
+        gaps += game.initial[s] * (_deviate(kind, mean, None if fixed is None else fixed[:, 0, s]) - value)
     return values, gaps
 
 
-def histories(game: ExactGame, record: Visits, kind: str, *, apart: bool = False) -> list[list[History]]:
+def _deviate(kind: str, q: FloatArray, fixed: IntArray | None) -> FloatArray:
+    """Return what the best deviations get, [..., N], or fixed actions [N], from payoffs [..., N, told, played]."""
+    if kind == "ce" and fixed is None:
+        swapped: FloatArray = q.max(axis=-1).sum(axis=-1)
+        return swapped
+    whole = q.sum(axis=-2)
+    taken: FloatArray = whole.max(axis=-1) if fixed is None else whole[..., np.arange(len(fixed)), fixed]
+    return taken
+
+
+def histories(
+    game: ExactGame, record: Visits, kind: str, *, apart: bool = False, fixed: IntArray | None = None
+) -> list[list[History]]:
     """Return what was in force at each step and state, [H][S]; of later steps only where it is taken `apart`."""
-    even = deviations(game, MarkovPolicy.uniform(game), "nash")
+    even = MarkovPolicy.uniform(game)
     after: list[History] = []
     kept: list[list[History]] = []
-    for h in reversed(range(game.horizon)):
-        value, best = even.V[:, h], even.best
-        after = [_history(game, record, kind, h, s, after, value[:, s], best, apart) for s in range(game.states)]
+
+    def play_fixed(h: int, gains: FloatArray) -> FloatArray:
+        assert fixed is not None
+        return np.take_along_axis(gains, fixed[:, h, :, None], axis=2)[..., 0]
+
+    for step in backward(game, even.at, best_action if fixed is None else play_fixed):
+        chosen = [None if fixed is None else fixed[:, step.h, s] for s in range(game.states)]
+        after = [_history(game, record, kind, step, s, after, apart, own) for s, own in enumerate(chosen)]
         kept = [after, *kept] if apart else [after]
     return kept
 
@@ -80,126 +97,70 @@ def _history(
     game: ExactGame,
     record: Visits,
     kind: str,
-    h: int,
+    even: Step,
     s: int,
     after: list[History],
-    even_value: FloatArray,
-    even_best: FloatArray,
     apart: bool,
+    fixed: IntArray | None,
 ) -> History:
-    """Compute what was in force at (h, s), from the same for the next step."""
+    """Compute what was in force at a step in state s, from the same for the next step and where all play evenly."""
+    h, N, A = even.h, game.agents, max(game.actions)
     k = record.visits(h, s)
     each = kind == "ce" or apart  # whether deviations are kept for each action that the agent is told
-    value, q = np.zeros((len(k), game.agents)), [np.zeros((len(k), a if each else 1, a)) for a in game.actions]
-    chance = [np.zeros((len(k), a if apart else 0)) for a in game.actions]
-    for part in _parts(game, h, s, k, after):
-        if isinstance(game, CountGame):
-            mu_all = _add_crowd(game, record, each, h, s, k[part], after, value[part], [own[part] for own in q])
-            if apart:
-                for i in range(game.agents):
-                    chance[i][part] = mu_all[:, i]
-            continue
-        mu = [record.distributions(i, k[part], h) for i in range(game.agents)]
-        stay, leave = _payoffs(game, h, s, k[part], after)
-        for i in range(game.agents):
-            value[part, i] = (own_payoffs(stay[i], mu, i) * mu[i]).sum(axis=1)
-            gain = own_payoffs(leave[i], mu, i)[:, None, :]
-            q[i][part] = mu[i][:, :, None] * gain if each else gain
-            if apart:
-                chance[i][part] = mu[i]
+    value, q = np.zeros((len(k), N)), np.zeros((len(k), N, A if each else 1, A))
+    told = np.zeros((len(k), N, A if apart else 0))
+    evenly = [np.full(a, 1 / a) for a in game.actions]
+    following = np.flatnonzero(game.push(h, evenly, np.ones(()), s)) if after else np.zeros(0, dtype=np.int64)
+    for part in _parts(game, k, after, following):
+        rows = distributions(record, k[part], h)
+        mu = np.swapaxes(stack_rows(rows), 0, 1)  # [n, N, A]
+        found = game.payoffs(h, rows, _in_force(after, following, k[part]) if after else None, s)
+        stay, leave = found if after else (found, found)
+        value[part] = np.einsum("kna,kna->kn", stay, mu)
+        q[part] = mu[..., None] * leave[:, :, None] if each else leave[:, :, None]
+        if apart:
+            told[part] = mu
     since, means = averages(record, k, h, s)
-    V = np.concatenate([even_value[None], means(value)])
-    if isinstance(game, CountGame):
-        rows = table(MarkovPolicy.uniform(game).at(0))[s : s + 1]
-        gain, told = expected(seats(game, h, [s], rows), even_best[:, h + 1])[0], game.actions[0] if each else 1
-        first = [np.repeat(own[None, None] / told, told, axis=1) for own in gain]
-    else:
-        first = [_even_q(game, each, h, s, i, even_best)[None] for i in range(game.agents)]
-    averaged = [np.concatenate([first[i], means(q[i])]) for i in range(game.agents)]
-    if kind == "ce":
-        best = np.stack([own.max(axis=2).sum(axis=1) for own in averaged], axis=1)
-    else:
-        best = np.stack([own.sum(axis=1).max(axis=1) for own in averaged], axis=1)
-    told_first = [np.full((1, a if apart else 0), 1 / a) for a in game.actions]
-    spoken = [np.concatenate([one, means(own)]) for one, own in zip(told_first, chance, strict=True)]
-    return History(since, V, best, averaged, spoken)
+    chance = stack_rows([own[None] for own in evenly])[:, 0]  # [N, A]  of being told each action
+    gains = chance[:, :, None] * even.gains[:, s, None] if each else even.gains[:, s, None]
+    averaged = np.concatenate([gains[None], means(q)])
+    best = _deviate(kind, averaged, fixed)
+    spoken = np.concatenate([chance[None, :, : told.shape[2]], means(told)])
+    return History(since, np.concatenate([even.V[None, :, s], means(value)]), best, averaged, spoken)
 
 
-def _parts(game: ExactGame, h: int, s: int, k: IntArray, after: list[History]) -> list[slice]:
+def _parts(game: ExactGame, k: IntArray, after: list[History], following: IntArray) -> list[slice]:
     """Return the visits in parts: what one takes stays small, and Ctrl-C is heard in between.
 
     Where games are large, parts end where another entry of a next state comes into force: payoffs are made once each.
     """
-    if isinstance(game, CountGame):
-        size = min(_NUMBERS // (game.agents * game.actions[0] * (game.states + 2)), int(0.5 / certifying(game, 1)))
-    else:
-        size = _NUMBERS // (4 * game.agents * game.joint_actions)
-    size, cuts = max(1, min(_BLOCK, size)), [0, len(k)]
-    if not isinstance(game, CountGame) and size < 64 and after:
-        changes = [np.flatnonzero(np.diff(after[s_next].at(k))) + 1 for s_next in _following(game, h, s)]
+    most = min(_BLOCK, int(0.5 / game.seconds_to_answer(1)))
+    size, cuts = max(1, min(most, _NUMBERS // game.numbers())), [0, len(k)]
+    if size < 64:
+        changes = [np.flatnonzero(np.diff(after[s].at(k))) + 1 for s in following]
         cuts = np.unique(np.concatenate([*changes, cuts])).tolist()
-        size = max(1, min(_BLOCK, _NUMBERS // game.joint_actions))
+        size = max(1, min(most, _NUMBERS // game.numbers(same=True)))
     return [slice(x, min(x + size, end)) for begin, end in pairwise(cuts) for x in range(begin, end, size)]
 
 
-def _following(game: TabularGame, h: int, s: int) -> IntArray:
-    """Return the states that can come after (h, s)."""
-    row = ((h if game.transition_steps > 1 else 0) * game.states + s) * game.joint_actions
-    first, state, _ = game.successors
-    found: IntArray = np.unique(state[first[row] : first[row + game.joint_actions]])
-    return found
+def _in_force(after: list[History], following: IntArray, k: IntArray) -> FloatArray:
+    """Return V and V† of the next states, as in force in the episodes k, [2, n, N, S]; 0 where none can follow.
 
-
-def _payoffs(
-    game: TabularGame, h: int, s: int, k: IntArray, after: list[History]
-) -> tuple[list[FloatArray], list[FloatArray]]:
-    """Return r_i + P·V and r_i + P·V† of every joint action, for each agent [n, A_1, …, A_N].
-
-    n is 1 where the same is in force at all visits, otherwise len(k).
+    n is 1 where the same is in force in all of them, otherwise len(k).
     """
-    reward = game.step_rewards(h).reshape(game.agents, game.states, -1)[:, s, None]
-    if not after:
-        stay = [own.reshape(1, *game.actions) for own in reward]
-        return stay, stay
-    inside = [held.at(k) for held in after]
+    inside = [after[s].at(k) for s in following]
     n = 1 if all((at == at[0]).all() for at in inside) else len(k)
-    V = np.stack([held.V[at[:n]] for held, at in zip(after, inside, strict=True)])  # [S, n, N]
-    best = np.stack([held.best[at[:n]] for held, at in zip(after, inside, strict=True)])
-    values = np.stack([V, best]).transpose(0, 3, 2, 1)  # [2, N, n, S]
-    ahead = game.expect_in(h, s, values.reshape(-1, game.states)).reshape(2, game.agents, n, -1)
-    grid = (n, *game.actions)
-    stay, leave = ([(reward[i] + part[i]).reshape(grid) for i in range(game.agents)] for part in ahead)
-    return stay, leave
+    values = np.zeros((2, n, after[0].V.shape[1], len(after)))
+    for s, at in zip(following, inside, strict=True):
+        values[0, ..., s], values[1, ..., s] = after[s].V[at[:n]], after[s].best[at[:n]]
+    return values
 
 
-def _add_crowd(
-    game: CountGame,
-    record: Visits,
-    each: bool,
-    h: int,
-    s: int,
-    k: IntArray,
-    after: list[History],
-    value: FloatArray,
-    q: list[FloatArray],
-) -> FloatArray:
-    """Return the distributions [n, N, A] of the visits in episodes k.
-
-    The values [n, N] and the deviations' values, for each agent [n, B, A], are written.
-    """
-    mu = record.tables(k, h)  # [n, N, A]
-    seat = seats(game, h, np.full(len(k), s), mu)
-    stay, leave = seat.reward, seat.reward
-    if after:
-        inside = [held.at(k) for held in after]
-        V = np.stack([held.V[at] for held, at in zip(after, inside, strict=True)], axis=1)  # [n, S, N]
-        best = np.stack([held.best[at] for held, at in zip(after, inside, strict=True)], axis=1)
-        stay = stay + np.einsum("knat,ktn->kna", seat.next, V)
-        leave = leave + np.einsum("knat,ktn->kna", seat.next, best)
-    value[:] = (mu * stay).sum(axis=2)
-    for i, own in enumerate(q):
-        own[:] = mu[:, i, :, None] * leave[:, i, None, :] if each else leave[:, i, None, :]
-    return mu
+def distributions(record: Visits, k: IntArray, h: int) -> list[FloatArray]:
+    """Return for each agent the distributions [n, A_i] at step h of the episodes k."""
+    if len(set(record.actions)) == 1:
+        return list(np.moveaxis(record.tables(k, h), 1, 0))
+    return [record.distributions(i, k, h) for i in range(len(record.actions))]
 
 
 def averages(record: Visits, k: IntArray, h: int, s: int) -> tuple[IntArray, Means]:
@@ -246,12 +207,3 @@ class Means(NamedTuple):
             alpha = (self.horizon + 1) / (self.horizon + t + 1)
             mean[t] = alpha * x[t] + ((1 - alpha) * mean[t - 1] if t else 0)
         return mean
-
-
-def _even_q(game: TabularGame, each: bool, h: int, s: int, i: int, best: FloatArray) -> FloatArray:
-    """Return the deviations' values [B, A_i] at (h, s) where all play evenly."""
-    payoff = game.step_rewards(h)[i] + game.expect(h, best[i, h + 1][None])[0]
-    rows = [np.full((1, a), 1 / a) for a in game.actions]
-    gain = own_payoffs(payoff[s][None], rows, i)
-    told = game.actions[i] if each else 1
-    return np.repeat(gain / told, told, axis=0)

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from tacit.core.errors import TacitError
-from tacit.evaluation.seats import in_words, seconds_to_certify
-from tacit.games.count import CountGame
-from tacit.games.exact import ExactGame
+from tacit.games.exact import ExactGame, seconds_over_joint_actions
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.recorded import RecordedPolicy
-
-#: Seconds for each visit, agent and joint action, and for each visit and agent (measured; a busy machine takes longer).
-_PRODUCT, _VISIT = 3e-9, 5e-6
 
 
 def seconds_to_evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy) -> float:
@@ -25,9 +20,20 @@ def seconds_to_evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy) 
         visits, joint = game.horizon * game.states, not policy.product
     else:
         visits, joint = max(len(own.keys) for own in policy.records), False
-    if isinstance(game, CountGame) and not joint:
-        return seconds_to_certify(game, visits)
-    return visits * game.agents * (_PRODUCT * game.joint_actions + _VISIT)
+    return seconds_over_joint_actions(game, visits) if joint else game.seconds_to_answer(visits)
+
+
+def in_words(seconds: float) -> str:
+    """Say how long something takes.
+
+    >>> in_words(1), in_words(90), in_words(300), in_words(20_000)
+    ('about a second', 'about 90 s', 'about 5 min', 'about 6 h')
+    """
+    if seconds < 2:
+        return "about a second"
+    if seconds < 120:
+        return f"about {seconds:.0f} s"
+    return f"about {seconds / 60:.0f} min" if seconds < 7200 else f"about {seconds / 3600:.0f} h"
 
 
 def check_cost(seconds: float, most: float, what: str) -> None:

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +17,7 @@ from tacit.core import check, memory
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
-from tacit.evaluation.contraction import own_payoffs, own_payoffs_correlated, swap_payoffs
-from tacit.evaluation.crowd import crowd_deviations
-from tacit.games.count import CountGame
+from tacit.evaluation.induction import Step, backward, deviation, play
 from tacit.games.exact import ExactGame, check_exact
 from tacit.policies.markov import MarkovPolicy, check_policy
 
@@ -81,39 +80,35 @@ def deviations(game: ExactGame, policy: MarkovPolicy, kind: str) -> Deviations:
     >>> bool((found.best == found.V).all())
     True
     """
+    N, H, S = game.agents, game.horizon, game.states
+    V = memory.zeros((N, H + 1, S), "the values of the policy")
+    best = np.zeros_like(V)
+    found = []
+    for step in steps(game, policy, kind):
+        V[:, step.h], best[:, step.h] = step.V, step.best
+        found.append(choose(step, kind))
+    choices = np.stack(found[::-1], axis=1)  # [N, H, S], or [N, H, S, A]
+    told = choices.ndim == 4
+    return Deviations(
+        kind, V, best, tuple(own[..., :a] if told else own for own, a in zip(choices, game.actions, strict=True))
+    )
+
+
+def steps(game: ExactGame, policy: MarkovPolicy, kind: str) -> Iterator[Step]:
+    """Yield the steps of the backward pass over a policy and each agent's best deviation of a kind."""
     check_policy(policy)
     policy.check_fits(game)
     check.choice("gap", kind, KINDS)
     if kind == "nash" and not policy.product:
         raise TacitError("a nash gap needs a product policy, and this one is correlated; use gap='cce' or gap='ce'")
-    if isinstance(game, CountGame):
-        if policy.product:
-            return Deviations(kind, *crowd_deviations(game, policy))
-        game = game.tabular()
-    # the deviator learns nothing from its own independent draw, so for a product policy all three are the same
-    swaps = kind == "ce" and not policy.product
-    N, H, S = game.agents, game.horizon, game.states
-    V = memory.zeros((N, H + 1, S), "the values of the policy")
-    best = np.zeros_like(V)
-    choices = tuple(np.zeros((H, S, a) if swaps else (H, S), dtype=np.int64) for a in game.actions)
-    for h in reversed(range(H)):
-        rows = policy.at(h)
-        reward = game.step_rewards(h)
-        ahead = game.expect(h, np.concatenate([V[:, h + 1], best[:, h + 1]])) if h + 1 < H else None
-        for i in range(N):
-            stay = reward[i] if ahead is None else reward[i] + ahead[i]
-            leave = reward[i] if ahead is None else reward[i] + ahead[N + i]
-            if policy.product:
-                own = own_payoffs(stay, rows, i)
-                V[i, h] = np.einsum("sa,sa->s", own, rows[i])
-                gain = own if ahead is None else own_payoffs(leave, rows, i)
-            else:
-                V[i, h] = np.einsum("sj,sj->s", stay.reshape(S, -1), rows[0].reshape(S, -1))
-                gain = (swap_payoffs if swaps else own_payoffs_correlated)(leave, rows[0], i)
-            choices[i][h] = gain.argmax(axis=-1)
-            top = gain.max(axis=-1)
-            best[i, h] = top.sum(axis=-1) if swaps else top
-    return Deviations(kind, V, best, choices)
+    return backward(game if policy.product else game.tabular(), play(policy), deviation(policy, kind))
+
+
+def choose(step: Step, kind: str) -> IntArray:
+    """Return what the best deviations play, [N, S]; of ce from a joint draw [N, S, A], for each action that is told."""
+    ignores = isinstance(step.rows, np.ndarray) and kind != "ce"
+    chosen: IntArray = (step.gains.sum(axis=-2) if ignores else step.gains).argmax(axis=-1)
+    return chosen
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from tacit.core.table import Cell, Document, Table
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation import bimatrix
 from tacit.games.exact import with_tables
-from tacit.games.naming import action_names
+from tacit.games.showing import action_names
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy
 

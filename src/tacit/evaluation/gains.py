@@ -23,17 +23,13 @@ from tacit.core import check, memory
 from tacit.core.elementary import dot
 from tacit.core.table import Cell, Document, Table, number
 from tacit.core.types import FloatArray, IntArray
-from tacit.evaluation.behaviour import followed
+from tacit.evaluation.behaviour import follow
 from tacit.evaluation.certified import histories
-from tacit.evaluation.contraction import own_payoffs, swap_payoffs
-from tacit.evaluation.crowd import crowd_gains
-from tacit.evaluation.deviations import deviations
+from tacit.evaluation.deviations import choose, steps
 from tacit.evaluation.gaps import evaluate
 from tacit.evaluation.values import occupancy
-from tacit.games.count import CountGame
-from tacit.games.exact import ExactGame, check_exact, with_tables
-from tacit.games.naming import action_names, state_name
-from tacit.games.tabular import TabularGame
+from tacit.games.exact import ExactGame, check_exact
+from tacit.games.showing import action_names, state_name
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.recorded import RecordedPolicy
 
@@ -182,10 +178,8 @@ def deviation_table(
     found = evaluate(game, policy, gap=gap)
     if isinstance(policy, RecordedPolicy):
         pieces = _certified_terms(game, policy, found.kind)
-    elif isinstance(game, CountGame) and policy.product:
-        pieces = _crowd_terms(game, policy)
     else:
-        pieces = _markov_terms(with_tables(game), policy, found.kind)
+        pieces = _markov_terms(game, policy, found.kind)
     terms = np.concatenate([np.zeros(0, dtype=TERM), *pieces])
     sums = np.zeros(game.agents)
     np.add.at(sums, terms["agent"], terms["share"])
@@ -195,37 +189,21 @@ def deviation_table(
     return DeviationTable(game, found.kind, found.exact, found.gaps, sums, terms[order])
 
 
-def _markov_terms(game: TabularGame, policy: MarkovPolicy, kind: str) -> list[npt.NDArray[Any]]:
-    best = deviations(game, policy, kind)
+def _markov_terms(game: ExactGame, policy: MarkovPolicy, kind: str) -> list[npt.NDArray[Any]]:
     d = occupancy(game, policy)
     pieces = []
-    for h in range(game.horizon):
-        rows = policy.at(h)
-        leave = game.step_rewards(h) + game.expect(h, best.best[:, h + 1])
-        for i in range(game.agents):
-            choice = best.choices[i][h]
+    for step in steps(game, policy, kind):
+        there, chosen = d[step.h][:, None], choose(step, kind)
+        for i, size in enumerate(game.actions):
+            chance = policy.marginal(i)[step.h if policy.steps > 1 else 0]
             if policy.product:
-                q = own_payoffs(leave[i], rows, i)  # [S, A]
-                gain = rows[i] * (np.take_along_axis(q, choice[:, None], axis=1) - q)
-                pieces.append(_terms(i, h, d[h][:, None] * rows[i], d[h][:, None] * gain, choice[:, None]))
-                continue
-            told = swap_payoffs(leave[i], rows[0], i)  # [S, b, a]
-            play = np.broadcast_to(choice if choice.ndim == 2 else choice[:, None], told.shape[:2])
-            gain = np.take_along_axis(told, play[..., None], axis=2)[..., 0] - np.diagonal(told, axis1=1, axis2=2)
-            chance = rows[0].sum(axis=tuple(1 + j for j in range(game.agents) if j != i))
-            pieces.append(_terms(i, h, d[h][:, None] * chance, d[h][:, None] * gain, play))
-    return pieces
-
-
-def _crowd_terms(game: CountGame, policy: MarkovPolicy) -> list[npt.NDArray[Any]]:
-    best = deviations(game, policy, "nash")
-    d = occupancy(game, policy)
-    pieces = []
-    for h, gains in enumerate(crowd_gains(game, policy, best.best)):  # [S, N, A]
-        for i, own in enumerate(policy.at(h)):
-            q, choice = gains[:, i], best.choices[i][h]
-            gain = own * (np.take_along_axis(q, choice[:, None], axis=1) - q)
-            pieces.append(_terms(i, h, d[h][:, None] * own, d[h][:, None] * gain, choice[:, None]))
+                q, play = step.gains[i, :, :size], chosen[i][:, None]
+                gain = chance * (np.take_along_axis(q, play, axis=1) - q)
+            else:
+                told = step.gains[i, :, :size, :size]  # [S, b, a]
+                play = np.broadcast_to(chosen[i, :, :size] if kind == "ce" else chosen[i][:, None], told.shape[:2])
+                gain = np.take_along_axis(told, play[..., None], axis=2)[..., 0] - np.diagonal(told, axis1=1, axis2=2)
+            pieces.append(_terms(i, step.h, there * chance, there * gain, play))
     return pieces
 
 
@@ -236,13 +214,13 @@ def _certified_terms(game: ExactGame, policy: RecordedPolicy, kind: str) -> list
     memory.require(needed, "the deviations of a certified policy")
     held = histories(game, policy.record, kind, apart=True)
     pieces = []
-    for h, s, share, _, _ in followed(game, policy):
-        for i, q in enumerate(held[h][s].q):  # [J, b, a]: told b, play a
+    for h, s, share, _, _ in follow(game, policy):
+        for i, size in enumerate(game.actions):
+            q, chance = held[h][s].q[:, i, :size, :size], held[h][s].told[:, i, :size]  # [J, b, a]: told b, play a
             entries = dot(share, q)[None] if h == 0 else share[:, None, None] * q
             top = entries.argmax(axis=2) if kind == "ce" else entries.sum(axis=1).argmax(axis=1)[:, None]
             play = np.broadcast_to(top, entries.shape[:2])
             gain = np.take_along_axis(entries, play[..., None], axis=2)[..., 0] - np.diagonal(entries, axis1=1, axis2=2)
-            chance = held[h][s].told[i]  # [J, b]
             weight = share[:, None] * chance if h else dot(share, chance)[None]
             for a in np.unique(play):
                 some = play == a

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -12,13 +13,11 @@ from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
 from tacit.core.table import Document, Table, number
 from tacit.core.types import FloatArray
+from tacit.evaluation.behaviour import behaviour
 from tacit.evaluation.certificate import bound_source
 from tacit.evaluation.certified import certified_bound
-from tacit.evaluation.contraction import own_payoffs
-from tacit.evaluation.crowd import crowd_gains
 from tacit.evaluation.deviations import deviations
-from tacit.evaluation.values import occupancy
-from tacit.games.count import CountGame
+from tacit.evaluation.induction import Play, backward, best_action, forward, tables
 from tacit.games.exact import ExactGame, check_exact
 from tacit.policies.markov import MarkovPolicy, check_policy
 from tacit.policies.recorded import RecordedPolicy
@@ -112,6 +111,26 @@ def evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy, *, gap: str
     return Evaluation(values, gaps, float(gaps.max()), kind, exact)
 
 
+def lower_bounds(game: ExactGame, policy: RecordedPolicy) -> FloatArray:
+    """Return lower bounds [N] on the cce and ce gaps of a recorded policy: what one fixed deviation gains, exactly.
+
+    The deviation is each agent's best response to what the others play on average at each step and state, played
+    whatever the hidden index is. What any deviation gains is a lower bound on the cce gap; and on the ce gap too, since
+    who may swap what it is told may also ignore it.
+
+    >>> import tacit
+    >>> game = tacit.make("chicken")
+    >>> policy = tacit.learn(game, episodes=500).candidates["average"].policy
+    >>> bool((lower_bounds(game, policy) <= tacit.evaluate(game, policy).gaps + 1e-12).all())
+    True
+    """
+    does = behaviour(game, policy)
+    mean = MarkovPolicy(does.joint) if does.joint is not None else MarkovPolicy(list(does.marginals))
+    fixed = np.stack(deviations(game, mean, "cce").choices)  # [N, H, S]
+    lower: FloatArray = np.maximum(certified_bound(game, policy, "cce", fixed=fixed)[1], 0.0)
+    return lower
+
+
 def uniform_gap(game: ExactGame) -> float:
     """Return the exact gap of uniform play, of whichever kind: for product policies they are the same.
 
@@ -170,21 +189,56 @@ def l2_gap(game: ExactGame, policy: MarkovPolicy, *, tie: float = 1e-9) -> float
     tie = check.real("tie", tie, least=0)
     if not policy.product:
         raise TacitError("the L² gap needs a product policy, and this one is correlated")
-    best = deviations(game, policy, "nash").best
-    d = occupancy(game, policy)
+    policy.check_fits(game)
+    return float(_measure(game, policy.at, tie).l2_gaps)
+
+
+class IterateMeasures(NamedTuple):
+    """Of n policies."""
+
+    values: FloatArray  # [n, N]
+    gaps: FloatArray  # [n, N]
+    l2_gaps: FloatArray  # [n]
+
+
+def evaluate_iterates(game: ExactGame, table: FloatArray) -> IterateMeasures:
+    """Evaluate many product policies at once, the iterates of a run: value, nash gap and L² gap of each.
+
+    Parameters
+    ----------
+    game : TabularGame or CountGame
+    table : array [n, N, H, S, A]
+        The policies, padded to the largest number of actions A.
+
+    Returns
+    -------
+    IterateMeasures
+        Value [n, N], nash gap [n, N] and L² gap [n] of each policy.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> from tacit.evaluation import evaluate_iterates
+    >>> found = evaluate_iterates(tacit.make("matching-pennies"), np.full((1, 2, 1, 1, 2), 0.5))
+    >>> found._fields
+    ('values', 'gaps', 'l2_gaps')
+    """
+    rows = [np.ascontiguousarray(np.moveaxis(table[:, i, :, :, :a], 1, 0)) for i, a in enumerate(game.actions)]
+    return _measure(game, tables(rows), 1e-9)
+
+
+def _measure(game: ExactGame, rows_at: Play, tie: float) -> IterateMeasures:
+    """Return values, nash gaps and L² gaps of what independent agents play, with any axes in front."""
     slack = tie_slack(game, tie)
-    total = 0.0
-    if isinstance(game, CountGame):
-        for h, gains in enumerate(crowd_gains(game, policy, best)):
-            away = [distances_to_best(own, gains[:, i], slack) for i, own in enumerate(policy.at(h))]
-            total += float(dot(d[h], np.sum(away, axis=0)))
-        return total
-    for h in range(game.horizon):
-        rows = policy.at(h)
-        payoffs = game.step_rewards(h) + game.expect(h, best[:, h + 1])
-        for i, own in enumerate(rows):
-            total += float(dot(d[h], distances_to_best(own, own_payoffs(payoffs[i], rows, i), slack)))
-    return total
+    d = forward(game, rows_at)
+    away: FloatArray = np.zeros(d.shape[:-2])
+    for step in backward(game, rows_at, best_action):
+        for i, own in enumerate(step.rows):
+            far = distances_to_best(own, step.gains[..., i, :, : own.shape[-1]], slack)
+            away = away + np.einsum("...s,...s->...", d[..., step.h, :], far)
+    values = dot(step.V, game.initial)
+    return IterateMeasures(values, np.maximum(dot(step.best, game.initial) - values, 0.0), away)
 
 
 def tie_slack(game: ExactGame, tie: float) -> float:
@@ -194,9 +248,9 @@ def tie_slack(game: ExactGame, tie: float) -> float:
 
 
 def distances_to_best(own: FloatArray, payoffs: FloatArray, slack: float) -> FloatArray:
-    """Return the squared distances [S] of distributions [S, A] to the nearest ones over best actions alone."""
-    good = payoffs >= payoffs.max(axis=1, keepdims=True) - slack
+    """Return the squared distances [..., S] of distributions [..., S, A] to the nearest over best actions alone."""
+    good = payoffs >= payoffs.max(axis=-1, keepdims=True) - slack
     # the nearest point of that face spreads the missing mass m evenly: m²/|face| from it, and what lies off
     off = np.where(good, 0.0, own)
-    away: FloatArray = (off**2).sum(axis=1) + off.sum(axis=1) ** 2 / good.sum(axis=1)
+    away: FloatArray = (off**2).sum(axis=-1) + off.sum(axis=-1) ** 2 / good.sum(axis=-1)
     return away

@@ -9,10 +9,7 @@ import numpy as np
 from tacit.core import memory
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
-from tacit.evaluation.contraction import own_payoffs
-from tacit.evaluation.crowd import crowd_values
-from tacit.evaluation.values import occupancy
-from tacit.games.count import CountGame
+from tacit.evaluation.induction import Play, backward, forward
 from tacit.games.exact import ExactGame
 from tacit.policies.markov import MarkovPolicy, check_policy
 
@@ -71,19 +68,21 @@ def policy_gradient(game: ExactGame, policy: MarkovPolicy) -> Gradient:
     policy.check_fits(game)
     if not policy.product:
         raise TacitError("the policy gradient needs a product policy, and this one is correlated")
-    if isinstance(game, CountGame):
-        values, own_q, there = crowd_values(game, policy)
-        return Gradient(list(there[:, :, None] * own_q), list(own_q), values, there)
-    H, S = game.horizon, game.states
-    V = memory.zeros((game.agents, H + 1, S), "the values of the policy")
-    q = [np.zeros((H, S, a)) for a in game.actions]
-    for h in reversed(range(H)):
-        rows = policy.at(h)
-        payoffs = game.step_rewards(h)
-        if h + 1 < H:
-            payoffs = payoffs + game.expect(h, V[:, h + 1])
-        for i, own in enumerate(rows):
-            q[i][h] = own_payoffs(payoffs[i], rows, i)
-            V[i, h] = np.einsum("sa,sa->s", q[i][h], own)
-    d = occupancy(game, policy)
-    return Gradient([d[:, :, None] * own for own in q], q, V, d)
+    memory.require(memory.floats(game.agents, game.horizon + 1, game.states), "the values of the policy")
+    return gradients(game, policy.at, game.initial)
+
+
+def gradients(game: ExactGame, rows_at: Play, initial: FloatArray) -> Gradient:
+    """Compute the gradients at what independent agents play, distributions or not, from an initial distribution [S].
+
+    Complex rows give derivatives of the gradient without differences: for a polynomial f, Im f(x + iε·v)/ε is the
+    directional derivative to rounding, whatever ε (the complex step).
+    """
+    rows = [rows_at(h) for h in range(game.horizon)]
+    steps = [*backward(game, rows.__getitem__)][::-1]
+    V = np.stack([*(step.V for step in steps), np.zeros_like(steps[0].V)], axis=1)
+    q = np.stack([step.payoffs for step in steps], axis=1)  # [N, H, S, A]
+    d = forward(game, rows.__getitem__, initial)
+    slopes = d[:, :, None] * q
+    own, slopes_own = ([table[i, ..., :a] for i, a in enumerate(game.actions)] for table in (q, slopes))
+    return Gradient(slopes_own, own, V, d)

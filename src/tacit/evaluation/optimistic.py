@@ -23,9 +23,6 @@ from tacit.core import memory
 from tacit.core.elementary import exp_each, log
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray
-from tacit.evaluation.contraction import own_payoffs
-from tacit.evaluation.seats import expected, seats
-from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.recorded import RecordedPolicy
@@ -53,14 +50,15 @@ def learned(
     last = [np.zeros((H, S, a)) for a in game.actions]
     places = columns(game.actions)
     for h in reversed(range(H)):
-        payoff = _payoffs(game, h, V[:, h + 1])
+        payoff = game.stage(h, V[:, h + 1] if h + 1 < H else None)
         play = _Hedge(game, concept)
         for t in range(rounds):
             mu = play.rows()
             for i, own in enumerate(mu):
                 stored[h, :, t, places[i]] = own[:, :-1]
                 average[i][h] += own / rounds
-            u = payoff(mu)
+            found = payoff(mu)  # [N, S, A]
+            u = [found[i, :, :a] for i, a in enumerate(game.actions)]
             for i, own in enumerate(mu):
                 V[i, h] += (own * u[i]).sum(axis=1) / rounds
             play.learn(u)
@@ -74,24 +72,6 @@ def learned(
         MarkovPolicy([Owned(_whole(own)) for own in average]),
         MarkovPolicy([Owned(_whole(own)) for own in last]),
     )
-
-
-def _payoffs(game: ExactGame, h: int, values: FloatArray) -> Callable[[list[FloatArray]], list[FloatArray]]:
-    """Return the expected payoffs [S, A_i] of each agent's actions against the others' rows [S, A_j]."""
-    if isinstance(game, CountGame):
-        every = np.arange(game.states)
-
-        def crowd(mu: list[FloatArray]) -> list[FloatArray]:
-            found = expected(seats(game, h, every, np.stack(mu, axis=1)), values)  # [S, N, A]
-            return [found[:, i] for i in range(game.agents)]
-
-        return crowd
-    tables = game.step_rewards(h) + game.expect(h, values)
-
-    def joint(mu: list[FloatArray]) -> list[FloatArray]:
-        return [own_payoffs(tables[i], mu, i) for i in range(game.agents)]
-
-    return joint
 
 
 class _Hedge:

@@ -24,8 +24,7 @@ from tacit.core.lanes import pairs, plain, put
 from tacit.core.ownership import locked
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.exact import ExactGame
-from tacit.games.tables import GameTables
-from tacit.games.tabular import TabularGame
+from tacit.games.tabular_kernels import GameTables
 
 #: Payoffs are kept from visit to visit where they take at most this many bytes: they should stay in a core's cache.
 KEPT_BYTES = 1 << 20
@@ -46,9 +45,10 @@ def payoffs(game: ExactGame) -> Payoffs:
     """Make room for the payoffs of a game; a counting game has no use for it."""
     N, H, C = game.agents, game.horizon, game.horizon * game.states
     rewards, joint, first = np.zeros((0, N)), 0, [1]
-    if isinstance(game, TabularGame):
-        memory.require(game.rewards.nbytes, "the rewards, a second time for the certificate")
-        rewards, joint = np.ascontiguousarray(game.rewards.reshape(N, -1).T), game.joint_actions
+    if not game.anonymous:
+        own = game.tabular().rewards
+        memory.require(own.nbytes, "the rewards, a second time for the certificate")
+        rewards, joint = np.ascontiguousarray(own.reshape(N, -1).T), game.joint_actions
         first = [math.prod(game.actions[:j]) for j in range(N)]
     kept = memory.floats(C, joint, 2 * N) <= KEPT_BYTES
     return Payoffs(

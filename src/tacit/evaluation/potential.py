@@ -16,11 +16,9 @@ import numpy as np
 from tacit.core import check, limits
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
-from tacit.evaluation.crowd_potential import asymmetries
-from tacit.evaluation.derivatives import gradients
-from tacit.evaluation.gradient import policy_gradient
-from tacit.evaluation.symmetry import Asymmetry, pairs, rounding, search
-from tacit.games.count import CountGame
+from tacit.evaluation.gradient import gradients
+from tacit.evaluation.induction import tables
+from tacit.evaluation.symmetry import Asymmetry, Pair, pairs, rounding, search
 from tacit.games.exact import ExactGame, check_exact
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy, check_policy
@@ -76,10 +74,7 @@ class Potential:
         total = 0.0
         for point, weight in zip((points + 1) / 2, weights / 2, strict=True):
             here = [begin + point * step for begin, step in zip(start, move, strict=True)]
-            if isinstance(self.game, CountGame):
-                slopes = policy_gradient(self.game, MarkovPolicy(here)).gradients
-            else:
-                slopes = gradients(self.game, here, self.game.initial)
+            slopes = gradients(self.game, tables(here), self.game.initial).gradients
             total += weight * sum(float((slope * step).sum()) for slope, step in zip(slopes, move, strict=True))
         return total
 
@@ -127,24 +122,33 @@ def potential(game: ExactGame, *, trials: int = 3, seed: int = 0, tolerance: flo
     """
     check_exact(game)
     rng = np.random.default_rng(limits.integer("seed", seed))
-    tries = limits.integer("trials", trials)
-    if isinstance(game, CountGame):
-        least = check.real("tolerance", tolerance, least=0)
-        largest, passing, found_there = asymmetries(game, rng, tries, least)
-        return Potential(game, not found_there, largest, passing, tuple(found_there))
-    among, worst = pairs(game), 0.0
-    tolerance = max(check.real("tolerance", tolerance, least=0), rounding(game))
+    trials, least = limits.integer("trials", trials), check.real("tolerance", tolerance, least=0)
+    groups, worst, passing = game.compared(rng), 0.0, least
     failures: list[Asymmetry] = []
-    for _ in range(tries):
-        found = search(game, _interior(game, rng), among=among, tolerance=tolerance)
-        worst = max(worst, found.worst)
-        failures = sorted(found.failures, key=lambda failure: -failure.amount)
-        if failures or not among:
+    differing: dict[TabularGame, list[Pair]] = {}
+    for _ in range(trials if groups else 0):
+        probs = _interior(game, rng)
+        for agents in groups:
+            two = game.induced(agents, probs)
+            if two not in differing:
+                differing = {two: pairs(two)}
+            # where others are integrated out, their distribution is a sum of positive products, one for each of them
+            others = game.agents - len(agents)
+            passing = max(least, rounding(two) + np.finfo(float).eps * game.horizon * 4 * others)
+            own = [probs[i] for i in agents]
+            found = search(two, own, among=differing[two], tolerance=passing)
+            worst = max(worst, found.worst)
+            failures += [
+                failure._replace(agents=(agents[failure.agents[0]], agents[failure.agents[1]]))
+                for failure in found.failures
+            ]
+        if failures or not any(differing.values()):
             break
-    return Potential(game, not failures, worst, tolerance, tuple(failures))
+    failures.sort(key=lambda failure: -failure.amount)
+    return Potential(game, not failures, worst, passing, tuple(failures))
 
 
-def _interior(game: TabularGame, rng: np.random.Generator) -> list[FloatArray]:
+def _interior(game: ExactGame, rng: np.random.Generator) -> list[FloatArray]:
     """Draw a policy [H, S, A_i] for each agent that plays every action."""
     grid = (game.horizon, game.states)
     return [0.5 / a + 0.5 * rng.dirichlet(np.ones(a), grid) for a in game.actions]

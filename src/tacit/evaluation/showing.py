@@ -12,8 +12,8 @@ from tacit.core.table import Cell, Document, Table, number
 from tacit.core.types import FloatArray
 from tacit.evaluation.behaviour import Behaviour, behaviour
 from tacit.games.exact import is_exact
-from tacit.games.naming import action_names, state_name
 from tacit.games.protocol import is_game
+from tacit.games.showing import action_names, state_name
 from tacit.policies.markov import MarkovPolicy
 
 #: Two-player joint distributions are drawn as matrices where there are at most so many places and actions.

@@ -135,7 +135,7 @@ def _optimum(game: TabularGame, weights: FloatArray, concept: str) -> Solution:
     choices = np.zeros((game.horizon, game.states), dtype=np.int64)
     every = np.arange(game.states)
     for h in reversed(range(game.horizon)):
-        payoffs = game.step_rewards(h) + game.expect(h, V[:, h + 1])
+        payoffs = game.joint_payoffs(h, V[:, h + 1])
         flat = payoffs.reshape(game.agents, game.states, -1)
         choices[h] = np.tensordot(weights, flat, axes=1).argmax(axis=1)
         V[:, h] = flat[:, every, choices[h]]
@@ -249,7 +249,7 @@ def _backward(
 ) -> None:
     """Walk back over the steps; `fill(h, s, payoffs [N, A_1, …, A_N])` solves a stage and returns its values [N]."""
     for h in reversed(range(game.horizon)):
-        payoffs = game.step_rewards(h) + game.expect(h, V[:, h + 1])
+        payoffs = game.joint_payoffs(h, V[:, h + 1])
         for s in range(game.states):
             V[:, h, s] = fill(h, s, payoffs[:, s])
             if told is not None:

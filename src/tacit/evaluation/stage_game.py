@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.core.types import FloatArray
-from tacit.evaluation.contraction import seat_first
 from tacit.evaluation.objectives import optimal
+from tacit.games.contraction import own_first
 
 _OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
@@ -51,7 +51,7 @@ def _maximin(matrix: FloatArray) -> FloatArray:
 def _gains(payoff: FloatArray, i: int, concept: str) -> FloatArray:
     """Return the gain of each deviation of agent i as a linear function of the joint distribution, [deviations, J]."""
     actions = payoff.shape[i]
-    own = seat_first(payoff[None], i)[0]  # [A_i, rest]
+    own = own_first(payoff, i, payoff.ndim)  # [A_i, rest]
     gain = own[:, None, :] - own[None, :, :]  # [played, told, rest]
     if concept == "cce":
         rows = gain

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core.types import FloatArray
-from tacit.evaluation.contraction import own_payoffs, pair_payoffs
+from tacit.games.contraction import own_payoffs, pair_payoffs
 from tacit.games.tabular import TabularGame
 
 #: The search ends when this many failures are known.
@@ -122,9 +122,9 @@ def pairs(game: TabularGame) -> list[Pair]:
 def reachable(game: TabularGame) -> Flags:
     """Return where somebody can be, from whichever first state, however rarely, [H, S]."""
     there = np.ones((game.horizon, game.states), dtype=bool)
+    even = [np.full((game.states, a), 1 / a) for a in game.actions]
     for h in range(game.horizon - 1):
-        weights = np.repeat(there[h].astype(float), game.joint_actions)
-        there[h + 1] = game.push(h, weights) > 0
+        there[h + 1] = game.push(h, even, there[h].astype(float)) > 0
     return there
 
 

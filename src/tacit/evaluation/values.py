@@ -4,15 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from tacit.core import check, memory
 from tacit.core.elementary import dot
 from tacit.core.types import FloatArray
-from tacit.evaluation.contraction import own_payoffs
-from tacit.evaluation.crowd import crowd_values
-from tacit.games.count import CountGame
-from tacit.games.exact import ExactGame, with_tables
+from tacit.evaluation.induction import backward, forward, play
+from tacit.games.exact import ExactGame
 from tacit.policies.markov import MarkovPolicy, check_policy
 
 
@@ -50,8 +46,7 @@ class PolicyValues:
         """Return agent i's value of each joint action at step h, [S, A_1, …, A_N]."""
         i = check.integer("agent", agent, least=0, most=self.game.agents - 1)
         h = check.integer("h", h, least=0, most=self.game.horizon - 1)
-        game = with_tables(self.game)
-        q: FloatArray = game.step_rewards(h)[i] + game.expect(h, self.V[i, h + 1][None])[0]
+        q: FloatArray = self.game.tabular().joint_payoffs(h, self.V[[i], h + 1], agents=[i])[0]
         return q
 
 
@@ -77,26 +72,10 @@ def policy_values(game: ExactGame, policy: MarkovPolicy) -> PolicyValues:
     """
     check_policy(policy)
     policy.check_fits(game)
-    if isinstance(game, CountGame):
-        if policy.product:
-            return PolicyValues(game, policy, crowd_values(game, policy)[0])
-        game = game.tabular()
     V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the policy")
-    for h in reversed(range(game.horizon)):
-        V[:, h] = expected(game.step_rewards(h) + game.expect(h, V[:, h + 1]), policy, h)
+    for step in backward(game if policy.product else game.tabular(), play(policy)):
+        V[:, step.h] = step.V
     return PolicyValues(game, policy, V)
-
-
-def expected(payoffs: FloatArray, policy: MarkovPolicy, h: int) -> FloatArray:
-    """Return E_{a ~ π_h}[payoff_i] for each agent, [N, S], of payoffs [N, S, A_1, …, A_N]."""
-    rows = policy.at(h)
-    if policy.product:
-        last = len(rows) - 1
-        return np.stack([np.einsum("sa,sa->s", own_payoffs(q, rows, last), rows[last]) for q in payoffs])
-    joint = rows[0].reshape(len(rows[0]), -1)
-    flat = payoffs.reshape(*payoffs.shape[:2], -1)
-    mean: FloatArray = np.einsum("nsj,sj->ns", flat, joint)
-    return mean
 
 
 def occupancy(game: ExactGame, policy: MarkovPolicy) -> FloatArray:
@@ -121,13 +100,4 @@ def occupancy(game: ExactGame, policy: MarkovPolicy) -> FloatArray:
     """
     check_policy(policy)
     policy.check_fits(game)
-    if isinstance(game, CountGame):
-        if policy.product:
-            return crowd_values(game, policy)[2]
-        game = game.tabular()
-    d = memory.zeros((game.horizon, game.states), "the occupancy of the policy")
-    d[0] = game.initial
-    for h in range(game.horizon - 1):
-        weights = d[h][:, None] * policy.joint(h).reshape(game.states, -1)
-        d[h + 1] = game.push(h, weights.ravel())
-    return d
+    return forward(game if policy.product else game.tabular(), play(policy))

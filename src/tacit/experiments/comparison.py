@@ -15,7 +15,7 @@ from tacit.core.table import Document, Table
 from tacit.evaluation import uniform_gap
 from tacit.experiments.progress import Progress
 from tacit.experiments.trials import Budget, Entry, Trial, budget, certifiable, run_trials, seed_list
-from tacit.games.tabular import TabularGame
+from tacit.games.tabular import TabularGame, count
 from tacit.learners import REGISTRY
 from tacit.learners.teams import resolved
 
@@ -151,11 +151,11 @@ class Comparison:
 
     def __repr__(self) -> str:
         title, *notes = self._notes()
-        return "\n".join([title, *aligned([HEADS, *(self._cells(row) for row in self.rows)]), *notes])
+        return "\n".join([title, *align([HEADS, *(self._cells(row) for row in self.rows)]), *notes])
 
     def _notes(self) -> list[str]:
         """Return what is said above the table, and below it."""
-        seeds = "1 seed" if self.seeds == 1 else f"{self.seeds} seeds"
+        seeds = count(self.seeds, "seed")
         lines = [f"{self.game!r}: {self.budget} a run, {seeds}; gap of uniform play {self.uniform_gap:.4g}"]
         if self.budget.episodes is None:
             lines.append("stopped by the clock: on another machine the numbers differ")
@@ -234,7 +234,7 @@ def compare(
     asked = budget(episodes, seconds, SECONDS)
     numbers = seed_list(seeds, seed)
     tables = certifiable(game, certify)
-    named = _named(learners, tables.name)
+    named = _by_label(learners, tables.name)
     even = uniform_gap(tables)
     trials = [Trial(label, *chosen, number) for number in numbers for label, chosen in named.items()]
     at_once = workers if workers is not None or asked.episodes is not None else 1
@@ -256,7 +256,7 @@ def compare(
     return _rank(tables, even, each, seeds, done, left_out, interrupted=batch.interrupted)
 
 
-def _named(
+def _by_label(
     learners: Sequence[Any] | Mapping[str, Any] | None, game: str | None
 ) -> dict[str, tuple[Any, Mapping[str, Any]]]:
     """Return learners and parameters by their labels; unknown names and wrong parameters raise."""
@@ -308,9 +308,9 @@ def _row(rank: int, label: str, entries: Sequence[Entry]) -> ComparedLearner:
         learner=label,
         gap=statistics.fmean(gaps),
         worst=max(gaps),
-        kind=_joined(one.kind for one in entries),
-        source=_joined(one.source for one in entries),
-        candidate=_joined(one.candidate for one in entries),
+        kind=_join(one.kind for one in entries),
+        source=_join(one.source for one in entries),
+        candidate=_join(one.candidate for one in entries),
         value=np.mean([one.values for one in entries], axis=0).tolist(),
         episodes=statistics.fmean(one.episodes for one in entries),
         seconds=statistics.fmean(one.seconds for one in entries),
@@ -320,14 +320,14 @@ def _row(rank: int, label: str, entries: Sequence[Entry]) -> ComparedLearner:
     )
 
 
-def _joined(words: Any) -> str:
+def _join(words: Any) -> str:
     return "/".join(sorted(set(words)))
 
 
-def aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+def align(rows: Sequence[Sequence[str]]) -> list[str]:
     """Return rows of a table as lines of text.
 
-    >>> aligned([("learner", "gap"), ("npg", "0.1")])
+    >>> align([("learner", "gap"), ("npg", "0.1")])
     ['learner  gap', 'npg      0.1']
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

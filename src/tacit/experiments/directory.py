@@ -26,6 +26,8 @@ from tacit.experiments import store
 from tacit.experiments.outcome import Outcome
 from tacit.experiments.plan import RunSpec
 
+LOCK = ".lock"
+
 
 class RunDirectory:
     """Holds a run's directory, writes its curve as it comes, and stores what the run ends with."""
@@ -44,11 +46,11 @@ class RunDirectory:
     def hold(self) -> bool:
         """Hold the directory, unless another process does."""
         make_directory(self.path)
-        return self._lock.enter_context(locked(self.path))
+        return self._lock.enter_context(lock_directory(self.path))
 
     def begin(self) -> Outcome | None:
         """Return the outcome of a run that is finished; otherwise write what is going to be run."""
-        found = stored(self.path, self._spec)
+        found = read_stored(self.path, self._spec)
         if found is None:
             store.begin(self.path, self._spec, sync=False)
         return found
@@ -76,7 +78,7 @@ class RunDirectory:
         self._lock.close()
 
 
-def stored(directory: Path, spec: RunSpec) -> Outcome | None:
+def read_stored(directory: Path, spec: RunSpec) -> Outcome | None:
     """Return the outcome of a run that is finished already; what is damaged raises."""
     if not store.finished(directory):
         return None
@@ -84,7 +86,7 @@ def stored(directory: Path, spec: RunSpec) -> Outcome | None:
     if found.spec.hash != spec.hash:
         raise TacitError(f"{directory} holds another run than its name says; remove it to have it run again")
     if parts(directory):  # left by a kill right after the end, or being written by another process
-        with locked(directory):  # which removes the former
+        with lock_directory(directory):  # which removes the former
             pass
     tidy(directory)
     return found
@@ -141,9 +143,6 @@ def _line(row: Any) -> str:
     return json.dumps({**plain, "episode": int(row["episode"])}) + "\n"
 
 
-LOCK = ".lock"
-
-
 def make_directory(path: Path) -> None:
     """Make a directory, and those above it."""
     try:
@@ -153,7 +152,7 @@ def make_directory(path: Path) -> None:
 
 
 @contextmanager
-def locked(path: Path) -> Iterator[bool]:
+def lock_directory(path: Path) -> Iterator[bool]:
     """Hold a directory for this process alone, if no other holds it: whether it is held is what the block is given.
 
     The system ends the lock with the process, however it dies. What a killed process left unfinished is removed.
@@ -189,5 +188,5 @@ def remove_parts(path: Path) -> None:
 
 def held(path: Path) -> bool:
     """Return whether another process holds a directory right now."""
-    with locked(path) as ours:
+    with lock_directory(path) as ours:
         return not ours

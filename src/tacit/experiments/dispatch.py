@@ -114,7 +114,7 @@ class JobHandler:
         """Store a result, and return what is left to know of it; called in a thread of its own."""
         return result
 
-    def ended(self, k: int, result: Any) -> None:
+    def end(self, k: int, result: Any) -> None:
         """Take note of a result, a Failure, or None for a job that was stopped."""
 
 
@@ -212,7 +212,7 @@ class Dispatcher:
             case Prepared():
                 one.deadline = self._deadline()
             case Ended(result):
-                self._ended(k, one, result)
+                self._store(k, one, result)
             case Failed(error):
                 self._end(k, _failure(error))
             case Stopped():
@@ -223,7 +223,7 @@ class Dispatcher:
                 one.playing |= isinstance(event, Advanced | Measured)
                 self._handler.event(k, event)
 
-    def _ended(self, k: int, one: _Running, result: Any) -> None:
+    def _store(self, k: int, one: _Running, result: Any) -> None:
         """Have a result stored, unless the job lacked something."""
         try:
             more = self._handler.more(k, result)
@@ -282,7 +282,7 @@ class Dispatcher:
     def _end(self, k: int, result: Any) -> None:
         self._running.pop(k, None)
         self._results[k] = result
-        self._handler.ended(k, result)
+        self._handler.end(k, result)
 
 
 def dispatch(

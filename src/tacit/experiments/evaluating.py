@@ -16,8 +16,7 @@ from tacit.core.table import Document
 from tacit.core.types import FloatArray
 from tacit.engine import Event, Noted, Watcher
 from tacit.evaluation import deviation_table, evaluate
-from tacit.evaluation.cost import check_cost, seconds_to_evaluate
-from tacit.evaluation.seats import in_words
+from tacit.evaluation.cost import check_cost, in_words, seconds_to_evaluate
 from tacit.experiments import backends, store
 from tacit.experiments.dispatch import Batch, Failure, JobHandler, Start, dispatch
 from tacit.experiments.plan import game_of
@@ -94,7 +93,7 @@ class _Rows(JobHandler):
         if self._note is not None and isinstance(event, Noted):
             self._note(event.text)
 
-    def ended(self, k: int, result: Any) -> None:
+    def end(self, k: int, result: Any) -> None:
         """Pass on a row, or a failure."""
         if self._done is not None and result is not None:
             self._done(k, result)

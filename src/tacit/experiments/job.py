@@ -155,7 +155,7 @@ def forget_games() -> None:
 
 def _game(spec: RunSpec) -> ExactGame | NamedEnvironment:
     key = f"{spec.tables} {spec.game}"
-    return _GAMES.get(key) or _remembered(key, same_game(spec))
+    return _GAMES.get(key) or _remember(key, same_game(spec))
 
 
 def _have(spec: RunSpec, tables: bytes | None) -> None:
@@ -167,7 +167,7 @@ def _have(spec: RunSpec, tables: bytes | None) -> None:
     sent = pickle.loads(tables)
     if not is_exact(sent) or sent.digest != spec.tables:
         raise TacitError(f"the game {spec.game.name} is not what it was when the run was made")
-    _remembered(key, sent)
+    _remember(key, sent)
 
 
 def _unknown(name: str) -> bool:
@@ -175,7 +175,7 @@ def _unknown(name: str) -> bool:
     return games.is_registered(name) and name not in games.REGISTRY
 
 
-def _remembered(key: str, game: ExactGame | NamedEnvironment) -> ExactGame | NamedEnvironment:
+def _remember(key: str, game: ExactGame | NamedEnvironment) -> ExactGame | NamedEnvironment:
     while len(_GAMES) >= _HELD:
         with contextlib.suppress(KeyError, RuntimeError):  # of another thread
             del _GAMES[next(iter(_GAMES))]

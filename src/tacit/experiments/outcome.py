@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.engine import Run
-from tacit.engine.advice import Advice
+from tacit.engine.answers import Advice
 from tacit.engine.run import Candidate
 from tacit.evaluation import evaluate
 from tacit.experiments.plan import RunSpec

@@ -130,7 +130,7 @@ def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
                 options=options,
                 tables=_content(game),
                 game=GameSpec(given.name, _game_params(given), given.label or _own_name(given, game)),
-                learner=LearnerSpec(chosen.name, _filled(REGISTRY, chosen.name, settings), chosen.label),
+                learner=LearnerSpec(chosen.name, _fill_in(REGISTRY, chosen.name, settings), chosen.label),
                 scripts=scripts.digest(experiment.scripts),
             )
             same = next((run.label for run in runs if run.hash == first.hash), None)
@@ -177,10 +177,10 @@ def _own_name(given: GameSpec, game: object) -> str | None:
 
 def _game_params(given: GameSpec) -> dict[str, Any]:
     registered = games.is_registered(given.name)
-    return _filled(games.REGISTRY, given.name, given.params) if registered else dict(given.params)
+    return _fill_in(games.REGISTRY, given.name, given.params) if registered else dict(given.params)
 
 
-def _filled(registry: Registry[Any], name: str, params: Mapping[str, Any]) -> dict[str, Any]:
+def _fill_in(registry: Registry[Any], name: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters with the defaults that are plain values, in the order of the declaration."""
     found = {}
     for key, default in registry.parameters(name).items():

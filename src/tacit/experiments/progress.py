@@ -101,7 +101,7 @@ class ProgressWatch:
     def began(self, index: int, where: str) -> None:
         """Take note that a run has begun, or begun again."""
         spec = self.specs[index]
-        self.ended(index, None)
+        self.end(index, None)
         self._running[spec.hash] = _Run(where)
         self._waiting[self._kinds[spec.hash]] -= self._lengths[spec.hash]
         self._show()
@@ -126,7 +126,7 @@ class ProgressWatch:
                 self._note(text)
         self._show()
 
-    def ended(self, index: int, good: bool | None) -> None:
+    def end(self, index: int, good: bool | None) -> None:
         """Take note that a run is done, has failed, or (None) has to begin again."""
         spec = self.specs[index]
         one, its = self._running.pop(spec.hash, None), self._kinds[spec.hash]

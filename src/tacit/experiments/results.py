@@ -179,7 +179,7 @@ class Results:
     @cached_property
     def groups(self) -> list[Group]:
         """The outcomes by game and learner."""
-        return grouped(self.outcomes)
+        return group_outcomes(self.outcomes)
 
     @classmethod
     def load(cls, *places: str | os.PathLike[str]) -> Results:
@@ -270,7 +270,7 @@ def _place(one: Outcome) -> tuple[float, int]:
     return (math.inf if one.spec.place is None else one.spec.place, one.spec.seed)
 
 
-def grouped(outcomes: Sequence[Outcome]) -> list[Group]:
+def group_outcomes(outcomes: Sequence[Outcome]) -> list[Group]:
     """Sort outcomes by game and learner; those that differ in a parameter are named by it."""
     games: dict[str, tuple[GameSpec, Mapping[str, Any]]] = {}
     learners: dict[str, tuple[str, Mapping[str, Any]]] = {}
@@ -285,8 +285,8 @@ def grouped(outcomes: Sequence[Outcome]) -> list[Group]:
         runs.setdefault(key, []).append(one)
     called = game_names([game for game, _ in games.values()])
     told = [(name, params) for name, (_, params) in zip(called, games.values(), strict=True)]
-    shown = dict(zip(games, distinguished(told), strict=True))
-    names = dict(zip(learners, distinguished(list(learners.values())), strict=True))
+    shown = dict(zip(games, distinguish(told), strict=True))
+    names = dict(zip(learners, distinguish(list(learners.values())), strict=True))
     return [Group(shown[game], names[learner], held) for (game, learner), held in runs.items()]
 
 
@@ -298,10 +298,10 @@ def game_names(games: Sequence[GameSpec]) -> list[str]:
     return [game.label if game.label and len(held[game.label]) == 1 else game.name for game in games]
 
 
-def distinguished(named: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str]:
+def distinguish(named: Sequence[tuple[str, Mapping[str, Any]]]) -> list[str]:
     """Return names; those that are the same, with the parameters in which they differ.
 
-    >>> distinguished([("npg", {"eta": 0.1}), ("npg", {"eta": 0.2}), ("pg-storm", {"eta": 0.1})])
+    >>> distinguish([("npg", {"eta": 0.1}), ("npg", {"eta": 0.2}), ("pg-storm", {"eta": 0.1})])
     ['npg (eta=0.1)', 'npg (eta=0.2)', 'pg-storm']
     """
     found = []

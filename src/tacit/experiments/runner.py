@@ -16,7 +16,7 @@ from tacit.core import archive, check
 from tacit.core.errors import TacitError, brief
 from tacit.engine import Event, Noted
 from tacit.experiments import backends, job, scripts, store
-from tacit.experiments.directory import RunDirectory, held, make_directory, stored
+from tacit.experiments.directory import RunDirectory, held, make_directory, read_stored
 from tacit.experiments.dispatch import Failure, Fault, Have, JobHandler, Start, dispatch
 from tacit.experiments.job import Delivery, Order, Wanted
 from tacit.experiments.outcome import Outcome
@@ -94,7 +94,7 @@ def run_experiment(
     failed: dict[str, Failure] = {}
     if root is not None:
         make_directory(root)
-        found |= _stored(root, runs, note)
+        found |= _read_finished(root, runs, note)
     watch = ProgressWatch(runs, found, progress, note)
     opened = partial(backends.open_backend, where, workers=workers, setup=WorkerSetup.pack(experiment.scripts))
     interrupted, todo = False, _probes_first([spec for spec in runs if spec.hash not in found])
@@ -105,7 +105,7 @@ def run_experiment(
         found |= {todo[k].hash: one for k, one in batch.done.items()}
         failed |= {todo[k].hash: one for k, one in batch.failed.items()}
         todo = [spec for spec in todo if spec.hash not in found | failed]
-        interrupted = batch.interrupted or not _released(root, todo, note)
+        interrupted = batch.interrupted or not _wait_for_release(root, todo, note)
     return _results(runs, found, failed, interrupted)
 
 
@@ -116,7 +116,7 @@ def _probes_first(runs: Sequence[RunSpec]) -> list[RunSpec]:
     return [spec for spec in runs if spec.hash in probes] + [spec for spec in runs if spec.hash not in probes]
 
 
-def _released(root: Path | None, specs: Sequence[RunSpec], note: Callable[[str], None] | None) -> bool:
+def _wait_for_release(root: Path | None, specs: Sequence[RunSpec], note: Callable[[str], None] | None) -> bool:
     """Wait until another process has finished one of these runs or let go of it; return False if Ctrl-C comes first."""
     places = [] if root is None else [root / spec.directory for spec in specs]
     if places and note is not None:
@@ -130,12 +130,12 @@ def _released(root: Path | None, specs: Sequence[RunSpec], note: Callable[[str],
     return True
 
 
-def _stored(root: Path, runs: Sequence[RunSpec], note: Callable[[str], None] | None) -> dict[str, Outcome]:
+def _read_finished(root: Path, runs: Sequence[RunSpec], note: Callable[[str], None] | None) -> dict[str, Outcome]:
     """Return the runs that are finished already, under the names they have now, and tell what they noted."""
     found: dict[str, Outcome] = {}
     for spec in runs:
         place = root / spec.directory
-        one = stored(place, spec)
+        one = read_stored(place, spec)
         if one is None:
             continue
         if spec.place is None:  # run again on its own, it keeps its place among others
@@ -222,7 +222,7 @@ class ExperimentHandler(JobHandler):
         kept = self._kept.get(k)
         return result.outcome if kept is None else kept.store(result.outcome, result.others)
 
-    def ended(self, k: int, result: Any) -> None:
+    def end(self, k: int, result: Any) -> None:
         """Let go of the directory, and tell how it ended."""
         kept = self._kept.pop(k, None)
         if kept is not None:
@@ -234,7 +234,7 @@ class ExperimentHandler(JobHandler):
             if result.interrupted:
                 return
         if result is not None:
-            self._watch.ended(k, not isinstance(result, Failure))
+            self._watch.end(k, not isinstance(result, Failure))
 
 
 T = TypeVar("T")

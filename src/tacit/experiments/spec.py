@@ -44,11 +44,11 @@ class NamedSpec:
     label: str | None = None
 
     def __post_init__(self) -> None:
-        _text("name", self.name)
+        check.text("name", self.name, empty=False)
         if not isinstance(self.params, Mapping) or not all(isinstance(key, str) for key in self.params):
             raise TacitError(f"params is {brief(self.params)}; it must be a table of parameters")
         if self.label is not None:
-            _text("label", self.label)
+            check.text("label", self.label, empty=False)
 
 
 @dataclass(frozen=True)
@@ -140,10 +140,10 @@ class Experiment(HasOptions):
         options: Options | None = None,
         **given: Any,
     ) -> None:
-        _text("name", name)
+        check.text("name", name, empty=False)
         limits.integer("seeds", seeds)
         for script in check.listed("scripts", scripts, "Python files"):
-            _text("scripts", script)
+            check.text("scripts", script, empty=False)
         if first_seed is not None:
             given["seed"] = limits.integer("first_seed", first_seed)
         if episodes is not None:
@@ -192,20 +192,15 @@ def _specs(what: str, given: object, kind: type[Spec]) -> tuple[Spec, ...]:
     found: list[Spec] = []
     for k, one in enumerate(entries):
         if not isinstance(one, kind | str):
-            raise TacitError(f"{what}[{k}] is {brief(one)}; it must be {_wanted(one, kind)}")
+            raise TacitError(f"{what}[{k}] is {brief(one)}; it must be {_what_fits(one, kind)}")
         found.append(kind(one) if isinstance(one, str) else one)
     return tuple(found)
 
 
-def _wanted(one: object, kind: type[Any]) -> str:
+def _what_fits(one: object, kind: type[Any]) -> str:
     if kind is LearnerSpec:
         return 'a learner\'s name, or LearnerSpec(name, params), e.g. LearnerSpec("npg", {"eta": 0.1})'
     told = 'a game\'s name, or GameSpec(name, params), e.g. GameSpec("good-state", {"horizon": 5})'
     if hasattr(one, "digest"):  # a game, which a run that is stored or runs elsewhere has to find again
         told += '; save a game of your own with game.save("mine.npz") and give "mine.npz"'
     return told
-
-
-def _text(name: str, value: object) -> None:
-    if not isinstance(value, str) or not value:
-        raise TacitError(f"{name} is {brief(value)}; it must be a word")

@@ -32,7 +32,7 @@ from tacit import policies
 from tacit.core import atomic, check, reading
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.engine import Run
-from tacit.engine.advice import Advice
+from tacit.engine.answers import Advice
 from tacit.environments.game import EnvironmentGame
 from tacit.environments.observations import OVER
 from tacit.experiments import toml, verify
@@ -160,7 +160,7 @@ def load(place: Path, *, most: int | None = None) -> Outcome:
     kept["advice"] = tuple(Advice(*words) for words in summary["advice"])
     kept |= _machine(place)
     long = most is not None and (place / CURVE).stat().st_size > most
-    content = _sampled(place, most or 1, summary) if long else _whole(place, CURVE, summary)
+    content = _sample_curve(place, most or 1, summary) if long else _whole(place, CURVE, summary)
     return Outcome(spec=stored.run, curve=_curve(place, content), **kept)
 
 
@@ -246,7 +246,7 @@ def _whole(place: Path, name: str, summary: dict[str, Any]) -> bytes:
     return content
 
 
-def _sampled(place: Path, most: int, summary: dict[str, Any]) -> bytes:
+def _sample_curve(place: Path, most: int, summary: dict[str, Any]) -> bytes:
     """Return evenly spaced lines of a curve, about `most` bytes of them, and the last; all of it is checked."""
     hashed, kept, line = hashlib.sha256(), list[bytes](), b""
     with reading.opened(place / CURVE) as (stream, size):

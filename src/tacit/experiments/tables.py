@@ -20,7 +20,7 @@ from tacit.core.errors import TacitError
 from tacit.core.statistics import summarize
 from tacit.core.table import Cell, Document, Table, interval
 from tacit.experiments.outcome import Outcome, gap_words
-from tacit.experiments.results import SOURCES, Group, game_names, grouped
+from tacit.experiments.results import SOURCES, Group, game_names, group_outcomes
 from tacit.games.tabular import count
 
 #: Columns of the table. `agent` is −1 where a gap is the largest of more agents than have columns of their own.
@@ -38,7 +38,7 @@ def tidy(outcomes: Sequence[Outcome]) -> dict[str, Column]:
     `reward` is the agent's mean return in the window that ends with the episode, `value` and `gap` are of the policy at
     that time, and `kind` and `source` say which gap it is and how sure.
     """
-    labels = {id(one): group.learner for group in grouped(outcomes) for one in group.outcomes}
+    labels = {id(one): group.learner for group in group_outcomes(outcomes) for one in group.outcomes}
     games = game_names([one.spec.game for one in outcomes])
     pieces = [piece for one, game in zip(outcomes, games, strict=True) for piece in _pieces(one, game, labels[id(one)])]
     if not pieces:

@@ -22,11 +22,12 @@ from tacit.engine.outputs.markov import CERTIFY_JOINT_ACTIONS
 from tacit.environments.adapters import is_environment
 from tacit.experiments.dispatch import Batch, run_all
 from tacit.experiments.progress import Progress
+from tacit.games.exact import is_exact
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.tabular import TabularGame
 from tacit.learners.teams import resolved
 from tacit.learning import run_learner
-from tacit.options import Options
+from tacit.options import FIELDS, Options
 
 #: A run has arrived when its gap is at most this share of the gap of uniform play.
 SHARE = 0.1
@@ -123,16 +124,16 @@ def certifiable(game: Any, certify: bool | None) -> TabularGame:
     """Return the game if gaps in it can be certified, and say why not otherwise."""
     if certify is not None and not check.flag("certify", certify):
         raise TacitError("certify is False; learners are ranked by certified gaps, so leave it out")
-    if not isinstance(game, TabularGame) and is_environment(game) and has_table(game):
+    if not is_exact(game) and is_environment(game) and has_table(game):
         game = from_gymnasium(game)
-    if not isinstance(game, TabularGame):
+    if not is_exact(game) or game.anonymous:
         raise TacitError(f"{brief(game)} has no tables, so there is no certified gap by which learners can be ranked")
     if game.joint_actions > CERTIFY_JOINT_ACTIONS and not certify:
         raise TacitError(
             f"{game!r} has {game.joint_actions:,} joint actions; above {CERTIFY_JOINT_ACTIONS:,} gaps are certified "
             f"only on request, since that is slow: certify=True, or --certify yes"
         )
-    return game
+    return game.tabular()
 
 
 def run_trials(
@@ -229,16 +230,7 @@ def arrival(episodes: npt.NDArray[Any], gaps: npt.NDArray[Any], small: float) ->
 
 
 def learn_seeds(
-    game: Any,
-    learner: Any,
-    *,
-    episodes: int,
-    seeds: Sequence[int],
-    workers: int | None = None,
-    certify: bool | None = None,
-    keep: bool = True,
-    points: int = 100,
-    **params: Any,
+    game: Any, learner: Any, *, seeds: Sequence[int], workers: int | None = None, **given: Any
 ) -> list[Run]:
     """Learn with each seed, as `tacit.learn` does; Ctrl-C keeps what was done of the runs that had begun.
 
@@ -246,14 +238,11 @@ def learn_seeds(
     ----------
     game, learner
         As for `tacit.learn`.
-    episodes : int
     seeds : sequence of int
     workers : int, optional
         Runs at once; the number of cores if not given.
-    certify, keep, points
-        As for `tacit.learn`.
-    **params
-        Parameters of the learner.
+    **given
+        Options as for `tacit.learn` (episodes, gap, …), and parameters of the learner.
 
     Returns
     -------
@@ -268,8 +257,9 @@ def learn_seeds(
     """
     if not len(seeds):
         raise TacitError("seeds is empty; there must be at least one")
-    items = [Options(episodes, seed, points, keep, certify) for seed in seeds]
-    batch = run_all(partial(_learn, game, learner, params), items, workers=workers)
+    options = {key: given.pop(key) for key in FIELDS if key in given}
+    items = [Options(**options, seed=seed) for seed in seeds]
+    batch = run_all(partial(_learn, game, learner, given), items, workers=workers)
     for failure in batch.failed.values():
         raise failure.error
     if not batch.done:

@@ -22,7 +22,7 @@ from tacit.core import limits
 from tacit.core.errors import TacitError
 from tacit.core.statistics import Summary, summarize
 from tacit.evaluation import uniform_gap
-from tacit.experiments.comparison import aligned
+from tacit.experiments.comparison import align
 from tacit.experiments.dispatch import Batch, Failure
 from tacit.experiments.progress import Progress
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
@@ -147,7 +147,7 @@ class Tuned:
         lines = [f"{self.learner} on {self.game!r}: {len(self.tried)} settings, {self.budget} a whole run"]
         shown = [one for one in self.tried if one.share == self.tried[0].share][:5]
         rows = [(words(one.params), f"{one.gap:.4g}") for one in shown]
-        lines += aligned([("the best of them", "gap on the way"), *rows])
+        lines += align([("the best of them", "gap on the way"), *rows])
         if self.gain is None or self.gap is None or self.default_gap is None:
             lines.append("interrupted before the best was compared with the defaults on fresh seeds")
             return "\n".join(lines)

@@ -26,23 +26,23 @@ def check_summary(given: object, known: Collection[str]) -> dict[str, Any]:
     agents = check.integer("agents", table.get("agents"), least=1, most=_MOST)
     gap, uniform = table.get("gap"), table.get("uniform_gap")
     return {
-        "hash": _text("hash", table.get("hash")),
-        "game": _text("game", table.get("game")),
+        "hash": check.text("hash", table.get("hash")),
+        "game": check.text("game", table.get("game")),
         "horizon": check.integer("horizon", table.get("horizon"), least=1, most=_MOST),
         "agents": agents,
         "episodes": check.integer("episodes", table.get("episodes"), least=1, most=_MOST),
         "reward": _numbers("reward", table.get("reward"), agents),
         "value": None if table.get("value") is None else _numbers("value", table["value"], agents),
-        "chosen": _text("chosen", table.get("chosen")),
+        "chosen": check.text("chosen", table.get("chosen")),
         "gap": None if gap is None else _gap(_table("gap", gap), agents),
         "candidates": {
-            _text("the name of a candidate", name): _gap(_table(f"candidates.{name}", one), agents)
+            check.text("the name of a candidate", name): _gap(_table(f"candidates.{name}", one), agents)
             for name, one in _table("candidates", table.get("candidates", {})).items()
         },
         "uniform_gap": None if uniform is None else check.real("uniform_gap", uniform, least=0),
         "advice": [_advice(one) for one in _list("advice", table.get("advice", []))],
         "params": _table("params", table.get("params")),
-        "notes": [_text(f"notes[{k}]", note) for k, note in enumerate(_list("notes", table.get("notes", [])))],
+        "notes": [check.text(f"notes[{k}]", note) for k, note in enumerate(_list("notes", table.get("notes", [])))],
         "files": _files(_table("files", table.get("files")), known),
         "seconds": check.real("seconds", table.get("seconds", 0.0), least=0),  # of older results
         "ended": check.choice("end of a run", table.get("ended", "episodes"), ENDS),
@@ -61,7 +61,7 @@ def _gap(given: dict[str, Any], agents: int) -> dict[str, Any]:
 
 
 def _advice(given: object) -> list[str]:
-    words = [_text("a word of advice", word) for word in _list("a piece of advice", given)]
+    words = [check.text("a word of advice", word) for word in _list("a piece of advice", given)]
     if len(words) != 2:
         raise TacitError(f"a piece of advice has {len(words)} parts; it must have a kind and a text")
     return words
@@ -72,7 +72,7 @@ def _files(given: dict[str, Any], known: Collection[str]) -> dict[str, str]:
     for name in given:
         if name not in known:
             raise TacitError(f"files has {brief(name)}; a run's files are {', '.join(known)}")
-    return {name: _text(f"the digest of {name}", given[name]) for name in given}
+    return {name: check.text(f"the digest of {name}", given[name]) for name in given}
 
 
 def _numbers(name: str, given: object, count: int) -> list[float]:
@@ -91,12 +91,6 @@ def _list(name: str, given: object) -> list[Any]:
 def _table(name: str, given: object) -> dict[str, Any]:
     if not isinstance(given, dict):
         raise TacitError(f"{name} is {brief(given)}; it must be an object")
-    return given
-
-
-def _text(name: str, given: object) -> str:
-    if not isinstance(given, str):
-        raise TacitError(f"{name} is {brief(given)}; it must be text")
     return given
 
 

@@ -46,7 +46,7 @@ class Series:
     positive: bool = False  # a gap: its band does not reach below what any seed has
 
 
-def aligned(curves: Sequence[npt.NDArray[Any]], column: str) -> tuple[FloatArray, FloatArray]:
+def align(curves: Sequence[npt.NDArray[Any]], column: str) -> tuple[FloatArray, FloatArray]:
     """Return the episodes of all curves, and each one's column there; one that ended early keeps its last value."""
     x = np.unique(np.concatenate([curve["episode"] for curve in curves]))
     places = [np.searchsorted(curve["episode"], x, side="right") - 1 for curve in curves]
@@ -148,7 +148,7 @@ def legend(ax: Any, *, title: str = "") -> None:
 def plot_band(runs: Sequence[Outcome | Entry], column: str, *, ax: Any, band: str = "sd", **look: Any) -> Any:
     """Draw a column over seeds and return the line; see `draw_series`. `look` goes to `ax.plot`."""
     label = str(look.pop("label", ""))
-    x, y = aligned([run.curve for run in runs], column)
+    x, y = align([run.curve for run in runs], column)
     return draw_series(Series(label, x, y, look, positive=column.startswith("gap")), ax=ax, band=band)
 
 

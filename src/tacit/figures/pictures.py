@@ -29,7 +29,7 @@ from tacit.figures.mixtures import (
     flat,
 )
 from tacit.figures.style import COLORS, animate, name, new_axes, plain, styled
-from tacit.games.naming import action_names, state_name
+from tacit.games.showing import action_names, state_name
 from tacit.games.tabular import TabularGame
 
 _LINE = (COLORS["blue"], COLORS["red"], COLORS["green"], COLORS["orange"], COLORS["purple"], COLORS["black"])
@@ -222,7 +222,7 @@ def animate_play(
     played = play(game, policy, seed=seed)
     with styled():
         ax = new_axes(size=(3.6, 3.8))[0, 0]
-        return _closed(
+        return _close(
             animate(ax.figure, lambda h: _nothing(draw_step(ax, game, played, h)), game.horizon, place, fps=fps), ax
         )
 
@@ -261,7 +261,7 @@ def animate_learning(
                 _bars(axes, cut[0])
             axes[0].figure.suptitle(f"episode {int(held[0].episode[upto - 1]):,}", fontsize=10)
 
-        return _closed(animate(axes[0].figure, draw, len(marks), place, fps=fps), axes[0])
+        return _close(animate(axes[0].figure, draw, len(marks), place, fps=fps), axes[0])
 
 
 def learned_paths(game: TabularGame, learners: Sequence[str], **options: Any) -> list[Trajectory]:
@@ -307,7 +307,7 @@ def _nothing(_: Any) -> None:
     """Frames return nothing."""
 
 
-def _closed(path: Path, ax: Any) -> Path:
+def _close(path: Path, ax: Any) -> Path:
     from matplotlib import pyplot
 
     pyplot.close(ax.figure)

@@ -19,7 +19,7 @@ from tacit.experiments.trials import SHARE
 from tacit.figures.curves import (
     BANDS,
     Series,
-    aligned,
+    align,
     band_words,
     draw_series,
     episode_axis,
@@ -117,16 +117,14 @@ def _series(
         if not all(own in names for names in known):
             return []
         lines = {**style, "linestyle": _DASHED.get(sure, style["linestyle"])}
-        return [
-            Series(f"{group.learner}{told}" if told else "", *aligned(curves, own), lines, positive="gap" in column)
-        ]
+        return [Series(f"{group.learner}{told}" if told else "", *align(curves, own), lines, positive="gap" in column)]
     found = []
     for k, i in enumerate(agents):
         if not all(f"{column}_{i}" in names for names in known):
             raise TacitError(f"agents has {brief(i)}; {group.learner} on {group.game} has no column {column}_{i}")
         lines = {**style, "linestyle": ("-", "--", ":", "-.")[k % 4]}
         label = f"{group.learner}, agent {i}{told}"
-        found.append(Series(label, *aligned(curves, f"{column}_{i}"), lines, positive=column == "gap"))
+        found.append(Series(label, *align(curves, f"{column}_{i}"), lines, positive=column == "gap"))
     return found
 
 
@@ -160,7 +158,7 @@ def _mark_ends(group: Group, ax: Any, color: str) -> None:
 
 
 def _seeds(group: Group) -> str:
-    return "1 seed" if len(group.outcomes) == 1 else f"{len(group.outcomes)} seeds"
+    return count(len(group.outcomes), "seed")
 
 
 def _dress(ax: Any, game: str, column: str, kind: str, candidate: str, scale: str, title: str | None) -> None:
@@ -273,9 +271,8 @@ def comparison_figure(found: Comparison) -> Figure:
             ax.axhline(found.uniform_gap, color="0.5", linewidth=1.0, label="uniform play")
             tenth = f"{100 * SHARE:.0f} % of it"
             ax.axhline(SHARE * found.uniform_gap, color="0.5", linewidth=1.0, linestyle=":", label=tenth)
-        seeds = "1 seed" if found.seeds == 1 else f"{found.seeds} seeds"
         ax.set(xlabel="episode (iteration, where a learner follows exact gradients)", ylabel="gap of the best policy")
         ax.set_title(f"{name(found.game.name or 'a game')}: {found.budget} a run")
-        legend = figure.legend(loc="outside right center", title=f"mean over {seeds} ± sd")
+        legend = figure.legend(loc="outside right center", title=f"mean over {count(found.seeds, 'seed')} ± sd")
         plain(ax.title, *legend.get_texts())
     return figure

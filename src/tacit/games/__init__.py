@@ -25,17 +25,14 @@ from tacit.games.classics import (
     Shapley,
     StagHunt,
 )
-from tacit.games.congestion import Congestion
 from tacit.games.count import CountGame
-from tacit.games.count_vectors import count_vectors
+from tacit.games.count_rules import count_vectors
+from tacit.games.crowds import Congestion, Minority, Spectrum
 from tacit.games.distancing import Distancing
 from tacit.games.function import FunctionGame
 from tacit.games.good_state import GoodState
-from tacit.games.matrix import matrix_game
-from tacit.games.matrix_team import MatrixTeam
-from tacit.games.minority import Minority
+from tacit.games.matrix import MatrixTeam, matrix_game
 from tacit.games.random import RandomGeneralSum, RandomPotential, RandomTeam
-from tacit.games.spectrum import Spectrum
 from tacit.games.successors import Successors
 from tacit.games.tabular import TabularGame
 from tacit.games.tabulate import tabulate

@@ -96,14 +96,8 @@ def BoxPushing(*, horizon: int = 10, published_file: bool = False, reset: bool =
         name="box-pushing",
         state_names=GOALS + [f"s{p.cell}{'NESW'[p.facing]}{q.cell}{'NESW'[q.facing]}" for p, q in PLACES],
         action_names=[["turn left", "turn right", "move forward", "stay"]] * 2,
-        picture=_picture,
+        picture=picture,
     )
-
-
-def _picture(s: int) -> npt.NDArray[np.uint8]:
-    from tacit.games.box_picture import picture  # it reads the layout of this file
-
-    return picture(s)
 
 
 def _outcomes(robots: Pair, actions: tuple[int, int]) -> dict[int, float]:
@@ -169,3 +163,51 @@ def _pushes_small(robot: Robot, action: int) -> bool:
 
 def _joint_push(robots: Pair, actions: tuple[int, int]) -> bool:
     return robots == (Robot(2, NORTH), Robot(3, NORTH)) and actions == (FORWARD, FORWARD)
+
+
+Image = npt.NDArray[np.uint8]  # [height, width, 3]
+
+CELL = 48  # pixels
+FLOOR, LINE, GOAL = (250, 248, 242), (214, 210, 200), (228, 240, 224)
+SMALL_BOX, LARGE_BOX = (230, 159, 0), (166, 108, 42)
+ROBOTS = ((0, 114, 178), (213, 94, 0))  # colours that the colour-blind tell apart
+GOAL_ROW, BOX_ROW, ROBOT_ROW = 0, 1, 2
+BOXES = (("left", 0, 1, SMALL_BOX), ("large", 1, 2, LARGE_BOX), ("right", 3, 1, SMALL_BOX))  # name, column, width
+
+
+def picture(s: int) -> Image:
+    """Draw state s.
+
+    >>> picture(27).shape
+    (144, 192, 3)
+    """
+    image: Image = np.empty((3 * CELL, 4 * CELL, 3), dtype=np.uint8)
+    image[:] = FLOOR
+    image[:CELL] = GOAL
+    image[::CELL] = image[-1] = LINE
+    image[:, ::CELL] = image[:, -1] = LINE
+    moved = {LEFT_GOAL: "left", RIGHT_GOAL: "right", BOTH_GOAL: "left right", LARGE_GOAL: "large"}
+    at_goal = moved.get(s, "").split()
+    for name, column, width, colour in BOXES:
+        _box(image, GOAL_ROW if name in at_goal else BOX_ROW, column, width, colour)
+    if s >= len(GOALS):  # where a box is at its goal, the state does not say where the robots are
+        for robot, colour in zip(PLACES[s - len(GOALS)], ROBOTS, strict=True):
+            _robot(image, robot, colour)
+    return image
+
+
+def _box(image: Image, row: int, column: int, width: int, colour: tuple[int, int, int]) -> None:
+    margin = CELL // 8
+    rows = slice(row * CELL + margin, (row + 1) * CELL - margin)
+    columns = slice(column * CELL + margin, (column + width) * CELL - margin)
+    image[rows, columns] = colour
+
+
+def _robot(image: Image, robot: Robot, colour: tuple[int, int, int]) -> None:
+    """Draw a triangle that points where the robot faces."""
+    margin, depth = CELL // 6, np.arange(CELL)
+    across = np.abs(depth - CELL // 2)
+    north = (depth[:, None] >= margin + 2 * across[None, :]) & (depth[:, None] < CELL - margin)
+    shape = np.rot90(north, -robot.facing)  # facings run clockwise from north
+    cell = image[ROBOT_ROW * CELL : (ROBOT_ROW + 1) * CELL, (robot.cell - 1) * CELL : robot.cell * CELL]
+    cell[shape] = colour

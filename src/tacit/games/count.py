@@ -10,25 +10,32 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check, limits, memory, sampling
+from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
-from tacit.core.ownership import Owned, Sealed, locked
+from tacit.core.ownership import Owned, locked
 from tacit.core.types import FloatArray, IntArray
-from tacit.games import count_functions
-from tacit.games.count_vectors import check_counts, count_vectors, digits
+from tacit.games import count_rules
+from tacit.games.contraction import stack_rows
+from tacit.games.count_rules import check_counts, count_vectors, digits
+from tacit.games.exact import ExactGame, Rows
 from tacit.games.protocol import check_range
 from tacit.games.tabular import TabularGame, check_axes, checked_names, count
 
 if TYPE_CHECKING:
     from tacit.core.table import Document
-    from tacit.games.count_tables import CountTables
+    from tacit.games.count_kernels import CountTables
 
 Rewards = npt.ArrayLike | Callable[..., Any]
+
+#: Pairs of agents that are compared, at most; where agents have many different weights, drawn evenly.
+MOST_PAIRS = 40
 
 #: Calls of a function that makes tables, at most: they take a minute or two.
 _CALLS = 2_000_000
@@ -41,7 +48,7 @@ class Statistic(NamedTuple):
     size: int
 
 
-class CountGame(Sealed):
+class CountGame(ExactGame):
     """N agents with the same A actions, to each of whom only the numbers of agents at each action matter.
 
     Parameters
@@ -85,6 +92,8 @@ class CountGame(Sealed):
     >>> game
     CountGame(1000 agents, 1 state, 2 actions each, horizon 3, rewards in [-1000, -1])
     """
+
+    anonymous = True
 
     def __init__(
         self,
@@ -158,12 +167,6 @@ class CountGame(Sealed):
         total = int(np.dot(self.transition_statistic.scores, np.asarray(counts)))
         return self._transitions[h if len(self._transitions) > 1 else 0, s, :, total]
 
-    def start(self, u: float) -> int:
-        """Draw the first state from a uniform number u in [0, 1)."""
-        check.uniform(u)
-        support, cumulative = self._tables["start_state"], self._tables["start_cumulative"]
-        return int(support[sampling.pick(cumulative, 0, len(support), u)])
-
     def step(self, h: int, s: int, actions: Sequence[int], u: float) -> tuple[int, FloatArray]:
         """Draw the next state from a uniform number u in [0, 1); return it and the rewards [N]."""
         self.check_place(h, s, actions)
@@ -175,15 +178,6 @@ class CountGame(Sealed):
         paid = np.array([self.reward(h, s, a, counts) if counts[a] else 0.0 for a in range(self.actions[0])])
         rewards: FloatArray = self.weights[np.arange(self.agents), chosen] * paid[chosen]
         return int(s_next), rewards
-
-    def check_place(self, h: int, s: int, actions: Sequence[int]) -> None:
-        """Raise unless step, state and joint action are of this game."""
-        check.integer("h", h, least=0, most=self.horizon - 1)
-        check.integer("s", s, least=0, most=self.states - 1)
-        if not isinstance(actions, Sequence | np.ndarray) or len(actions) != self.agents:
-            raise TacitError(f"actions is {brief(actions)}; there must be one for each of {self.agents} agents")
-        for i, a in enumerate(actions):
-            check.integer(f"actions[{i}]", a, least=0, most=self.actions[0] - 1)
 
     def play(self, h: int, s: IntArray, actions: IntArray, u: FloatArray) -> tuple[IntArray, FloatArray]:
         """Do what `step` does for many plays at once: states [n], actions [n, N] and u [n]; nothing is checked."""
@@ -200,7 +194,7 @@ class CountGame(Sealed):
 
     def kernels(self) -> CountTables:
         """Return the tables as the compiled loop reads them, with room of its own."""
-        from tacit.games.count_tables import CountTables  # imports the compiler
+        from tacit.games.count_kernels import CountTables  # imports the compiler
 
         N, A, S = self.agents, self.actions[0], self.states
         levels = max(N - 1, 1).bit_length() + 2
@@ -237,9 +231,8 @@ class CountGame(Sealed):
         sizes = np.array([table.shape[2] for table in full])
         block = np.concatenate([table.reshape(held * S, -1) for table in full], axis=1)
         first = np.arange(held * S)[:, None] * sizes.sum() + (np.cumsum(sizes) - sizes)
-        support = np.flatnonzero(self.initial)
+        support, start = self._start
         move = self._transitions.reshape(-1, S, self._transitions.shape[3])
-        ends = np.array([0, len(support)])
         held_fast = {
             "scores": scores,
             "sizes": np.array([statistic.size for statistic in self.statistics]),
@@ -253,7 +246,7 @@ class CountGame(Sealed):
             "transition": np.ascontiguousarray(move),
             "cumulative": _added_up(np.ascontiguousarray(move.transpose(0, 2, 1))),
             "start_state": support,
-            "start_cumulative": sampling.cumulate_rows(self.initial[support], ends),
+            "start_cumulative": start,
         }
         return {
             **{key: locked(array) for key, array in held_fast.items()},
@@ -263,7 +256,8 @@ class CountGame(Sealed):
         }
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key not in ("_tables", "_counts", "digest")}
+        made = ("_tables", "_counts", "_start", "digest")
+        return {key: value for key, value in self.__dict__.items() if key not in made}
 
     @cached_property
     def digest(self) -> str:
@@ -273,6 +267,139 @@ class CountGame(Sealed):
             array = np.ascontiguousarray(part)
             summed.update(f"{name} {array.dtype.str} {array.shape};".encode() + array.tobytes())
         return summed.hexdigest()
+
+    def stage(
+        self, h: int, V: FloatArray | None, s: int | None = None, *, agents: Sequence[int] | None = None
+    ) -> Callable[[Rows], FloatArray]:
+        """Return the stage game at step h, in which V follows: a function from `rows` to `payoffs`."""
+        from tacit.games import count_kernels  # imports the compiler
+
+        def payoffs(rows: Rows) -> FloatArray:
+            if isinstance(rows, np.ndarray):
+                return self.tabular().payoffs(h, rows, V, s, agents=agents)
+            rewards, transitions = count_kernels.induce(self, h, self._stack(rows, s), s)
+            if agents is not None:
+                rewards, transitions = rewards[..., list(agents), :], transitions[..., list(agents), :, :]
+            if s is None:
+                rewards = np.swapaxes(rewards, -2, -3)
+            if V is None:
+                return rewards
+            sums = "...snat,...nt->...nsa" if s is None else "...nat,...nt->...na"
+            found: FloatArray = rewards + np.einsum(sums, transitions, V)
+            return found
+
+        return payoffs
+
+    def _stack(self, rows: Sequence[FloatArray], s: int | None) -> FloatArray:
+        """Return what the agents play as one table, [..., S, N, A], or in a state s [..., N, A]."""
+        if s is None:
+            return np.swapaxes(stack_rows(rows), -2, -3)
+        return np.concatenate(rows, axis=-1).reshape(*rows[0].shape[:-1], self.agents, -1)
+
+    def push(self, h: int, rows: Rows, occupancy: FloatArray, s: int | None = None) -> FloatArray:
+        """Return the distribution [..., S] after step h of an `occupancy` [..., S], or [...] of a state s."""
+        if isinstance(rows, np.ndarray):
+            return self.tabular().push(h, rows, occupancy, s)
+        from tacit.games.count_kernels import follow  # imports the compiler
+
+        following = follow(self, h, self._stack(rows, s), s)
+        moved: FloatArray = occupancy[..., None] * following
+        return moved if s is not None else moved.sum(axis=-2)
+
+    def compared(self, rng: np.random.Generator) -> list[tuple[int, ...]]:
+        """Return a pair of agents for each two kinds of weights: agents of the same weights are alike.
+
+        Where the others keep to their policies, two agents face a game of two. The cross derivatives of their values
+        are those of this game, so all agents' values have a common potential if and only if those of all pairs have,
+        whatever the policy.
+        """
+        _, first, kind = np.unique(self.weights, axis=0, return_index=True, return_inverse=True)
+        kind = kind.ravel()
+        found = []
+        for one, other in combinations_with_replacement(range(len(first)), 2):
+            if one != other:
+                found.append((int(first[one]), int(first[other])))
+            elif (kind == one).sum() > 1:
+                i, j = np.flatnonzero(kind == one)[:2]
+                found.append((int(i), int(j)))
+        if len(found) > MOST_PAIRS:
+            found = [found[k] for k in rng.choice(len(found), MOST_PAIRS, replace=False)]
+        return [(min(pair), max(pair)) for pair in found]
+
+    def induced(self, agents: Sequence[int], probs: Sequence[FloatArray]) -> TabularGame:
+        """Return the game of two agents where the others play `probs` [H, S, A]: tables over their actions."""
+        from tacit.games.count_kernels import add_up  # imports the compiler
+
+        i, j = agents
+        H, S, A = self.horizon, self.states, self.actions[0]
+        others = np.stack(probs)[[k not in (i, j) for k in range(self.agents)]]  # [N − 2, H, S, A]
+        rewards, moves = np.zeros((2, H, S, A, A)), np.zeros((H, S, A, A, S))
+        for h in range(H):
+            for s in range(S):
+                sums = [add_up(np.array(own.scores), others[:, h, s]) for own in self.statistics]
+                for a in range(A):
+                    q = self._reward_of[a]
+                    scores, table = self.statistics[q].scores, self._rewards[a]
+                    row = table[h if len(table) > 1 else 0, s]
+                    for b in range(A):
+                        at = scores[a] + scores[b]
+                        paid = float(sums[q] @ row[at : at + len(sums[q])])
+                        rewards[0, h, s, a, b] = self.weights[i, a] * paid
+                        rewards[1, h, s, b, a] = self.weights[j, a] * paid
+                scores, rest = self.transition_statistic.scores, sums[self._transition_of]
+                table = self._transitions[h if len(self._transitions) > 1 else 0, s]  # [S, X]
+                for a in range(A):
+                    for b in range(A):
+                        at = scores[a] + scores[b]
+                        moves[h, s, a, b] = table[:, at : at + len(rest)] @ rest
+        moves /= moves.sum(axis=-1, keepdims=True)
+        return TabularGame(Owned(moves), Owned(rewards), self.initial, H)
+
+    def gain_alike(self, old: FloatArray, new: FloatArray) -> float | None:
+        """Return what agents gain who move one after another from `old` [H or 1, S, A], that all play, to `new`.
+
+        It does not matter in which order they move: the m-th to move faces m that have and N − 1 − m that have not.
+        None where agents differ in their weights.
+        """
+        from tacit.games.count_kernels import induce_kinds  # imports the compiler
+
+        N, S, A = self.agents, self.states, self.actions[0]
+        if not (self.weights == self.weights[:1]).all():
+            return None
+        moved = np.repeat(np.arange(N), S)
+        copies, number = np.stack([N - moved, moved], axis=1), np.where(moved > 0, 2, 1)
+        states = np.tile(np.arange(S), N)
+        V, V_moved = np.zeros((N, S)), np.zeros((N, S))
+        for h in reversed(range(self.horizon)):
+            rows, rows_moved = (policy[h if len(policy) > 1 else 0] for policy in (old, new))
+            mu = np.tile(np.stack([rows, rows_moved], axis=1), (N, 1, 1))  # [N·S, 2, A]
+            found = induce_kinds(self, h, states, mu, copies, number)
+            reward = (self.weights[0] * found.rewards[:, 0]).reshape(N, S, A)
+            following = found.transitions[:, 0].reshape(N, S, A, S)
+            V = ((reward + np.einsum("msat,mt->msa", following, V)) * rows).sum(axis=2)
+            V_moved = ((reward + np.einsum("msat,mt->msa", following, V_moved)) * rows_moved).sum(axis=2)
+        return float(dot(V_moved - V, self.initial).sum())
+
+    def seconds_to_answer(self, rows: int) -> float:
+        """Return roughly how long it takes to answer for so many rows at one state each, from the operations.
+
+        A nanosecond does ten of the products that convolutions are made of, and three of those that read tables
+        (measured; a busy machine takes longer).
+        """
+        N, S = self.agents, self.states
+        levels = max(N - 1, 1).bit_length()
+        total = 0.0
+        for q, statistic in enumerate(self.statistics):
+            different = len(set(statistic.scores))
+            spread = 12.0 * max(statistic.scores) * N**0.5  # the rest of a sum has no chance worth mentioning
+            width = min(statistic.size, spread if different == 2 else statistic.size)
+            reads = sum(own == q for own in self._reward_of) + (different * S if q == self._transition_of else 0)
+            total += N * width * (levels * different * 0.1 + reads * 0.35)
+        return rows * (total * 1e-9 + N * self.actions[0] * S * 4e-9)
+
+    def numbers(self, *, same: bool = False) -> int:
+        """Return how many numbers it takes to answer for one row at one state."""
+        return self.agents * self.actions[0] * (self.states + 2)
 
     def tabular(self) -> TabularGame:
         """Write the game out over joint actions; possible for few agents only."""
@@ -315,12 +442,9 @@ class CountGame(Sealed):
                1    10     10
                2     5      5
         """
-        from tacit.games.showing_counts import show_counts  # it builds on this file
+        from tacit.games.showing import show_counts  # it builds on this file
 
         return show_counts(self, state=state, step=step, limit=limit)
-
-    def _repr_html_(self) -> str:
-        return self.show()._repr_html_()
 
     def __repr__(self) -> str:
         title = f"{self.name!r}: " if self.name else ""
@@ -394,7 +518,7 @@ class CountGame(Sealed):
             self._transition_of = self._statistic((0, 1) if A == 2 else [w - least for w in self.scores])
         if callable(transitions):
             steps = (
-                [count_functions.table("transitions", transitions, (h, s), points, S) for s in range(S)]
+                [count_rules.table("transitions", transitions, (h, s), points, S) for s in range(S)]
                 for h in range(self._steps_asked("transitions", S))
             )
             held = _steps(steps)  # [H or 1, S, S, points]
@@ -443,7 +567,7 @@ class CountGame(Sealed):
                 row = np.zeros(number)
                 there = points[a] > 0 if own else slice(None)
                 at = np.arange(number)[there] if own else points
-                row[at] = count_functions.table(what, given, (h, s, a), points[..., there])
+                row[at] = count_rules.table(what, given, (h, s, a), points[..., there])
                 return row
 
             table = _steps(

@@ -1,19 +1,182 @@
-"""Games whose rules are known in full, so that policies can be evaluated exactly: tables, and tables over counts."""
+"""Games whose rules are known in full: they answer the two questions that every exact figure is made of.
+
+What does each agent get for every own action at a step, where all play `rows` and `V` follows? And where does play go?
+Values, best responses, gaps, gradients, certificates and behaviour are written over these two, whatever kind of game
+answers them: tables over joint actions, or tables over counts of anonymous agents.
+"""
 
 from __future__ import annotations
 
-from typing import TypeGuard
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeGuard
 
+import numpy as np
+import numpy.typing as npt
+
+from tacit.core import check, sampling
 from tacit.core.errors import TacitError, brief
-from tacit.games.count import CountGame
-from tacit.games.tabular import TabularGame
+from tacit.core.ownership import Sealed, locked
+from tacit.core.types import FloatArray, IntArray
 
-ExactGame = TabularGame | CountGame
+if TYPE_CHECKING:
+    from tacit.core.table import Document
+    from tacit.games.tabular import TabularGame
+
+#: What all play at a step: [S, A_i] for each agent, who draw independently, or one joint draw [S, A_1, …, A_N].
+Rows = Sequence[FloatArray] | FloatArray
+
+
+class ExactGame(Sealed, ABC):
+    """A finite-horizon Markov game of N agents, S states and H steps that answers the oracle's questions.
+
+    Both questions take axes in front, for many policies at once: then `rows` are [..., S, A_i]. With a state `s` they
+    are about this state alone, and the axis of states is left out: rows [..., A_i].
+    """
+
+    name: str | None
+    agents: int
+    states: int
+    actions: tuple[int, ...]
+    horizon: int
+    initial: FloatArray  # [S]
+    reward_range: tuple[float, float]
+    state_names: tuple[str, ...] | None
+    action_names: tuple[tuple[str, ...], ...] | None
+    observation_names: tuple[tuple[str, ...], ...] | None
+    picture: Callable[[int], npt.NDArray[np.uint8]] | None
+    notes: tuple[str, ...]
+    anonymous = False  # whether only how many chose what matters, so that joint actions are never listed
+
+    def payoffs(
+        self, h: int, rows: Rows, V: FloatArray | None, s: int | None = None, *, agents: Sequence[int] | None = None
+    ) -> FloatArray:
+        """Return each agent's payoff for every own action at step h, where all play `rows` and V [N, S] follows.
+
+        Parameters
+        ----------
+        h : int
+        rows : N arrays [S, A_i], or one array [S, A_1, …, A_N]
+        V : array [..., N, S] or None
+            Values of the next states, several at once if they like; None where nothing follows.
+        s : int, optional
+            Of this state alone.
+        agents : sequence of int, optional
+            Of these agents alone; V is theirs too.
+
+        Returns
+        -------
+        array [..., N, S, A]
+            A is the largest number of actions; who has fewer has its last one repeated. Of a joint draw
+            [..., N, S, A, A]: the payoff of the second action where the agent is told the first, times the chance of
+            being told it.
+        """
+        return self.stage(h, V, s, agents=agents)(rows)
+
+    @abstractmethod
+    def stage(
+        self, h: int, V: FloatArray | None, s: int | None = None, *, agents: Sequence[int] | None = None
+    ) -> Callable[[Rows], FloatArray]:
+        """Return the stage game at step h, in which V follows: a function from `rows` to `payoffs`."""
+
+    @abstractmethod
+    def push(self, h: int, rows: Rows, occupancy: FloatArray, s: int | None = None) -> FloatArray:
+        """Return where play goes: the distribution [..., S] after step h of an `occupancy` [..., S] before it.
+
+        With a state s the occupancy [...] is the chance of being there.
+        """
+
+    @abstractmethod
+    def step(self, h: int, s: int, actions: Sequence[int], u: float) -> tuple[int, FloatArray]:
+        """Draw the next state from a uniform number u in [0, 1); return it and the rewards [N]."""
+
+    @abstractmethod
+    def play(self, h: int, s: IntArray, actions: IntArray, u: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Do what `step` does for many plays at once: states [n], actions [n, N] and u [n]; nothing is checked."""
+
+    @abstractmethod
+    def kernels(self) -> Any:
+        """Return the game as the compiled loop plays it."""
+
+    @property
+    @abstractmethod
+    def digest(self) -> str:
+        """A digest of all that the game is to its players."""
+
+    @abstractmethod
+    def tabular(self) -> TabularGame:
+        """Return the game as tables over joint actions; refused where they would not fit."""
+
+    @abstractmethod
+    def compared(self, rng: np.random.Generator) -> list[tuple[int, ...]]:
+        """Return groups of agents that show whether all agents' values have a common potential."""
+
+    @abstractmethod
+    def induced(self, agents: Sequence[int], probs: Sequence[FloatArray]) -> TabularGame:
+        """Return the game of some agents, such as `compared` returns, where the others play `probs` [H, S, A_j]."""
+
+    def gain_alike(self, old: FloatArray, new: FloatArray) -> float | None:
+        """Return what agents gain who move one after another from `old` [H or 1, S, A], that all play, to `new`.
+
+        None where there is no quicker way than to evaluate one move after another.
+        """
+        return None
+
+    @abstractmethod
+    def numbers(self, *, same: bool = False) -> int:
+        """Return how many numbers it takes to answer for one row at one state; fewer where the `same` V follows all."""
+
+    @abstractmethod
+    def seconds_to_answer(self, rows: int) -> float:
+        """Return roughly how long it takes to answer for so many rows at one state each."""
+
+    @property
+    def joint_actions(self) -> int:
+        """Number of joint actions, Π A_i."""
+        return math.prod(self.actions)
+
+    @abstractmethod
+    def show(self, *, state: int | str | None = None, step: int | None = None, limit: int | None = 6) -> Document:
+        """Show payoffs by state with the names of actions, and what leads where."""
+
+    def _repr_html_(self) -> str:
+        return self.show()._repr_html_()
+
+    @cached_property
+    def _start(self) -> tuple[IntArray, FloatArray]:
+        """The states with positive initial probability, and the probabilities added up."""
+        support = locked(np.flatnonzero(self.initial))
+        return support, locked(sampling.cumulate_rows(self.initial[support], np.array([0, len(support)])))
+
+    def start(self, u: float) -> int:
+        """Draw the first state from a uniform number u in [0, 1)."""
+        check.uniform(u)
+        support, cumulative = self._start
+        return int(support[sampling.pick(cumulative, 0, len(support), u)])
+
+    def check_place(self, h: int, s: int, actions: Sequence[int]) -> None:
+        """Raise unless step, state and joint action are of this game."""
+        check.integer("h", h, least=0, most=self.horizon - 1)
+        check.integer("s", s, least=0, most=self.states - 1)
+        if not isinstance(actions, Sequence | np.ndarray) or len(actions) != self.agents:
+            raise TacitError(f"actions is {brief(actions)}; there must be one for each of {self.agents} agents")
+        for i, (a, size) in enumerate(zip(actions, self.actions, strict=True)):
+            check.integer(f"actions[{i}]", a, least=0, most=size - 1)
+
+
+def seconds_over_joint_actions(game: ExactGame, rows: int) -> float:
+    """Return roughly how long it takes to go through all joint actions for so many rows (a busy machine takes longer).
+
+    Measured: seconds for each row, agent and joint action, and for each row and agent.
+    """
+    return rows * game.agents * (3e-9 * game.joint_actions + 5e-6)
 
 
 def is_exact(game: object) -> TypeGuard[ExactGame]:
     """Return whether policies of a game can be evaluated exactly."""
-    return isinstance(game, TabularGame | CountGame)
+    return isinstance(game, ExactGame)
 
 
 def check_exact(game: object) -> None:
@@ -27,8 +190,6 @@ def check_exact(game: object) -> None:
 
 def with_tables(game: object) -> TabularGame:
     """Return a game with joint tables: a counting game's are written out, if they fit."""
-    if isinstance(game, CountGame):
-        return game.tabular()
     check_exact(game)
-    assert isinstance(game, TabularGame)
-    return game
+    assert is_exact(game)
+    return game.tabular()

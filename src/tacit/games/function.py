@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -13,9 +15,7 @@ from tacit.core import check, limits
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import locked
 from tacit.core.table import Document
-from tacit.games.fingerprint import fingerprint
 from tacit.games.function_classes import struct
-from tacit.games.function_states import check_inverse, over_numbers
 from tacit.games.protocol import check_range
 from tacit.games.tabular import checked_names, count, times
 
@@ -220,3 +220,97 @@ def _checked_params(params: Mapping[str, Any] | None) -> dict[str, Any] | None:
 def _params_struct(params: Mapping[str, Any]) -> Any:
     kind, _ = struct("Params_" + "_".join(params), tuple(params))
     return kind(*params.values())
+
+
+#: States that are decoded and encoded again when a game is made, at most.
+TRIED = 10_000
+
+Functions = dict[str, Callable[..., Any]]
+
+
+def over_numbers(functions: Functions, decode: Any, encode: Any, *, params: bool) -> Functions:
+    """Return start, advance and reward as functions of the numbers of states."""
+    begin, move, pay = functions["start"], functions["advance"], functions["reward"]
+    if params:
+        return {
+            "start": lambda u, params: encode(begin(u, params), params),
+            "advance": lambda h, s, a, u, params: encode(move(h, decode(s, params), a, u, params), params),
+            "reward": lambda i, h, s, a, params: pay(i, h, decode(s, params), a, params),
+        }
+    return {
+        "start": lambda u: encode(begin(u)),
+        "advance": lambda h, s, a, u: encode(move(h, decode(s), a, u)),
+        "reward": lambda i, h, s, a: pay(i, h, decode(s), a),
+    }
+
+
+def check_inverse(decode: Any, encode: Any, states: int, given: tuple[Any, ...]) -> None:
+    """Raise unless `encode` takes every decoded state back to its number; of many states, some are tried."""
+    for s in range(0, states, -(-states // TRIED)):
+        try:
+            inner = decode(s, *given)
+            back = encode(inner, *given)
+        except Exception as error:  # whatever somebody's function does
+            raise TacitError(f"state {s}: decode or encode raised {type(error).__name__}: {one_line(error)}") from error
+        if back != s:
+            raise TacitError(f"decode({s}) is {brief(inner)}, and encode of that is {brief(back)}; it must be {s}")
+
+
+def fingerprint(*functions: Any) -> str:
+    """Return a digest that changes when the functions, those they call, or the values they read change.
+
+    >>> fingerprint(lambda x: x + 1) == fingerprint(lambda y: y + 1), fingerprint(abs) == fingerprint(max)
+    (False, False)
+    """
+    summed = hashlib.sha256()
+    seen: set[int] = set()
+    for function in functions:
+        _add(function, summed, seen)
+    return summed.hexdigest()[:24]
+
+
+def _add(value: Any, summed: Any, seen: set[int]) -> None:
+    if id(value) in seen:
+        summed.update(b"again;")
+        return
+    if isinstance(value, FunctionType):
+        seen.add(id(value))
+        _add_code(value.__code__, summed)
+        for default in value.__defaults__ or ():
+            _add(default, summed, seen)
+        for cell in value.__closure__ or ():
+            _add(cell.cell_contents, summed, seen)
+        for name in _names(value.__code__):
+            if name in value.__globals__:
+                summed.update(f"{name}=".encode())
+                _add(value.__globals__[name], summed, seen)
+    elif hasattr(value, "py_func"):  # a function that somebody compiled already
+        _add(value.py_func, summed, seen)
+    elif isinstance(value, np.ndarray):
+        summed.update(f"{value.dtype.str} {value.shape};".encode() + np.ascontiguousarray(value).tobytes())
+    elif isinstance(value, ModuleType):
+        summed.update(f"{value.__name__} {getattr(value, '__version__', '')};".encode())
+    elif isinstance(value, tuple | list):
+        for part in value:
+            _add(part, summed, seen)
+    else:
+        summed.update(f"{type(value).__name__} {value!r};".encode())
+
+
+def _add_code(code: CodeType, summed: Any) -> None:
+    summed.update(code.co_code)
+    summed.update(repr((code.co_names, code.co_varnames)).encode())
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            _add_code(constant, summed)
+        else:
+            summed.update(f"{constant!r};".encode())
+
+
+def _names(code: CodeType) -> list[str]:
+    """Return the names that code and the code within it look up."""
+    found = list(code.co_names)
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            found += _names(constant)
+    return found

@@ -13,8 +13,7 @@ from numba.core.errors import NumbaError
 
 from tacit.core import generics
 from tacit.core.errors import TacitError, one_line
-from tacit.games.function import where
-from tacit.games.function_states import Functions
+from tacit.games.function import Functions, where
 
 _checked: set[tuple[str, str]] = set()
 

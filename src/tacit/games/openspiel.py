@@ -6,9 +6,13 @@ what OpenSpiel prints for it, as in OpenSpiel's own value iteration.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import json
 import math
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,8 +23,7 @@ from tacit.core import check, limits, memory, reading
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.extras import require
 from tacit.games.matrix import matrix_game
-from tacit.games.openspiel_table import distinct, table
-from tacit.games.openspiel_trial import reason, tried
+from tacit.games.openspiel_states import distinct, table
 from tacit.games.tabular import TabularGame
 
 #: Pairs of a state and a joint action, and outcomes followed: 6 to 17 s. coop_box_pushing for 6 moves takes 1,080,705.
@@ -174,3 +177,76 @@ def _normal_form(game: Any, horizon: int, limit: int) -> TabularGame:
         name=str(game),
         action_names=[distinct(state.action_to_string(i, a) for a in own) for i, own in enumerate(legal)],
     )
+
+
+#: Seconds of computing, seconds in all (it may wait for a file), and bytes.
+CPU, WALL, MEMORY = 5, 60, 2_000_000_000
+
+_TRIAL = """
+import json, sys
+text, folder, cpu, size, limit = sys.argv[1], sys.argv[2], *map(int, sys.argv[3:])
+try:
+    import resource
+    resource.setrlimit(resource.RLIMIT_CPU, (cpu, cpu + 1))
+    resource.setrlimit(resource.RLIMIT_AS, (size, size))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+except (ImportError, ValueError, OSError):
+    pass
+sys.path.append(folder)
+import pyspiel
+try:
+    game = pyspiel.load_game(text)
+    actions = game.num_distinct_actions()
+    if actions < 1 or min(game.max_game_length(), game.max_chance_outcomes()) < 0:
+        raise ValueError("vector::")  # before it writes where it must not
+    if actions <= limit and game.max_chance_outcomes() <= limit:
+        state = game.new_initial_state()
+        str(state)
+        if not state.is_chance_node():
+            [state.legal_actions(i) for i in range(game.num_players())]
+    print(json.dumps({"actions": actions}))
+except MemoryError:
+    print(json.dumps({"memory": True}))
+except Exception as error:
+    print(json.dumps({"error": " ".join(str(error).split())[:300]}))
+"""
+
+
+def reason(said: str) -> str:
+    """Return what OpenSpiel said, or what a size means that C++ refuses."""
+    sizes = ("vector::", "basic_string::")
+    return "one of its parameters is negative or far too large" if any(size in said for size in sizes) else said
+
+
+def tried(pyspiel: Any, text: str, limit: int) -> None:
+    """Raise if a game cannot be made within bounds, or has more actions than the limit."""
+    if not sys.executable or "(" not in text:
+        return
+    folder = str(Path(pyspiel.__file__).parent)
+    size = min(MEMORY, memory.available())
+    arguments = [text, folder, *map(str, (CPU, size, limit))]
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", "-c", _TRIAL, *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=WALL,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise TacitError(f"OpenSpiel does not come to an end making {brief(text)}; make it smaller") from None
+    except (OSError, ValueError):  # no process to be had, or no argument of one: then it is made here
+        return
+    found: dict[str, Any] = {}
+    with contextlib.suppress(ValueError, IndexError):
+        found = json.loads(done.stdout.splitlines()[-1])
+    if found.get("memory"):
+        raise TacitError(f"OpenSpiel takes more than {memory.human(size)} to make {brief(text)}; make it smaller")
+    if done.returncode < 0:
+        raise TacitError(
+            f"OpenSpiel takes more than {CPU} s to make {brief(text)}, or fails at it altogether; make it smaller"
+        )
+    if "error" in found:  # told here, since OpenSpiel prints it besides
+        raise TacitError(f"OpenSpiel cannot play {brief(text)}: {reason(found['error'])}")
+    if found.get("actions", 0) > limit:
+        raise TacitError(f"{text} has up to {found['actions']:,} actions; give it parameters that make it smaller")

@@ -16,15 +16,17 @@ from scipy import sparse
 from tacit.core import check, limits, memory, sampling
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
-from tacit.core.ownership import Owned, Sealed, frozen, given, locked
+from tacit.core.ownership import Owned, frozen, given, locked
 from tacit.core.types import FloatArray, IntArray
 from tacit.games import successors as rows_of
+from tacit.games.contraction import joint_draw, own_payoffs, stack_agents, told_payoffs
+from tacit.games.exact import ExactGame, Rows, seconds_over_joint_actions
 from tacit.games.protocol import check_range
 from tacit.games.successors import Successors
 
 if TYPE_CHECKING:
     from tacit.core.table import Document
-    from tacit.games.tables import GameTables
+    from tacit.games.tabular_kernels import GameTables
 
 #: Above this share of positive probabilities a matrix product beats the lists of successors
 #: (measured in benchmarks/evaluation.py).
@@ -35,7 +37,7 @@ DENSE_SHARE = 0.15
 LARGE = 100_000
 
 
-class TabularGame(Sealed):
+class TabularGame(ExactGame):
     """N agents, S states, H steps; each agent has its own actions and its own reward.
 
     Parameters
@@ -109,11 +111,6 @@ class TabularGame(Sealed):
         self.picture = check.function("picture", picture)
         self.notes = tuple(check.listed("notes", notes, "sentences"))
 
-    @property
-    def joint_actions(self) -> int:
-        """Number of joint actions, Π A_i."""
-        return math.prod(self.actions)
-
     @cached_property
     def transitions(self) -> FloatArray:
         """Probabilities [H or 1, S, A_1, …, A_N, S]; made on first use where the game was given as successors."""
@@ -133,12 +130,6 @@ class TabularGame(Sealed):
         return locked(sampling.cumulate_rows(prob, first))
 
     @cached_property
-    def _initial_cumulative(self) -> tuple[npt.NDArray[np.intp], FloatArray]:
-        support = locked(np.flatnonzero(self.initial))
-        ends = np.array([0, len(support)])
-        return support, locked(sampling.cumulate_rows(self.initial[support], ends))
-
-    @cached_property
     def _step_matrices(self) -> list[FloatArray | sparse.csr_array]:
         """For each step (or the one that stands for all) P as [S·J, S]: dense or sparse, whichever is faster."""
         rows = self.states * self.joint_actions
@@ -154,31 +145,85 @@ class TabularGame(Sealed):
             matrices.append(sparse.csr_array(matrix, shape=(rows, self.states)))
         return matrices
 
-    def expect(self, h: int, values: FloatArray) -> FloatArray:
-        """Return P_h v for each row v of `values` [m, S], as [m, S, A_1, …, A_N]."""
+    def _matrix(self, h: int, s: int | None = None) -> FloatArray | sparse.csr_array:
+        """Return P of step h as [S·J, S], or from state s as [J, S]."""
         matrix = self._step_matrices[h if self.transition_steps > 1 else 0]
-        return _expected(values, matrix).reshape(len(values), self.states, *self.actions)
+        return matrix if s is None else matrix[s * self.joint_actions : (s + 1) * self.joint_actions]
 
-    def expect_in(self, h: int, s: int, values: FloatArray) -> FloatArray:
-        """Return P_h v in one state for each row v of `values` [m, S], as [m, J]."""
-        every = self._step_matrices[h if self.transition_steps > 1 else 0]
-        return _expected(values, every[s * self.joint_actions : (s + 1) * self.joint_actions])
+    def expect(self, h: int, values: FloatArray, s: int | None = None) -> FloatArray:
+        """Return P_h v for each row v of `values` [m, S], as [m, S, A_1, …, A_N]; from one state, S is 1."""
+        return _expected(values, self._matrix(h, s)).reshape(len(values), -1, *self.actions)
 
-    def push(self, h: int, weights: FloatArray) -> FloatArray:
-        """Return the distribution after step h of a weight [S·J] on states and joint actions, as [S]."""
-        matrix = self._step_matrices[h if self.transition_steps > 1 else 0]
-        moved: FloatArray = dot(weights, matrix) if isinstance(matrix, np.ndarray) else matrix.T @ weights
-        return moved
+    def joint_payoffs(
+        self, h: int, V: FloatArray | None, s: int | None = None, *, agents: Sequence[int] | None = None
+    ) -> FloatArray:
+        """Return r + P_h V of every joint action where V [..., N, S] follows, as [..., N, S, A_1, …, A_N]."""
+        rewards = self.step_rewards(h) if agents is None else self.step_rewards(h)[list(agents)]
+        rewards = rewards if s is None else rewards[:, s : s + 1]
+        if V is None:
+            return rewards
+        ahead = self.expect(h, V.reshape(-1, self.states), s).reshape(*V.shape[:-1], *rewards.shape[1:])
+        ahead += rewards
+        return ahead
+
+    def stage(
+        self, h: int, V: FloatArray | None, s: int | None = None, *, agents: Sequence[int] | None = None
+    ) -> Callable[[Rows], FloatArray]:
+        """Return the stage game at step h, in which V follows: a function from `rows` to `payoffs`."""
+        tables = self.joint_payoffs(h, V, s, agents=agents)
+        before: tuple[Any, ...] = (slice(None),) * (tables.ndim - self.agents - 2)
+        each = [(i, tables[(*before, k)]) for k, i in enumerate(range(self.agents) if agents is None else agents)]
+
+        def payoffs(rows: Rows) -> FloatArray:
+            told = isinstance(rows, np.ndarray)
+            mine = _at_one_state(rows, self.agents) if s is not None else rows
+            contract: Any = told_payoffs if told else own_payoffs
+            parts = [contract(payoff, mine, i) for i, payoff in each]
+            found = stack_agents(parts, told=told)
+            return found if s is None else np.squeeze(found, axis=-3 if told else -2)
+
+        return payoffs
+
+    def push(self, h: int, rows: Rows, occupancy: FloatArray, s: int | None = None) -> FloatArray:
+        """Return the distribution [..., S] after step h of an `occupancy` [..., S], or [...] of a state s."""
+        if isinstance(rows, np.ndarray):
+            joint = rows.reshape(*rows.shape[: rows.ndim - self.agents], -1)
+        else:
+            size = memory.floats(*rows[0].shape[:-1], self.joint_actions)
+            memory.require(size, "the joint distribution of one step")
+            joint = joint_draw(rows)
+        weights = occupancy[..., None] * joint
+        matrix = self._matrix(h, s)
+        flat = weights.reshape(*weights.shape[: weights.ndim - (2 if s is None else 1)], -1)
+        if isinstance(matrix, np.ndarray):
+            onward: FloatArray = dot(flat, matrix)
+            return onward
+        moved: FloatArray = (matrix.T @ flat.reshape(-1, flat.shape[-1]).T).T
+        return moved.reshape(*flat.shape[:-1], self.states)
+
+    def tabular(self) -> TabularGame:
+        """Return the game itself."""
+        return self
+
+    def compared(self, rng: np.random.Generator) -> list[tuple[int, ...]]:
+        """Return all agents, as one group."""
+        return [tuple(range(self.agents))]
+
+    def induced(self, agents: Sequence[int], probs: Sequence[FloatArray]) -> TabularGame:
+        """Return the game itself: it is compared with nobody left out."""
+        return self
+
+    def numbers(self, *, same: bool = False) -> int:
+        """Return how many numbers it takes to answer for one row at one state."""
+        return self.joint_actions if same else 4 * self.agents * self.joint_actions
+
+    def seconds_to_answer(self, rows: int) -> float:
+        """Return roughly how long it takes to answer for so many rows at one state each."""
+        return seconds_over_joint_actions(self, rows)
 
     def step_rewards(self, h: int) -> FloatArray:
         """Return the rewards [N, S, A_1, …, A_N] of step h, without a copy."""
         return self.rewards[:, h if self.rewards.shape[1] > 1 else 0]
-
-    def start(self, u: float) -> int:
-        """Draw the first state from a uniform number u in [0, 1)."""
-        check.uniform(u)
-        support, cumulative = self._initial_cumulative
-        return int(support[sampling.pick(cumulative, 0, len(support), u)])
 
     def step(self, h: int, s: int, actions: Sequence[int], u: float) -> tuple[int, FloatArray]:
         """Draw the next state from a uniform number u in [0, 1); return it and the rewards [N]."""
@@ -192,12 +237,26 @@ class TabularGame(Sealed):
         rewards: FloatArray = self.step_rewards(h).reshape(self.agents, self.states, -1)[:, s, joint]
         return s_next, rewards
 
+    def play(self, h: int, s: IntArray, actions: IntArray, u: FloatArray) -> tuple[IntArray, FloatArray]:
+        """Do what `step` does for many plays at once: states [n], actions [n, N] and u [n]; nothing is checked."""
+        joint = np.ravel_multi_index(tuple(actions.T), self.actions)
+        row = ((h if self.transition_steps > 1 else 0) * self.states + s) * self.joint_actions + joint
+        first, state, _ = self.successors
+        low, high = first[row], first[row + 1] - 1
+        while (low < high).any():
+            middle = (low + high) // 2
+            inside = u < self.cumulative[middle]
+            high = np.where(inside, middle, high)
+            low = np.minimum(np.where(inside, low, middle + 1), high)
+        rewards: FloatArray = self.step_rewards(h).reshape(self.agents, self.states, -1)[:, s, joint].T
+        return state[low].astype(np.int64), rewards
+
     def kernels(self) -> GameTables:
         """Return the tables as the compiled loop reads them."""
-        from tacit.games.tables import GameTables, beside, by_agent, width_of  # imports the compiler
+        from tacit.games.tabular_kernels import GameTables, beside, by_agent, width_of  # imports the compiler
 
         block = self.states * self.joint_actions
-        support, start = self._initial_cumulative
+        support, start = self._start
         cumulative, state, rewards = self.cumulative, self.successors.state, self.rewards.reshape(self.agents, -1)
         if 2 * cumulative.nbytes + rewards.nbytes < memory.available() // 4:  # otherwise they are shared with the game
             cumulative, state = beside(cumulative, state)
@@ -262,9 +321,6 @@ class TabularGame(Sealed):
         from tacit.games.showing import show_tables  # it builds on this file
 
         return show_tables(self, state=state, step=step, limit=limit)
-
-    def _repr_html_(self) -> str:
-        return self.show()._repr_html_()
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the game as `.npz`, `.dpomdp` (teams) or `.nfg` (one state) atomically; see `tacit.load`."""
@@ -374,15 +430,6 @@ class TabularGame(Sealed):
         pairs = zip(names, self.actions, strict=True)
         return tuple(checked_names(f"action_names[{i}]", own, a) for i, (own, a) in enumerate(pairs))
 
-    def check_place(self, h: int, s: int, actions: Sequence[int]) -> None:
-        """Raise unless step, state and joint action are of this game."""
-        check.integer("h", h, least=0, most=self.horizon - 1)
-        check.integer("s", s, least=0, most=self.states - 1)
-        if not isinstance(actions, Sequence | np.ndarray) or len(actions) != self.agents:
-            raise TacitError(f"actions is {brief(actions)}; there must be one for each of {self.agents} agents")
-        for i, (a, size) in enumerate(zip(actions, self.actions, strict=True)):
-            check.integer(f"actions[{i}]", a, least=0, most=size - 1)
-
 
 def _checked_observation_names(names: object) -> tuple[tuple[str, ...], ...] | None:
     """Return what each agent's observations are called; a file may name some of them only."""
@@ -433,6 +480,13 @@ def checked_names(what: str, names: Sequence[str], count: int) -> tuple[str, ...
     return tuple(names)
 
 
+def _at_one_state(rows: Rows, agents: int) -> Rows:
+    """Give rows [..., A_i] of one state an axis of states, [..., 1, A_i]."""
+    if isinstance(rows, np.ndarray):
+        return np.expand_dims(rows, rows.ndim - agents)
+    return [own[..., None, :] for own in rows]
+
+
 def _expected(values: FloatArray, matrix: FloatArray | sparse.csr_array) -> FloatArray:
     """Return values [m, S] times a matrix of transitions [rows, S], as [m, rows]."""
     if not isinstance(matrix, np.ndarray):
@@ -440,7 +494,7 @@ def _expected(values: FloatArray, matrix: FloatArray | sparse.csr_array) -> Floa
     if matrix.size < LARGE:
         ahead: FloatArray = np.einsum("ms,rs->mr", values, matrix)
         return ahead
-    from tacit.games.large import product  # imports the compiler
+    from tacit.games.tabular_kernels import product  # imports the compiler
 
     return product(values, matrix)
 

@@ -29,11 +29,7 @@ from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
 from tacit.evaluation import constants
-from tacit.evaluation.contraction import own_payoffs
-from tacit.evaluation.crowd import gained_alike
 from tacit.evaluation.gradient import Gradient
-from tacit.evaluation.values import policy_values
-from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame
 from tacit.learners.spec import Learner, World
 from tacit.policies.markov import MarkovPolicy
@@ -114,8 +110,8 @@ def gains(game: ExactGame, policy: MarkovPolicy, moved: MarkovPolicy, gradient: 
     promised = sum(float((slope * (new - old)).sum()) for slope, new, old in pairs)
     rounding = 1e-13 * game.horizon * float(np.abs(game.reward_range).max()) * game.agents
     enough = 0.5 * promised - rounding
-    if isinstance(game, CountGame) and all_alike(policy.probs) and all_alike(moved.probs):
-        alike = gained_alike(game, policy.probs[0], moved.probs[0])
+    if all_alike(policy.probs) and all_alike(moved.probs):
+        alike = game.gain_alike(policy.probs[0], moved.probs[0])
         if alike is not None:  # in both orders
             return alike, enough
     order = range(game.agents)
@@ -142,14 +138,10 @@ def gained(game: ExactGame, old: Sequence[FloatArray], new: Sequence[FloatArray]
 
 def own_value(game: ExactGame, probs: Sequence[FloatArray], i: int) -> float:
     """Return V_i of independent policies [H or 1, S, A_j], agent i's alone."""
-    if isinstance(game, CountGame):
-        return float(policy_values(game, MarkovPolicy(list(probs))).initial[i])
-    V = np.zeros(game.states)
-    last = game.agents - 1
+    V: FloatArray | None = None
     for h in reversed(range(game.horizon)):
-        payoff = game.step_rewards(h)[i]
-        if h + 1 < game.horizon:
-            payoff = payoff + game.expect(h, V[None])[0]
         rows = [own[h if len(own) > 1 else 0] for own in probs]
-        V = np.einsum("sa,sa->s", own_payoffs(payoff, rows, last), rows[last])
-    return float(dot(V, game.initial))
+        q = game.payoffs(h, rows, V, agents=[i])[..., : rows[i].shape[1]]
+        V = np.einsum("nsa,sa->ns", q, rows[i])
+    assert V is not None
+    return float(dot(V[0], game.initial))

@@ -87,7 +87,7 @@ def team_claims(task: Task, groups: TeamGroups) -> list[Claim]:
         found += [
             _claim("lags", place, [(one.setting, one.lag.ci95[0] > 0) for one in settings]),
             _claim("optimal", place, [(one.setting, one.optimal > 0.5) for one in settings]),
-            _claim("explained", place, [(one.setting, _explained(one)) for one in settings]),
+            _claim("explained", place, [(one.setting, _explains(one)) for one in settings]),
         ]
     return found
 
@@ -104,7 +104,7 @@ def task_claims(task: Task, groups: Groups) -> list[Claim]:
     for reading, theirs in readings.items():
         sooner = [(one.setting, _faster(one, soonest)) for one in theirs]
         found.append(_claim("faster", task.name, sooner, reading=reading))
-    found.append(_bounded(task.name, groups))
+    found.append(_bounds_others(task.name, groups))
     for name, settings in ours.items():
         known = [(one.setting, fewer(one, task)) for one in settings if promised(one, task)]
         found += [_claim("fewer", task.name, known, which=name)] if known else []
@@ -117,7 +117,7 @@ def approaches(task: Task, groups: Groups) -> Claim:
     return _claim("approaches", task.name, [(one.setting, one.reward.mean >= goal) for one in groups["PG"]], which="PG")
 
 
-def asked(one: Measured, task: Task) -> float:
+def episodes_asked(one: Measured, task: Task) -> float:
     """Return how many episodes the theorem asks for to reach the gap that a setting has reached."""
     if one.gap is None or one.gap.mean <= 0:
         return float("inf")
@@ -127,13 +127,13 @@ def asked(one: Measured, task: Task) -> float:
 
 def promised(one: Measured, task: Task) -> bool:
     """Say whether there is a gap and a theorem about it; where D is infinite, PG's promises nothing."""
-    return one.gap is not None and (one.gap.mean <= 0 or asked(one, task) < float("inf"))
+    return one.gap is not None and (one.gap.mean <= 0 or episodes_asked(one, task) < float("inf"))
 
 
 def fewer(one: Measured, task: Task) -> bool:
     """Judge the number of samples against the gap that was reached."""
     learned = one.gap is not None and one.gap.mean < task.random_gap
-    return learned and one.episodes <= rules.FEWER * asked(one, task)
+    return learned and one.episodes <= rules.FEWER * episodes_asked(one, task)
 
 
 def _claim(rule: str, task: str, found: Iterable[tuple[str, bool]], *, which: str = "", reading: str = "") -> Claim:
@@ -155,7 +155,7 @@ def _faster(one: Measured, soonest: int) -> bool:
     return one.steady and one.when < soonest and one.high < rules.SUBOPTIMAL
 
 
-def _bounded(task: str, groups: Groups) -> Claim:
+def _bounds_others(task: str, groups: Groups) -> Claim:
     most = groups["Centralized"][0].reward.ci95[1]
     others = [(f"{name}: {one.setting}", one) for name, held in groups.items() if name != "Centralized" for one in held]
     return _claim("bounded", task, [(setting, one.reward.ci95[0] <= most) for setting, one in others])
@@ -165,5 +165,5 @@ def _close(value: float) -> bool:
     return rules.CLOSE[0] <= value <= rules.CLOSE[1]
 
 
-def _explained(one: TeamMeasured) -> bool:
+def _explains(one: TeamMeasured) -> bool:
     return 0 < one.elsewhere <= rules.LOW_FREQUENCY and one.others >= rules.OTHERS

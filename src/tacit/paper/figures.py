@@ -16,7 +16,7 @@ from matplotlib.ticker import EngFormatter
 from tacit.experiments import Outcome
 from tacit.figures.curves import plot_band
 from tacit.figures.style import COLORS, styled
-from tacit.paper.measured import SURE, Task, averaged, papers_column, papers_gap
+from tacit.paper.measured import SURE, Task, name_averaged, papers_column, papers_gap
 
 #: The runs of each setting of each group.
 Variants = Mapping[str, Mapping[str, Sequence[Outcome]]]
@@ -43,7 +43,7 @@ def team_figure(variants: Variants) -> Figure:
 
 
 def _team_row(runs: Sequence[Outcome], *, axes: Sequence[Any], title: str) -> None:
-    lines = {"Last iterate": ("", COLORS["red"]), f"Average of {averaged(runs)}": ("average_", COLORS["green"])}
+    lines = {"Last iterate": ("", COLORS["red"]), f"Average of {name_averaged(runs)}": ("average_", COLORS["green"])}
     for ax, column, words in ((axes[0], "l2_gap", "L² equilibrium gap"), (axes[1], "value", "expected reward")):
         for label, (prefix, color) in lines.items():
             plot_band(runs, f"{prefix}{column}", ax=ax, label=label, color=color)

@@ -189,11 +189,11 @@ def measure_team(setting: str, runs: Sequence[Outcome], task: Task) -> TeamMeasu
         optimal=float(optimal.mean()),
         elsewhere=float(elsewhere.mean()),
         others=float(ends["value"][~elsewhere].mean()) if not elsewhere.all() else float("nan"),
-        averaged=averaged(runs),
+        averaged=name_averaged(runs),
     )
 
 
-def averaged(runs: Sequence[Outcome]) -> str:
+def name_averaged(runs: Sequence[Outcome]) -> str:
     """Say of which iterates the averages of some runs are."""
     whole = all((run.curve["averaged"] == run.curve["episode"]).all() for run in runs)
     return "all iterates" if whole else "the points of the curve"

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from tacit.core.statistics import Summary
 from tacit.paper import rules
-from tacit.paper.claims import DEPENDS, FAILS, HOLDS, Claim, Groups, TeamGroups, asked, promised
+from tacit.paper.claims import DEPENDS, FAILS, HOLDS, Claim, Groups, TeamGroups, episodes_asked, promised
 from tacit.paper.measured import Task
 
 
@@ -76,7 +76,7 @@ def task_table(task: Task, groups: Groups) -> str:
     for name, held in groups.items():
         for one in held:
             gap = "" if one.gap is None else f"{one.gap.mean:.3g}"
-            theorem = f"{asked(one, task):.1e}" if promised(one, task) else "none"
+            theorem = f"{episodes_asked(one, task):.1e}" if promised(one, task) else "none"
             theorem = theorem if gap and name.startswith(("V-Learning", "PG")) else ""
             lines.append(
                 f"| {name} | {one.setting} | {told(one.reward)} | {one.share:.0%} | {one.moves:+.1%} | {one.when:,} "

@@ -33,9 +33,9 @@ from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, frozen, refuse_masked
 from tacit.core.types import FloatArray, IntArray
 from tacit.policies import document, observed
-from tacit.policies.part import Part, drawn
+from tacit.policies.base import Showable
+from tacit.policies.part import Part, draw
 from tacit.policies.recorded import RecordedPolicy
-from tacit.policies.showable import Showable
 from tacit.policies.visits import MOST, check_stored, columns, restore
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class DeployedPolicy(Showable):
     def part(self, agent: int) -> DeployedPart:
         """Return agent i's part, which acts alone from the common seed."""
         i = check.integer("agent", agent, least=0, most=self.agents - 1)
-        return self._told(DeployedPart(self, i), i)
+        return self._share(DeployedPart(self, i), i)
 
     def distributions(self, agent: int, rows: IntArray, h: int) -> FloatArray:
         """Return agent i's distributions [len(rows), A_i] in some rows; the step follows from them."""
@@ -151,8 +151,8 @@ class DeployedPolicy(Showable):
 
     def save(self, path: str | os.PathLike[str], *, agent: int | None = None) -> None:
         """Write the policy as `.json` or `.npz`, by the ending; with `agent`, that agent's part alone as `.json`."""
-        document.checked_ending(path, ".npz", ".json")
-        agent = document.checked_part(path, agent, self.agents)
+        document.check_ending(path, ".npz", ".json")
+        agent = document.check_part(path, agent, self.agents)
         if document.named(path):
             document.write(path, "thinned", self._content(agent), play=PLAY)
             return
@@ -255,7 +255,7 @@ class DeployedPart(Part):
             self.node = 0
             return int(u * self._size)
         self.node = int(policy.following[place])
-        return drawn(policy.stored[place, self._columns].tolist(), u)
+        return draw(policy.stored[place, self._columns].tolist(), u)
 
 
 def deploy(policy: RecordedPolicy, starts: int, seed: int) -> DeployedPolicy:

@@ -27,7 +27,7 @@ def named(path: str | os.PathLike[str]) -> bool:
     return archive.path(path).suffix.lower() == ".json"
 
 
-def checked_ending(path: str | os.PathLike[str], *endings: str) -> None:
+def check_ending(path: str | os.PathLike[str], *endings: str) -> None:
     """Check that a path ends as files of policies do."""
     suffix = archive.path(path).suffix.lower()
     if suffix not in endings:
@@ -35,7 +35,7 @@ def checked_ending(path: str | os.PathLike[str], *endings: str) -> None:
         raise TacitError(f"{path} has {ending}; a file of this policy ends in {' or '.join(endings)}")
 
 
-def checked_part(path: str | os.PathLike[str], agent: int | None, agents: int) -> int | None:
+def check_part(path: str | os.PathLike[str], agent: int | None, agents: int) -> int | None:
     """Return the agent whose part is asked for; only JSON holds a part alone."""
     if agent is None:
         return None

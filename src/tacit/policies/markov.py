@@ -15,9 +15,8 @@ from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, refuse_masked
 from tacit.core.types import FloatArray
 from tacit.policies import document, observed
-from tacit.policies.fitting import check_game, is_game, times
+from tacit.policies.base import Showable, check_game, is_game, times
 from tacit.policies.part import MarkovPart
-from tacit.policies.showable import Showable
 
 if TYPE_CHECKING:
     from tacit.games.protocol import Game
@@ -127,9 +126,8 @@ class MarkovPolicy(Showable):
 
     def at(self, h: int) -> tuple[FloatArray, ...]:
         """Return the distributions of step h: [S, A_i] for each agent, or one [S, A_1, …, A_N]."""
-        if self.steps > 1:
-            check.integer("h", h, least=0, most=self.steps - 1)
-        return tuple(own[h if self.steps > 1 else 0] for own in self.probs)
+        step = check.integer("h", h, least=0, most=self.steps - 1) if self.steps > 1 else 0
+        return tuple([own[step] for own in self.probs])
 
     def joint(self, h: int) -> FloatArray:
         """Return the joint distribution of step h, [S, A_1, …, A_N]."""
@@ -154,7 +152,7 @@ class MarkovPolicy(Showable):
     def part(self, agent: int) -> MarkovPart:
         """Return agent i's part, which acts alone; of a correlated policy, from the common seed."""
         i = check.integer("agent", agent, least=0, most=self.agents - 1)
-        return self._told(MarkovPart(self.probs[i if self.product else 0], i, correlated=not self.product), i)
+        return self._share(MarkovPart(self.probs[i if self.product else 0], i, correlated=not self.product), i)
 
     def check_fits(self, game: Game) -> None:
         """Raise unless the policy has the game's agents, states, actions and horizon."""
@@ -169,8 +167,8 @@ class MarkovPolicy(Showable):
         A `.npz` has the arrays `probs_0`, `probs_1`, … (product) or `probs` (correlated), and of a policy learned in an
         environment `observations`: what each agent observed, as JSON.
         """
-        document.checked_ending(path, ".npz", ".json")
-        agent = document.checked_part(path, agent, self.agents)
+        document.check_ending(path, ".npz", ".json")
+        agent = document.check_part(path, agent, self.agents)
         if document.named(path):
             kind = "product" if self.product else "correlated"
             document.write(path, kind, self._content(agent), play=_PLAY[kind])

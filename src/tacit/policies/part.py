@@ -170,7 +170,7 @@ def in_order(h: int, expected: int, horizon: int) -> int:
     return h + 1
 
 
-def drawn(probs: list[float], u: float) -> int:
+def draw(probs: list[float], u: float) -> int:
     """Draw from stored probabilities, of which the last is left out, as `visits.restore` does."""
     total = 0.0
     for p in probs:

@@ -36,9 +36,8 @@ from tacit.core.errors import TacitError, one_line
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray, IntArray
 from tacit.policies import document, observed
-from tacit.policies.fitting import times
-from tacit.policies.part import Part, drawn
-from tacit.policies.showable import Showable
+from tacit.policies.base import Showable, times
+from tacit.policies.part import Part, draw
 from tacit.policies.visits import Visits, columns
 
 if TYPE_CHECKING:
@@ -213,7 +212,7 @@ class RecordedPolicy(Showable):
     def part(self, agent: int) -> RecordedPart:
         """Return agent i's part, which acts alone from the common seed."""
         i = check.integer("agent", agent, least=0, most=self.agents - 1)
-        return self._told(RecordedPart(self, i), i)
+        return self._share(RecordedPart(self, i), i)
 
     def check_fits(self, game: Game) -> None:
         """Raise unless all agents share a record, of the game's states, actions and horizon."""
@@ -238,7 +237,7 @@ class RecordedPolicy(Showable):
             raise TacitError(
                 f"{path} would be as large as the whole record; use policy.deploy(200).save({str(path)!r})"
             )
-        document.checked_ending(path, ".npz")
+        document.check_ending(path, ".npz")
         kind, arrays = self._arrays()
         arrays |= {"kind": np.array(kind), "start": np.array(self.start)}
         archive.write(path, {**arrays, **observed.arrays(self)})
@@ -391,4 +390,4 @@ class RecordedPart(Part):
         self.index = self._record.earlier_one(h, self.index, s, self._common[h])
         if self.index < 0:
             return int(u * self._size)
-        return drawn(self._record.rows(self.index, h)[self._columns].tolist(), u)
+        return draw(self._record.rows(self.index, h)[self._columns].tolist(), u)

@@ -9,8 +9,8 @@ from tacit.core.errors import TacitError, brief
 from tacit.engine import outputs
 from tacit.evaluation.gradient import policy_gradient
 from tacit.games import make
+from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game, check_sizes
-from tacit.games.tabular import TabularGame
 from tacit.learners.line_search import theory_step
 from tacit.learners.mixed import Mixed
 from tacit.learners.spec import Learner, World, world_of
@@ -70,7 +70,7 @@ def check_learner(
     world = world_of(spec, table, episodes=episodes, seed=SEED)
     _check_words(name, spec, world)
     if spec.exact:
-        if not isinstance(table, TabularGame):
+        if not is_exact(table):
             raise Violation(f"{name} follows exact gradients; check it on a game with tables")
         _check_exact(name, spec, world, table)
         return
@@ -109,7 +109,7 @@ def _check_words(name: str, spec: Learner, world: World) -> None:
         )
 
 
-def _check_exact(name: str, spec: Learner, world: World, game: TabularGame) -> None:
+def _check_exact(name: str, spec: Learner, world: World, game: ExactGame) -> None:
     policy, eta = MarkovPolicy.uniform(game), spec.params(world)["eta"]
     eta = theory_step(world) if eta == "auto" else check.real(f"eta of {name}", eta)
     for _ in range(5):

@@ -14,8 +14,8 @@ from tacit.engine import loop
 from tacit.engine.fused import FusedEngine, seats
 from tacit.engine.observers import Nothing, record
 from tacit.evaluation.certificate import certificate
+from tacit.games.exact import is_exact
 from tacit.games.protocol import Game
-from tacit.games.tabular import TabularGame
 from tacit.learners.spec import Learner, world_of
 from tacit.testing.states import copy, numbers, require_alike_states, require_same_states
 from tacit.testing.violation import (
@@ -35,7 +35,7 @@ def watching(spec: Learner, game: Game, episodes: int) -> tuple[Any, Any]:
     """Return what watches the loop: record and, where there are tables, certificate; nothing for other outputs."""
     if spec.output != "certified":
         return Nothing(), Nothing()
-    tables = certificate(game, spec.equilibrium) if isinstance(game, TabularGame) else Nothing()
+    tables = certificate(game, spec.equilibrium) if is_exact(game) else Nothing()
     return tables, record(game, episodes)
 
 

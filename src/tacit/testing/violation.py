@@ -30,6 +30,10 @@ LAST_DIGITS = (
 class Violation(TacitError, AssertionError):
     """Something does not do what its protocol asks; told in one sentence.
 
+    Parameters
+    ----------
+    sentence : object
+
     Examples
     --------
     >>> from tacit.testing import Violation, check_bandit

@@ -63,7 +63,7 @@ def band(runs: Sequence[StoredRun], name: str, most: int) -> dict[str, Any] | No
     held = [run for run in runs if run.curve is not None]
     if not held:
         return None
-    x, y = _aligned(held, name)
+    x, y = _align(held, name)
     with warnings.catch_warnings(), np.errstate(invalid="ignore"):
         warnings.simplefilter("ignore", RuntimeWarning)  # a column of which nothing was measured
         mean, low, high = np.nanmean(y, axis=0), np.nanmin(y, axis=0), np.nanmax(y, axis=0)
@@ -85,7 +85,7 @@ def band(runs: Sequence[StoredRun], name: str, most: int) -> dict[str, Any] | No
     }
 
 
-def _aligned(runs: Sequence[StoredRun], name: str) -> tuple[npt.NDArray[Any], FloatArray]:
+def _align(runs: Sequence[StoredRun], name: str) -> tuple[npt.NDArray[Any], FloatArray]:
     """Return the episodes of all runs, and each one's column there, [runs, x]."""
     curves = [run.curve for run in runs if run.curve is not None]
     x = np.unique(np.concatenate([curve["episode"] for curve in curves]))

@@ -27,12 +27,12 @@ from tacit.evaluation.behaviour import Behaviour
 from tacit.evaluation.cost import check_cost, seconds_to_evaluate
 from tacit.evaluation.equilibria import enumerable, equilibria
 from tacit.evaluation.gains import deviation_table
-from tacit.evaluation.lower import lower_bounds
+from tacit.evaluation.gaps import lower_bounds
 from tacit.experiments import store
 from tacit.experiments.evaluating import APART
 from tacit.experiments.plan import NO_TABLES, game_of
 from tacit.games.exact import ExactGame
-from tacit.games.naming import action_names, state_name
+from tacit.games.showing import action_names, state_name
 from tacit.games.tabular import TabularGame
 from tacit.policies import MarkovPolicy
 from tacit.view.documents import text
@@ -80,7 +80,7 @@ def _details(run: StoredRun, named: Collection[str], seconds: float) -> dict[str
 def policy_document(game: ExactGame, policy: Any, *, kind: str | None = None) -> dict[str, Any]:
     """Return what there is to show of a policy of a game."""
     found = evaluate(game, policy, gap=kind)
-    lower = found.gaps if found.exact else lower_bounds(game, policy, found.values)
+    lower = found.gaps if found.exact else lower_bounds(game, policy)
     does = behaviour(game, policy)
     steps = _spread(game.horizon, STEPS)
     shown = _states(does.reach, STATES)
@@ -224,8 +224,9 @@ SMALL, EQUILIBRIA = 8, 12
 
 def game_document(game: ExactGame) -> dict[str, Any] | None:
     """Return payoffs and equilibria of a game of two agents and one state; None where there is more to a game."""
-    if not isinstance(game, TabularGame) or game.agents != 2 or game.states > 1 or max(game.actions) > SMALL:
+    if game.anonymous or game.agents != 2 or game.states > 1 or max(game.actions) > SMALL:
         return None
+    game = game.tabular()
     names = [[text(name) for name in action_names(game, i)] for i in (0, 1)]
     own, other = (game.step_rewards(0)[i][0] for i in (0, 1))
     cells = [[[float(own[a, b]), float(other[a, b])] for b in range(len(names[1]))] for a in range(len(names[0]))]

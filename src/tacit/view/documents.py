@@ -19,7 +19,7 @@ from tacit._version import __version__
 from tacit.core.display import printable
 from tacit.experiments import Group, Outcome
 from tacit.experiments.outcome import GapOutcome
-from tacit.experiments.results import grouped
+from tacit.experiments.results import group_outcomes
 from tacit.view import curves
 from tacit.view.folder import MOST_RUNS, Folder, StoredRun
 
@@ -29,7 +29,7 @@ _LONGEST, _ENTRIES, _PROBLEMS = 300, 40, 50
 
 def overview(folder: Folder) -> dict[str, Any]:
     """Return all that is shown of the runs in a directory, but for what has to be computed from their policies."""
-    groups = grouped(cast("list[Outcome]", list(folder.runs.values())))
+    groups = group_outcomes(cast("list[Outcome]", list(folder.runs.values())))
     groups.sort(key=lambda group: (group.game, group.learner))
     games: dict[str, list[Group]] = {}
     for group in groups:
@@ -164,6 +164,6 @@ def text(value: object) -> str:
     return printable(value, _LONGEST)
 
 
-def titled(place: Path) -> str:
+def title_of(place: Path) -> str:
     """Return what a page of a directory is called."""
     return text(place.resolve().name or str(place))

@@ -157,9 +157,9 @@ class Folder:
             run.growing = None
             return new
         if run.growing is None:
-            run.growing, run.seen = GrowingCurve(curve), _modified(curve)
+            run.growing, run.seen = GrowingCurve(curve), _modification_time(curve)
         if run.growing.look():
-            run.seen = _modified(curve)
+            run.seen = _modification_time(curve)
             return True
         return new
 
@@ -217,7 +217,7 @@ def _own_file(path: Path) -> bool:
         return False
 
 
-def _modified(path: Path) -> float:
+def _modification_time(path: Path) -> float:
     try:
         return os.lstat(path).st_mtime
     except OSError:

@@ -19,12 +19,9 @@ from tacit.core import memory
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
-from tacit.evaluation import deviations, evaluate
-from tacit.evaluation.contraction import own_payoffs, own_payoffs_correlated, swap_payoffs
-from tacit.evaluation.crowd import crowd_gains
-from tacit.games.count import CountGame
+from tacit.evaluation import evaluate
+from tacit.evaluation.deviations import steps
 from tacit.games.exact import ExactGame
-from tacit.games.tabular import TabularGame
 from tacit.policies import MarkovPolicy, RecordedPolicy
 
 #: Numbers that a table of Q† may have.
@@ -104,10 +101,11 @@ def judge(game: ExactGame, policy: Any, agent: int, *, blind: bool = False) -> J
     (0.75, True, 1)
     """
     if isinstance(policy, MarkovPolicy):
-        found = deviations(game, policy, "cce")
-        q = _q(game, policy, found.best, agent)
-        value, best = (float(dot(table[agent, 0], game.initial)) for table in (found.V, found.best))
-        signal = None if blind or policy.product else _signal(game, policy, found.best, agent)
+        q, told, value, best = _worth(game, policy, agent, "cce")
+        signal = None
+        if not blind and not policy.product:
+            _, seeing, _, with_signal = _worth(game, policy, agent, "ce")
+            signal = Signal(with_signal, told, seeing)
         return Judge(value, best, True, q, signal)
     if isinstance(policy, RecordedPolicy):
         bound = evaluate(game, policy, gap="cce")
@@ -118,45 +116,24 @@ def judge(game: ExactGame, policy: Any, agent: int, *, blind: bool = False) -> J
     return Judge(None, None, False)
 
 
-def _signal(game: ExactGame, policy: MarkovPolicy, ignoring: FloatArray, agent: int) -> Signal:
-    """Return what actions are worth to one agent that is told its part of a correlated policy."""
-    tables = game.tabular() if isinstance(game, CountGame) else game
-    assert isinstance(tables, TabularGame)
-    found = deviations(game, policy, "ce")
-    size = game.actions[agent]
-    worth = [_told(tables, policy, best[agent], agent, size) for best in (ignoring, found.best)]
-    return Signal(float(dot(found.best[agent, 0], game.initial)), *worth)
+def _worth(game: ExactGame, policy: MarkovPolicy, agent: int, kind: str) -> tuple[FloatArray, FloatArray, float, float]:
+    """Return Q† [H, S, A] of one agent, the same told each action [H, S, A, A], its value and that of deviating.
 
-
-def _told(game: TabularGame, policy: MarkovPolicy, best: FloatArray, agent: int, size: int) -> FloatArray:
-    """Return E[r + V†(s') | told b, play a] as [H, S, b, a]; 0 where b is never told."""
-    shape = (game.horizon, game.states, size, size)
+    Told b and playing a it is E[r + V†(s') | b, a]; 0 where b is never told. A product policy tells nothing.
+    """
+    H, S, A = game.horizon, game.states, game.actions[agent]
+    shape = (H, S, A) if policy.product else (H, S, A, A)
     if np.prod(shape, dtype=float) > _MOST:
-        raise TacitError(f"the game has {shape[0]:,} steps × {shape[1]:,} states, too many to be played here")
-    worth = memory.zeros(shape, "what the player's actions are worth")
+        raise TacitError(f"the game has {H:,} steps × {S:,} states, too many to be played here")
+    q = memory.zeros((H, S, A), "what the player's actions are worth")
+    told = memory.zeros((0,) if policy.product else shape, "what the player's actions are worth")
     chance = policy.marginal(agent)
-    for h in range(game.horizon):
-        payoff = game.step_rewards(h)[agent] + game.expect(h, best[h + 1][None])[0]
-        own = chance[h if policy.steps > 1 else 0][:, :, None]
-        together = swap_payoffs(payoff, policy.at(h)[0], agent)
-        np.divide(together, own, out=worth[h], where=own > 0)
-    return worth
-
-
-def _q(game: ExactGame, policy: MarkovPolicy, best: FloatArray, agent: int) -> FloatArray | None:
-    """Return Q† [H, S, A] of one agent against a Markov policy of the others."""
-    shape = (game.horizon, game.states, game.actions[agent])
-    if np.prod(shape, dtype=float) > _MOST:
-        raise TacitError(f"the game has {shape[0]:,} steps × {shape[1]:,} states, too many to be played here")
-    q = memory.zeros(shape, "what the player's actions are worth")
-    if isinstance(game, CountGame) and policy.product:
-        for h, gains in enumerate(crowd_gains(game, policy, best)):
-            q[h] = gains[:, agent]
-        return q
-    tables = game.tabular() if isinstance(game, CountGame) else game
-    assert isinstance(tables, TabularGame)
-    for h in range(game.horizon):
-        payoff = tables.step_rewards(h)[agent] + tables.expect(h, best[agent, h + 1][None])[0]
-        rows = policy.at(h)
-        q[h] = own_payoffs(payoff, rows, agent) if policy.product else own_payoffs_correlated(payoff, rows[0], agent)
-    return q
+    for step in steps(game, policy, kind):
+        if policy.product:
+            q[step.h] = step.gains[agent, :, :A]
+            continue
+        together = step.gains[agent, :, :A, :A]
+        q[step.h] = together.sum(axis=1)
+        own = chance[step.h if policy.steps > 1 else 0][:, :, None]
+        np.divide(together, own, out=told[step.h], where=own > 0)
+    return q, told, float(dot(step.V[agent], game.initial)), float(dot(step.best[agent], game.initial))

@@ -13,7 +13,7 @@ from typing import Any
 
 from tacit.core.errors import TacitError
 from tacit.view.details import details
-from tacit.view.documents import overview, titled
+from tacit.view.documents import overview, title_of
 from tacit.view.folder import Folder
 from tacit.view.server import Answer, Server
 
@@ -112,7 +112,7 @@ def serve(place: Path, *, named: Collection[str] = (), port: int = 0) -> tuple[S
     live = Live(place, named=named)
     server = Server(
         "live",
-        f"{titled(place)} · tacit",
+        f"{title_of(place)} · tacit",
         reads={"overview": live.overview, "details": live.details, "events": live.events},
         port=port,
     )

@@ -49,14 +49,14 @@ def static(name: str) -> str:
     return (resources.files("tacit.view") / "static" / name).read_text(encoding="utf-8")
 
 
-def served(page: str, title: str) -> str:
+def linked_page(page: str, title: str) -> str:
     """Return a page that fetches everything from its server."""
     styles = "\n".join(f'<link rel="stylesheet" href="static/{name}">' for name in STYLES[page])
     scripts = "\n".join(f'<script src="static/{name}" defer></script>' for name in SCRIPTS[page])
     return _SHELL.format(policy="", title=html.escape(title), page=page, styles=styles, scripts=scripts)
 
 
-def whole(page: str, title: str, document: dict[str, Any]) -> str:
+def whole_page(page: str, title: str, document: dict[str, Any]) -> str:
     """Return a page that holds everything itself, and asks nobody for anything."""
     style = "\n".join(static(name) for name in STYLES[page])
     script = "\n".join(static(name) for name in SCRIPTS[page])
@@ -65,7 +65,7 @@ def whole(page: str, title: str, document: dict[str, Any]) -> str:
         "default-src 'none'; img-src data:; base-uri 'none'; form-action 'none'; "
         f"script-src {_hash(script)}; style-src {_hash(style)}"
     )
-    data = embedded(document)
+    data = embed(document)
     return _SHELL.format(
         policy=f'<meta http-equiv="Content-Security-Policy" content="{allowed}">\n',
         title=html.escape(title),
@@ -75,10 +75,10 @@ def whole(page: str, title: str, document: dict[str, Any]) -> str:
     )
 
 
-def embedded(document: dict[str, Any]) -> str:
+def embed(document: dict[str, Any]) -> str:
     """Return a document as JSON in which nothing can end a script or begin a comment.
 
-    >>> embedded({"name": "</script><!--"})
+    >>> embed({"name": "</script><!--"})
     '{"name":"\\\\u003c/script\\\\u003e\\\\u003c!--"}'
     """
     text = json.dumps(document, allow_nan=False, separators=(",", ":"), ensure_ascii=True)

@@ -11,9 +11,8 @@ from typing import Any
 from tacit.core import check, limits, streams
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
-from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame
-from tacit.games.naming import action_names, state_name
+from tacit.games.showing import action_names, state_name
 from tacit.view.details import picture
 from tacit.view.documents import text
 from tacit.view.judge import judge
@@ -236,9 +235,9 @@ def payoffs(player: Player) -> dict[str, Any] | None:
     """
     game, i = player.game, player.agent
     h, s = (player.turns[-1].h, player.turns[-1].state) if player.over else (player.h, player.state)
-    if game.agents != 2 or max(game.actions) > _SMALL or isinstance(game, CountGame):
+    if game.agents != 2 or max(game.actions) > _SMALL or game.anonymous:
         return None
-    own, other = (game.step_rewards(h)[k][s] for k in (i, 1 - i))
+    own, other = (game.tabular().step_rewards(h)[k][s] for k in (i, 1 - i))
     cells: list[list[list[float]]] = [
         [[float(_at(own, i, a, b)), float(_at(other, i, a, b))] for b in range(game.actions[1 - i])]
         for a in range(game.actions[i])

@@ -61,7 +61,7 @@ def write_report(
     if file.suffix not in (".html", ".htm"):
         raise TacitError(f"{file} has no ending of a page; give it one of .html, .htm")
     document = report_document(archive.path(place), named=named, seconds=seconds, progress=progress)
-    write(file, page.whole("report", f"{document['title']} · tacit", document).encode())
+    write(file, page.whole_page("report", f"{document['title']} · tacit", document).encode())
     return file
 
 

@@ -94,7 +94,7 @@ class Server:
         self.token = secrets.token_urlsafe(24)
         self.closing = threading.Event()
         self.reads, self.writes = dict(reads), dict(writes or {})
-        self.reads[""] = lambda query, sent: Answer(page.served(name, title).encode(), "text/html; charset=utf-8")
+        self.reads[""] = lambda query, sent: Answer(page.linked_page(name, title).encode(), "text/html; charset=utf-8")
         for file in (*page.SCRIPTS[name], *page.STYLES[name]):
             self.reads[f"static/{file}"] = _static(file)
         try:

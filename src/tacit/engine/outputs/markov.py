@@ -11,18 +11,16 @@ import numpy as np
 from tacit.core import streams
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
+from tacit.engine.answers import choose
 from tacit.engine.checkpoint import Arrays, check_names, checked, whole_number
-from tacit.engine.choice import choose
 from tacit.engine.curve import Measures
 from tacit.engine.fused import chunk_of
 from tacit.engine.observers import Trace, trace
 from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.run import Candidate, Gaps
 from tacit.evaluation import evaluate, evaluate_iterates, l2_gap, uniform_gap
-from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
-from tacit.games.tabular import TabularGame
 from tacit.learners import Learner
 from tacit.options import Options
 from tacit.policies import MarkovPolicy
@@ -155,7 +153,7 @@ class MarkovOutput(Output):
             self._trace.rows[0] = 0
 
     def _average(self, table: FloatArray) -> None:
-        if isinstance(self._tables, TabularGame) and len(table):
+        if self._tables is not None and not self._tables.anonymous and len(table):
             found = evaluate_iterates(self._tables, table)
             self._add(np.stack([found.values[:, 0], found.gaps.max(axis=1), found.l2_gaps], axis=1))
 
@@ -170,7 +168,7 @@ class MarkovOutput(Output):
 
 
 def _size(game: ExactGame) -> float:
-    return math.inf if isinstance(game, CountGame) else game.horizon * game.states * game.joint_actions
+    return math.inf if game.anonymous else game.horizon * game.states * game.joint_actions
 
 
 def _stacked(game: Game, distributions: list[FloatArray]) -> FloatArray:
@@ -185,7 +183,7 @@ def tables_to_measure(game: Game, certify: bool | None) -> ExactGame | None:
     """Return the game if exact measures are wanted and its tables are there; by default they are for small games."""
     if not is_exact(game) or certify is False:
         return None
-    if isinstance(game, CountGame):  # one evaluation for each point of the curve is not much
+    if game.anonymous:  # one evaluation for each point of the curve is not much
         return game
     return game if certify or game.joint_actions <= CERTIFY_JOINT_ACTIONS else None
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from tacit.core.types import FloatArray, IntArray
+from tacit.engine.answers import choose
 from tacit.engine.checkpoint import Arrays, check_names
-from tacit.engine.choice import choose
 from tacit.engine.curve import Measures
 from tacit.engine.fused import FusedEngine
 from tacit.engine.observers import Nothing, capacity, record, stage_record
@@ -24,12 +24,10 @@ from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.run import Candidate, Gaps
 from tacit.evaluation import evaluate, uniform_gap
 from tacit.evaluation.certificate import Certificate, bound, bound_source, certificate, fixed_deviation, latest
-from tacit.evaluation.seats import seconds_to_certify, told_cost
+from tacit.evaluation.cost import in_words
 from tacit.evaluation.thinning import thinned_certificate, visits_to_certify
-from tacit.games.count import CountGame
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
-from tacit.games.tabular import TabularGame
 from tacit.learners import Learner
 from tacit.options import Options
 from tacit.policies import MarkovPolicy
@@ -79,8 +77,8 @@ class RecordedOutput(Output):
         steps = self.options.most * self.game.horizon
         visits = min(visits_to_certify(self.game, self.options.most, self.visits), steps)
         told = f"{self.visits} visits of each stage are kept, at most {visits:,} of {steps:,}"
-        if isinstance(self.tables, CountGame):
-            told += f"; their certificate takes {told_cost(self.tables, visits)}"
+        if self.tables is not None and self.tables.anonymous:
+            told += f"; their certificate takes {in_words(self.tables.seconds_to_answer(visits))}"
         return (told,)
 
     def look(self, engine: Engine, done: int) -> int | None:
@@ -145,7 +143,7 @@ class RecordedOutput(Output):
 
     def _measures_last(self, engine: Engine) -> MarkovPolicy | None:
         """Return the last iterate where it is measured in every row of the curve."""
-        if self.visits is not None and isinstance(self.tables, CountGame):
+        if self.visits is not None and self.tables is not None and self.tables.anonymous:
             return None  # it takes its time
         return engine.policy(engine.distributions())
 
@@ -168,7 +166,7 @@ COSTLY, AS_LEARNING = 128, 40
 
 def _cost(game: Game, tables: ExactGame | None, certify: bool | None) -> tuple[str, ...]:
     """Say what the certificate costs where that dominates, or would."""
-    if not isinstance(game, TabularGame) or certify is False or game.joint_actions <= COSTLY:
+    if not is_exact(game) or game.anonymous or certify is False or game.joint_actions <= COSTLY:
         return ()
     times = f"about {1 + game.joint_actions // AS_LEARNING:,} times the time of learning alone"
     every = f"the certificate goes through all {game.joint_actions:,} joint actions at every step"
@@ -202,11 +200,11 @@ def readable(held: Any) -> Certificate:
 
 def visits_per_stage(game: Game, learner: Learner, options: Options) -> int | None:
     """Return how many visits of each stage are kept and certified, or None for all."""
-    if options.visits_per_stage is not None or not isinstance(game, CountGame):
+    if options.visits_per_stage is not None or not (is_exact(game) and game.anonymous):
         return options.visits_per_stage
     if options.certify is False or learner.interpreted:
         return None
-    return VISITS if seconds_to_certify(game, options.most * game.horizon) > CERTIFY_SECONDS else None
+    return VISITS if game.seconds_to_answer(options.most * game.horizon) > CERTIFY_SECONDS else None
 
 
 @dataclass(frozen=True)

@@ -123,7 +123,7 @@ class Dask(Backend):
         super().__init__()
         self._distributed: Any = extras.require("distributed", "dask")
         self._setup, self._size = setup, size
-        self._client, self._cluster = _connected(self._distributed, address, size)
+        self._client, self._cluster = _connect(self._distributed, address, size)
         self._topic = f"tacit-{secrets.token_hex(8)}"
         self._tasks: dict[Key, _Task] = {}
         self._capacity, self._next = 0, 0.0
@@ -207,7 +207,7 @@ class Dask(Backend):
             threading.Thread(target=self._fetch, args=(key, content), daemon=True).start()
             return [(key, Prepared())]  # the time that it takes is not the job's
         self._tasks.pop(key)
-        return [(key, content if isinstance(content, LAST) else self._failed(content))]
+        return [(key, content if isinstance(content, LAST) else self._as_failure(content))]
 
     def _told(self, key: Key, token: str, told: Any) -> list[tuple[Key, Message]]:
         task = self._tasks.get(key)
@@ -221,7 +221,7 @@ class Dask(Backend):
             return [(key, worker.read_answer(told.content))]
         return [(key, told)] if token == task.token else []
 
-    def _failed(self, future: Any) -> Message:
+    def _as_failure(self, future: Any) -> Message:
         """Say why a task has no result."""
         if future.status == "error":
             error = future.exception()
@@ -229,7 +229,7 @@ class Dask(Backend):
         return Lost()
 
 
-def _connected(distributed: Any, address: str, size: int | None) -> tuple[Any, Any]:
+def _connect(distributed: Any, address: str, size: int | None) -> tuple[Any, Any]:
     """Return a client, and the cluster if it is one of our own."""
     import dask
 

@@ -103,7 +103,7 @@ class Ray(Backend):
         super().__init__()
         self._ray: Any = extras.require("ray", "ray")
         self._setup, self._size = setup, size
-        self._connection = _connected(self._ray, address, size)
+        self._connection = _connect(self._ray, address, size)
         self._remote = self._ray.remote(num_cpus=1, max_concurrency=2, max_restarts=0)(Actor)
         self._seats: list[_Seat] = []
         self._failures = 0  # of actors to start, one after the other
@@ -250,14 +250,14 @@ class _Borrowed(_Connection):
     def close(self, *, headless: bool) -> None: ...
 
 
-def _connected(ray: Any, address: str, size: int | None) -> _Connection:
+def _connect(ray: Any, address: str, size: int | None) -> _Connection:
     """Connect to a cluster, or start one."""
     if ray.is_initialized():
         if address:
             raise TacitError(f"this process is connected to a Ray cluster already; leave {address!r} out")
         return _Borrowed()
     if not address:
-        return _started(ray, size or cores())
+        return _start_cluster(ray, size or cores())
     try:
         if not answers(address):
             raise TacitError("nothing listens there")
@@ -267,7 +267,7 @@ def _connected(ray: Any, address: str, size: int | None) -> _Connection:
     return _Connection(ray)
 
 
-def _started(ray: Any, size: int) -> _Connection:
+def _start_cluster(ray: Any, size: int) -> _Connection:
     """Start a private cluster."""
     if os.environ.get("RAY_ADDRESS"):
         _log.warning("tacit: a private Ray cluster is started; --on ray:auto joins the one that RAY_ADDRESS names")

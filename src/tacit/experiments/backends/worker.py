@@ -58,7 +58,7 @@ def answer(parcel: Parcel, watch: Rarely | None) -> bytes:
         _prepare(parcel.setup)
         job, item = pickle.loads(parcel.job)
         if watch is not None:
-            watch.prepared()
+            watch.tell_prepared()
         return _pickle(("result", job(item, watch)))
     except KeyboardInterrupt:
         return pickle.dumps(("stopped", None))
@@ -107,7 +107,7 @@ class Rarely:
     def __init__(self, send: Callable[[Event | Prepared], None], asked_to_stop: Callable[[], bool]) -> None:
         self._send, self._asked, self._last = send, asked_to_stop, 0.0
 
-    def prepared(self) -> None:
+    def tell_prepared(self) -> None:
         """Tell that the job is about to begin."""
         self._send(Prepared())
 

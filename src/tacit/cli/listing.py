@@ -1,12 +1,10 @@
-"""`tacit learners`: the registered learners and bandits with their parameters.
-
-What a parameter is, is told by the docstring of the class that has it, in its numpydoc section.
-"""
+"""`tacit games` and `tacit learners`: what can be named, as tables."""
 
 from __future__ import annotations
 
 import argparse
 import inspect
+import json
 from collections.abc import Callable, Mapping
 from typing import Any, get_type_hints
 
@@ -16,17 +14,82 @@ from rich.text import Text
 
 from tacit.cli import options
 from tacit.core.display import printable
-from tacit.core.registry import Registry
+from tacit.core.errors import brief
+from tacit.core.registry import Registry, told
+from tacit.games import REGISTRY
+from tacit.games.exact import check_exact
+from tacit.games.tabular import times
 
 
 def add(commands: Any) -> None:
+    """Add the commands to the parser."""
+    add_games(commands)
+    add_learners(commands)
+
+
+def add_games(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("games", help="list the games that can be named, with their parameters")
+    parser.add_argument("--json", action="store_true", help="print one JSON document instead of a table")
+    parser.set_defaults(run=run_games)
+
+
+def run_games(args: argparse.Namespace) -> int:
+    """Print the table."""
+    rows = [row for name in list(REGISTRY) if (row := _game_row(name)) is not None]
+    if args.json:
+        options.print_json({"games": rows})
+        return 0
+    table = Table(
+        "game", "agents", "states", "actions", "horizon", "parameters", "what it is", box=None, pad_edge=False
+    )
+    for row in rows:
+        parameters = " ".join(f"{key}={value}" for key, value in row["parameters"].items())
+        sizes = [str(row[key]) for key in ("agents", "states")]
+        table.add_row(
+            row["name"], *sizes, times(tuple(row["actions"])), str(row["horizon"]), parameters, row["summary"]
+        )
+    options.console().print(table)
+    return 0
+
+
+def _game_row(name: str) -> dict[str, Any] | None:
+    """Return what there is to say of a game; None for a plugin that does not make one."""
+    try:
+        game = REGISTRY.make(name)
+        check_exact(game)
+    except Exception as error:
+        REGISTRY.leave_out(name, told(error))
+        return None
+    return {
+        "name": name,
+        "agents": game.agents,
+        "states": game.states,
+        "actions": list(game.actions),
+        "horizon": game.horizon,
+        "reward_range": list(game.reward_range),
+        "parameters": {key: _plain_default(default) for key, default in REGISTRY.parameters(name).items()},
+        "summary": REGISTRY.summary(name),
+    }
+
+
+def _plain_default(default: Any) -> Any:
+    """Return a default as JSON has it, or shown in words."""
+    try:
+        json.dumps(default, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return brief(default)
+    return default
+
+
+def add_learners(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser("learners", help="list the learners and bandits that can be named, with parameters")
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run_learners)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_learners(args: argparse.Namespace) -> int:
     """Print them, one after the other."""
     from tacit import bandits, learners  # import the compiler
 
@@ -56,7 +119,7 @@ def _table(row: Mapping[str, Any]) -> Table:
 def _rows(registry: Registry[Any]) -> list[dict[str, Any]]:
     rows = []
     for name in registry:
-        parameters, words = registry.parameters(name), described(registry.factory(name))
+        parameters, words = registry.parameters(name), describe(registry.factory(name))
         rows.append(
             {
                 "name": name,
@@ -68,7 +131,7 @@ def _rows(registry: Registry[Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def described(factory: Callable[..., Any]) -> dict[str, str]:
+def describe(factory: Callable[..., Any]) -> dict[str, str]:
     """Return what docstrings say of the parameters: of a class and its bases, or of the class that a function makes."""
     made = factory if isinstance(factory, type) else _made(factory)
     sources: list[Any] = [*reversed(inspect.getmro(made)), factory]

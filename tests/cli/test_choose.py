@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import tacit
-from tacit.cli import compare
+from tacit.cli import choose
 from tacit.cli.main import main
 
 RECIPE = ["--set", "bonus=0.1", "--set", "iota=1.0", "--set", "step=1.0", "--set", "loss=raw"]
@@ -63,9 +63,9 @@ def test_compare(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert gaps == sorted(gaps)
     assert [row["rank"] for row in told["rows"]] == [1, 2]
     assert told["uniform_gap"] == pytest.approx(0.25)
-    stored = json.loads((tmp_path / "found" / compare.TABLE).read_text())
+    stored = json.loads((tmp_path / "found" / choose.TABLE).read_text())
     assert stored["rows"] == told["rows"]
-    assert (tmp_path / "found" / compare.FIGURE).read_bytes()[:4] == b"\x89PNG"
+    assert (tmp_path / "found" / choose.FIGURE).read_bytes()[:4] == b"\x89PNG"
     assert main(line) == 0
     shown = capsys.readouterr().out.splitlines()
     assert [shown[k].split()[1] for k in (2, 3)] == [row["learner"] for row in told["rows"]]

@@ -6,20 +6,20 @@ import json
 
 import pytest
 
-from tacit.cli.learners import described
+from tacit.cli.listing import describe
 from tacit.cli.main import main
 from tacit.learners import REGISTRY, StageV
 
 
 @pytest.mark.parametrize("name", list(REGISTRY))
 def test_every_parameter_has_words(name: str):
-    words = described(REGISTRY.factory(name))
+    words = describe(REGISTRY.factory(name))
     for key in REGISTRY.parameters(name):
         assert words.get(key), f"{key} of {name} has no words in a docstring"
 
 
 def test_a_function_has_the_words_of_what_it_makes():
-    assert described(REGISTRY.factory("stage-v-cce"))["loss"] == described(StageV)["loss"]
+    assert describe(REGISTRY.factory("stage-v-cce"))["loss"] == describe(StageV)["loss"]
 
 
 def test_hints_that_cannot_be_read_do_no_harm():
@@ -32,8 +32,8 @@ def test_hints_that_cannot_be_read_do_no_harm():
             A number.
         """
 
-    assert described(plugin) == {"x": "A number."}
-    assert described(lambda *, y=1: y) == {}
+    assert describe(plugin) == {"x": "A number."}
+    assert describe(lambda *, y=1: y) == {}
 
 
 def test_the_document_has_defaults_and_words(capsys: pytest.CaptureFixture[str]):

@@ -72,7 +72,7 @@ def test_a_lost_place_is_one_sentence_and_jobs_are_let_go_of():
         def begin(self, k: int) -> Start:
             return Start(k)
 
-        def ended(self, k: int, result: object) -> None:
+        def end(self, k: int, result: object) -> None:
             ended.append((k, result))
 
     place = Vanishing()

@@ -1,4 +1,7 @@
-"""What all policies share: they can be shown and drawn, with the names of the game that they were made for."""
+"""What all policies share: they can be shown and drawn, with the names of the game that they were made for.
+
+What they ask of games is imported when it is asked for: a device that plays a part needs NumPy and no game.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +39,7 @@ class Showable(Sealed):
         self.observed = observed.read_arrays(arrays, self)
         return self
 
-    def _told(self, part: _Part, agent: int) -> _Part:
+    def _share(self, part: _Part, agent: int) -> _Part:
         """Tell agent i's part what the agent observed."""
         each = self.observed if self.observations is None else self.observations
         if each is not None:
@@ -98,3 +101,24 @@ class Showable(Sealed):
             import html
 
             return f"<pre>{html.escape(repr(self))}</pre>"
+
+
+def check_game(game: Any) -> None:
+    """Raise unless policies of a game can be evaluated exactly."""
+    from tacit.games.exact import check_exact
+
+    check_exact(game)
+
+
+def is_game(game: Any) -> bool:
+    """Return whether something means to be a game."""
+    from tacit.games.protocol import is_game as found
+
+    return found(game)
+
+
+def times(actions: tuple[int, ...]) -> str:
+    """Write the agents' numbers of actions, e.g. "2×3"."""
+    from tacit.games.tabular import times as written
+
+    return written(actions)

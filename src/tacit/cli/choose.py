@@ -1,4 +1,4 @@
-"""`tacit compare`: which learner to take for a game."""
+"""`tacit compare` and `tacit tune`: which learner, and which of its parameters, for one game."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from typing import TYPE_CHECKING, Any
 from tacit.cli import options
 from tacit.cli.progress import progress_on_stderr
 from tacit.core import archive, atomic, check
+from tacit.core.errors import TacitError
+from tacit.games import is_file
 
 if TYPE_CHECKING:
     from tacit.experiments.comparison import Comparison
 
+
 TABLE, FIGURE = "comparison.json", "comparison.png"
 
-EPILOG = """Each run is judged by the best of its candidates (the average over all episodes, the latest, the last
+COMPARE_EPILOG = """\
+Each run is judged by the best of its candidates (the average over all episodes, the latest, the last
 iterate), and the judge is a proof: an exact gap, or an exact certificate. Of a product policy the nash, ce and cce gaps
 are the same number; a ce gap bounds the cce gap of the same policy, but not the other way round.
 Learners that learn from tables see what no agent sees.
@@ -32,13 +36,19 @@ examples:
 
 
 def add(commands: Any) -> None:
+    """Add the commands to the parser."""
+    add_compare(commands)
+    add_tune(commands)
+
+
+def add_compare(commands: Any) -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "compare",
         help="which learner? let all that fit a game learn, and rank them by certified gap",
         description="Let learners learn a game, each for the same budget, and rank them by the gap that is proven of "
         "their best policies.",
-        epilog=EPILOG,
+        epilog=COMPARE_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     options.add_game(parser)
@@ -47,7 +57,7 @@ def add(commands: Any) -> None:
     )
     add_budget(parser, seconds=60, seeds=3, whole="episodes of each run, instead")
     parser.add_argument("--out", metavar="DIR", help=f"write {TABLE} there after every run, and {FIGURE}")
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run_compare)
 
 
 def add_budget(parser: argparse.ArgumentParser, *, seconds: int, seeds: int, whole: str) -> None:
@@ -75,7 +85,7 @@ def budget_of(args: argparse.Namespace) -> dict[str, Any]:
     return given
 
 
-def run(args: argparse.Namespace) -> int:
+def run_compare(args: argparse.Namespace) -> int:
     """Compare, and print the table; 130 where Ctrl-C ended it early, 1 where a learner that was named failed."""
     given = budget_of(args)
 
@@ -120,3 +130,65 @@ def _draw(found: Comparison, place: Path) -> None:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # of a name, which the font does not have
         save_figure(comparison_figure(found), place)
+
+
+TUNE_EPILOG = """\
+27 settings, spread over the ranges that the learner declares, have a ninth of a whole run each, the best
+nine a third, the best three a whole run (successive halving), on two seeds each. The best of many is partly the
+luckiest, so it then meets the learner's defaults on fresh seeds (--seeds), and the file has it only if it wins beyond
+luck: the 95 % bootstrap interval of the mean difference is above 0. Otherwise the file has the defaults.
+
+--seconds is for all runs together, compilation left out; one run takes place at a time. What is found in it depends on
+the machine. With --episodes K it does not, and all runs together have 18 + 2·seeds times K episodes.
+
+examples:
+  tacit tune good-state v-learning --seconds 300 -o tuned.toml
+  tacit run tuned.toml --out results/tuned"""
+
+
+def add_tune(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "tune",
+        help="look for better parameters of a learner on a game, by certified gap",
+        description="Look for better parameters of a learner on a game by successive halving on the certified gap, and "
+        "compare the best with the defaults on fresh seeds.",
+        epilog=TUNE_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    options.add_game(parser)
+    parser.add_argument("learner", metavar="LEARNER", help="a name from `tacit learners`")
+    add_budget(parser, seconds=120, seeds=5, whole="episodes of a whole run, instead")
+    parser.add_argument("-o", "--out", metavar="FILE.toml", help="write an experiment that `tacit run` takes")
+    parser.set_defaults(run=run_tune)
+
+
+def run_tune(args: argparse.Namespace) -> int:
+    """Tune, print what was found, and write it; 130 where Ctrl-C ended it early, and then nothing is written."""
+    given = budget_of(args)
+    place = None if args.out is None else archive.path(args.out)
+    if place is not None and place.suffix != ".toml":
+        raise TacitError(f"{place} has another ending than .toml, which `tacit run` asks for")
+
+    from tacit.experiments import scripts, tune  # imports the compiler
+
+    scripts.run(args.scripts)
+    game = options.game_of(args)
+    with progress_on_stderr(f"{args.game}: tuning {args.learner}") as progress:
+        found = tune(game, args.learner, progress=progress, **given)
+    params = options.settings("--game-set", args.game_set)
+    document = {"game": args.game, "game_params": params, **found.document()}
+    if place is not None and not found.interrupted:
+        name = str(Path(args.game).resolve()) if is_file(args.game) else args.game
+        found.save(place, name, params, scripts=args.scripts)
+        document["file"] = str(place)
+    if args.json:
+        options.print_json(document)
+    else:
+        for line in repr(found).splitlines():
+            options.console().print(line, soft_wrap=True)
+        if place is not None and found.interrupted:
+            options.console().print(f"not written: {place}", soft_wrap=True)
+        if "file" in document:
+            options.console().print(f"written: {place}; run it with `tacit run {place}`", soft_wrap=True)
+    return 130 if found.interrupted else 0

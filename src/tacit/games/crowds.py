@@ -1,0 +1,211 @@
+"""Crowds: counting games of any number of agents.
+
+Sources. Congestion on parallel links: R. W. Rosenthal, "A class of games possessing pure-strategy Nash equilibria",
+International Journal of Game Theory 2, 1973: who shares a link pays a latency that depends on how many do. The state,
+and what traffic does to it, are ours, after the Markov congestion games of Q. Cui, Z. Xiong, M. Fazel and S. Du,
+"Learning in congestion games with bandit feedback", 2022. Radios that share channels with a licensed user: N. Abramson,
+"The ALOHA system", 1970, for the chance that a packet gets through where n radios send at random times in slots; the
+licensed user who moves among the channels is that of opportunistic spectrum access, Q. Zhao, L. Tong, A. Swami and
+Y. Chen, 2007. The El Farol bar: W. B. Arthur, "Inductive reasoning and bounded rationality", American Economic Review
+84, 1994, and as the minority game D. Challet and Y.-C. Zhang, "Emergence of cooperation and organization in an
+evolutionary game", 1997; the state, how much room there is, is ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tacit.core import check, limits
+from tacit.core.errors import TacitError, brief
+from tacit.core.types import FloatArray, IntArray
+from tacit.games.count import CountGame, check_size
+
+
+def Congestion(
+    *,
+    agents: int = 20,
+    links: int = 2,
+    states: int = 3,
+    horizon: int = 5,
+    damage: float = 0.5,
+    wear: float = 0.8,
+    repair: float = 0.6,
+) -> CountGame:
+    """Drivers choose among parallel links; the fast one wears out under traffic. [Rosenthal 1973]
+
+    With a share x of all agents on link j, each of them pays the latency j/(2·links − 2) + x, and on link 0 in state s
+    (1 + damage·s)·x instead. Link 0 gets worse by one state with probability wear·x_0, and better with probability
+    repair·(1 − x_0). The first state is the best.
+
+    Parameters
+    ----------
+    agents, links, states, horizon : int
+    damage, wear, repair : float
+        How much slower link 0 is in each worse state, and how readily it gets worse and better.
+
+    Returns
+    -------
+    CountGame
+
+    Examples
+    --------
+    >>> from tacit.games import Congestion
+    >>> Congestion(agents=1000)
+    CountGame('congestion': 1000 agents, 3 states, 2 actions each, horizon 5, rewards in [-2, -0.001])
+    """
+    agents = limits.integer("agents", agents)
+    links = limits.integer("links", links, least=2, most=limits.ACTIONS)
+    states = limits.integer("states", states)
+    check_size(agents, links, states, load=True, scores=(0, 1))
+    damage = check.real("damage", damage, least=0)
+    wear, repair = check.real("wear", wear, least=0, most=1), check.real("repair", repair, least=0, most=1)
+
+    def reward(h: int, s: int, a: int, n: IntArray) -> FloatArray:
+        slope = 1 + damage * s if a == 0 else 1.0
+        return -(a / (2 * links - 2) + slope * (n / agents))
+
+    def move(h: int, s: int, x: IntArray) -> FloatArray:
+        share = x / agents
+        worse = wear * share if s + 1 < states else 0 * share
+        better = repair * (1 - share) * (1 - worse) if s > 0 else 0 * share
+        return np.stack(
+            [(t == s + 1) * worse + (t == s - 1) * better + (t == s) * (1 - worse - better) for t in range(states)]
+        )
+
+    return CountGame(
+        reward,
+        move,
+        [1.0] + [0.0] * (states - 1),
+        horizon,
+        agents=agents,
+        actions=links,
+        load=True,
+        stationary=True,
+        scores=[1] + [0] * (links - 1),
+        name="congestion",
+        state_names=[f"damage {s}" for s in range(states)],
+        action_names=[f"link {j}" for j in range(links)],
+    )
+
+
+def Spectrum(
+    *, agents: int = 8, channels: int = 4, horizon: int = 5, occupied: float = 0.2, move: float = 0.3
+) -> CountGame:
+    """Radios choose channels, collide on them, and avoid the licensed user's. [Abramson 1970]
+
+    In each slot a radio sends with probability p = min(1, channels/agents), and its packet gets through if nobody else
+    on the channel sends: with n radios on it the reward is (1 − p)^(n−1), and `occupied` times that on the channel
+    where the licensed user is. That channel is the state; with probability `move` the licensed user takes another.
+
+    Parameters
+    ----------
+    agents, channels, horizon : int
+    occupied : float
+        What is left of the reward on the licensed user's channel.
+    move : float
+        Probability that the licensed user takes another channel.
+
+    Returns
+    -------
+    CountGame
+
+    Examples
+    --------
+    >>> from tacit.games import Spectrum
+    >>> Spectrum(agents=100)
+    CountGame('spectrum': 100 agents, 4 states, 4 actions each, horizon 5, rewards in [0.00351465, 1])
+    """
+    agents = limits.integer("agents", agents)
+    channels = limits.integer("channels", channels, least=2, most=limits.ACTIONS)
+    check_size(agents, channels, channels, load=True, scores=(0, 0))
+    occupied, move = check.real("occupied", occupied, least=0, most=1), check.real("move", move, least=0, most=1)
+    sends = min(1.0, channels / agents)
+
+    def reward(h: int, s: int, a: int, n: IntArray) -> FloatArray:
+        powers = np.cumprod(np.append(1.0, np.full(n.max(), 1 - sends)))  # np.power differs from processor to processor
+        through: FloatArray = powers[n - 1]
+        return occupied * through if a == s else through
+
+    def wander(h: int, s: int, x: IntArray) -> FloatArray:
+        row = np.full(channels, move / (channels - 1))
+        row[s] = 1 - move
+        same: FloatArray = np.multiply.outer(row, np.ones_like(x, dtype=float))
+        return same
+
+    return CountGame(
+        reward,
+        wander,
+        np.full(channels, 1 / channels),
+        horizon,
+        agents=agents,
+        actions=channels,
+        load=True,
+        stationary=True,
+        scores=[0] * channels,  # the licensed user minds nobody
+        name="spectrum",
+        state_names=[f"channel {c} taken" for c in range(channels)],
+        action_names=[f"channel {c}" for c in range(channels)],
+    )
+
+
+def Minority(
+    *, agents: int = 21, room: Sequence[float] = (0.6, 0.5, 0.4), horizon: int = 5, change: float = 0.8
+) -> CountGame:
+    """Stay at home, or go to a bar that is fun unless too many go. [Arthur 1994]
+
+    Staying pays 0. In state s, going pays 1 if at most a share room[s] of all agents goes, and −1 if more do. After a
+    crowded night the next state is s + 1 with probability `change`, after one that was not s − 1; otherwise, and at the
+    ends, it stays. The first state is 0.
+
+    Parameters
+    ----------
+    agents, horizon : int
+    room : sequence of float
+        In each state, the share of all agents that has room.
+    change : float
+        Probability of a change of the state.
+
+    Returns
+    -------
+    CountGame
+
+    Examples
+    --------
+    >>> from tacit.games import Minority
+    >>> Minority()
+    CountGame('minority': 21 agents, 3 states, 2 actions each, horizon 5, rewards in [-1, 1])
+    """
+    agents = limits.integer("agents", agents)
+    if isinstance(room, str) or not isinstance(room, Sequence | np.ndarray) or len(room) == 0:
+        raise TacitError(f"room is {brief(room)}; it must be a list with a share of the agents for each state")
+    shares = [check.real(f"room[{s}]", share, least=0, most=1) for s, share in enumerate(room)]
+    change, states = check.real("change", change, least=0, most=1), len(shares)
+
+    def reward(h: int, s: int, a: int, n: IntArray) -> FloatArray:
+        return a * np.where(n <= shares[s] * agents, 1.0, -1.0)
+
+    def turn(h: int, s: int, x: IntArray) -> FloatArray:
+        crowded = x > shares[s] * agents
+        to = np.where(crowded, min(s + 1, states - 1), max(s - 1, 0))
+        each = np.arange(states).reshape(-1, *[1] * np.ndim(x))
+        moved: FloatArray = change * (each == to) + (1 - change) * (each == s)
+        return moved
+
+    return CountGame(
+        reward,
+        turn,
+        np.eye(states)[0],
+        horizon,
+        agents=agents,
+        actions=2,
+        load=True,
+        stationary=True,
+        scores=[0, 1],
+        name="minority",
+        state_names=[
+            f"room for {share:g}" if shares.count(share) == 1 else f"state {s}" for s, share in enumerate(shares)
+        ],
+        action_names=["stay", "go"],
+    )
