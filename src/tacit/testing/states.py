@@ -78,5 +78,5 @@ def check_shapes(name: str, state: Any, agents: int, steps: int, states: int) ->
         require(
             array.shape in fitting,
             f"{path} of {name} has the shape {array.shape} for {agents} agents, {steps} steps and {states} states; "
-            f"records are [agents], [steps, agents] or [steps, states, agents], with steps, one more, or 1 for all steps",
+            f"records are [agents], [steps, agents] or [steps, states, agents], with steps, one more, or one for all",
         )
