@@ -18,7 +18,7 @@ PAGES = {
     "learners": ["tacit.learners"],
     "bandits": ["tacit.bandits"],
     "policies": ["tacit.policies"],
-    "evaluation": ["tacit.environments.measure", "tacit.solving", "tacit.evaluation", "tacit.environments.measuring"],
+    "evaluation": ["tacit.environments.measure", "tacit.evaluation", "tacit.environments.measuring"],
     "environments": ["tacit.environments", "tacit.environments.pettingzoo"],
     "experiments": ["tacit.experiments"],
     "report": ["tacit.figures", "tacit.view", "tacit.core.table"],

@@ -36,9 +36,10 @@ if TYPE_CHECKING:
     from tacit.environments.measure import evaluate, exploit
     from tacit.environments.pettingzoo import to_pettingzoo
     from tacit.evaluation import behaviour, best_response, deviation_table, equilibria, l2_gap, smoothness
+    from tacit.evaluation.gradient import stationarity
     from tacit.evaluation.mismatch import mismatch
     from tacit.evaluation.potential import potential
-    from tacit.evaluation.stationarity import stationarity
+    from tacit.evaluation.solve import solve
     from tacit.evaluation.theory import theory
     from tacit.experiments import Experiment, GameSpec, LearnerSpec, Results, compare, tune
     from tacit.games import CountGame, FunctionGame, TabularGame, count_vectors, load, make, matrix_game, tabulate
@@ -47,7 +48,6 @@ if TYPE_CHECKING:
     from tacit.learners import NPG, UCB, ModelIndependent, PGAdaptive, PGExact, PGStorm, QIndependent, StageV, VLearning
     from tacit.learning import learn
     from tacit.policies import DeployedPolicy, MarkovPolicy, Part, RecordedPolicy
-    from tacit.solving import solve
 
 #: Where each public name lives; it is imported when it is first used, so that `import tacit` costs nothing.
 _HOMES = {
@@ -79,6 +79,7 @@ _HOMES = {
         "mismatch",
         "potential",
         "smoothness",
+        "solve",
         "stationarity",
         "theory",
     ],
@@ -107,7 +108,6 @@ _HOMES = {
         "VLearning",
     ],
     "tacit.learning": ["learn"],
-    "tacit.solving": ["solve"],
     "tacit.policies": ["DeployedPolicy", "MarkovPolicy", "Part", "RecordedPolicy"],
     "tacit.policies._old_names": ["CertifiedPolicy", "SampledPolicy", "SeparatePolicy", "ThinnedPolicy"],
 }

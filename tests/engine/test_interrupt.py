@@ -34,6 +34,22 @@ def test_an_interrupted_run_keeps_what_was_done(game: tacit.TabularGame):
     assert (run.gaps.lower <= run.gaps.upper + 1e-9).all()
 
 
+@pytest.mark.parametrize("learner", ["stage-v-cce", "q-independent"])
+def test_what_takes_long_to_measure_is_left_out(game: tacit.TabularGame, learner: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("tacit.evaluation.cost._QUICK", 0.0)
+    params = {"bonus": 0.1} if learner == "stage-v-cce" else {}
+    whole = tacit.learn(game, learner, episodes=300, points=10, **params)
+    monkeypatch.setattr("tacit.engine.outputs.markov.l2_gap", None)
+    with pytest.warns(UserWarning, match="interrupted"):
+        run = tacit.learn(game, learner, episodes=300, points=1, progress=stop_at(80), **params)
+    assert 80 <= run.episodes < 300
+    assert whole.candidates["last"].gaps.source == "exact"
+    assert run.candidates["last"].gaps.source == "none"
+    assert run.chosen != "last" or list(run.candidates) == ["last"]
+    assert np.isnan(run.curve["gap"][-1]) == (learner == "q-independent")
+    assert run.last_gap >= 0  # there is time when it is asked for
+
+
 def test_it_is_the_beginning_of_the_whole_run(game: tacit.TabularGame):
     whole = tacit.learn(game, "stage-v-cce", episodes=300, points=10, bonus=0.1)
     with pytest.warns(UserWarning, match="interrupted"):
@@ -57,9 +73,8 @@ def test_an_interrupt_before_anything_is_done_is_passed_on(game: tacit.TabularGa
 def test_progress_is_told_the_truth(game: tacit.TabularGame):
     told: list[Event] = []
     tacit.learn(game, "stage-v-cce", episodes=300, points=4, progress=told.append, bonus=0.1)
-    assert [event for event in told if isinstance(event, Advanced)] == [
-        Advanced(75, 300),
-        Advanced(150, 300),
-        Advanced(225, 300),
-        Advanced(300, 300),
-    ]
+    advanced = [event for event in told if isinstance(event, Advanced)]
+    done = [event.done for event in advanced]
+    assert done == sorted(set(done))  # how much at once depends on the machine
+    assert {75, 150, 225} <= set(done)  # where rows of the curve end
+    assert advanced[-1] == Advanced(300, 300)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import tacit
-from tacit import solving
 from tacit.evaluation import certified
 from tacit.evaluation.cost import seconds_to_evaluate
 from tacit.experiments import store
@@ -41,7 +41,7 @@ def test_what_takes_too_long_is_left_out(tmp_path: Path):
 
 
 def test_progress_of_an_exact_solution(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(solving, "_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(sys.modules["tacit.evaluation.solve"], "_EVERY_SECONDS", 0.0)
     lines: list[str] = []
     tacit.solve(tacit.make("random-general-sum", horizon=2), "cce", progress=lines.append)
     assert lines[-1] == "4 of 4 stage games are solved"

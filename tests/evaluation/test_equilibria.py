@@ -1,4 +1,4 @@
-"""All equilibria of bimatrix games, equilibria stage by stage, objectives, and learning with full information."""
+"""All equilibria of bimatrix games, equilibria stage by stage, and objectives."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ import tacit
 from tacit.cli.main import main
 from tacit.evaluation import bimatrix
 from tacit.evaluation.bimatrix import extreme_equilibria, pure_equilibria
-from tacit.evaluation.optimistic import learned
 
 
 @pytest.mark.parametrize(
@@ -172,34 +171,6 @@ def test_markov_games_backwards():
         worth[rule] = found.values
     last = tacit.solve(tacit.make("chicken"), "nash", select="agent:1")
     np.testing.assert_allclose(last.values, [2, 7], atol=1e-9)
-
-
-def test_more_agents_are_learned_and_judged():
-    game = tacit.make("random-general-sum", seed=3, agents=3, horizon=2, states=2)
-    found = tacit.solve(game, "nash", rounds=100)
-    gap = tacit.evaluate(game, found.policy).gap
-    if found.gap is not None:  # some stage has no pure equilibrium
-        assert found.gap.gap == gap
-    assert gap < 0.05 * tacit.evaluate(game, tacit.MarkovPolicy.uniform(game)).gap
-
-
-@pytest.mark.parametrize("concept", ["cce", "ce"])
-def test_learning_with_full_information(concept: str):
-    """Its values are those of the policy it returns, and its gap a small part of uniform play's."""
-    game = tacit.make("random-general-sum", seed=3, horizon=3, states=2)
-    found = learned(game, concept, rounds=100)
-    checked = tacit.evaluate(game, found.policy, gap=concept)
-    np.testing.assert_allclose(checked.values, found.V[:, 0] @ game.initial, atol=1e-6)
-    assert checked.gap < 0.1 * tacit.evaluate(game, tacit.MarkovPolicy.uniform(game)).gap
-
-
-def test_large_games_are_learned():
-    game = tacit.make("congestion", agents=30, horizon=2)
-    found = tacit.solve(game, "cce", rounds=60)
-    assert found.gap is not None
-    assert found.gap.gap < 0.2 * tacit.evaluate(game, tacit.MarkovPolicy.uniform(game)).gap
-    with pytest.raises(tacit.TacitError, match="objective"):
-        tacit.solve(game, "cce", objective="entropy")
 
 
 @pytest.mark.parametrize("concept", ["cce", "ce"])

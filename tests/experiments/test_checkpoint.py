@@ -160,3 +160,12 @@ def test_the_first_come_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         now += 1.0
         checkpoint.offer()
     assert written == [1, 3, 7, 15, 31, 61, 91, 121, 151, 181]
+
+
+def test_more_agents_are_no_more_arrays(tmp_path: Path):
+    """Archives of very many arrays are refused, so a crowd could not be resumed."""
+    names = []
+    for name, params in GAMES.values():
+        resumed(tacit.make(name, **params), "q-independent", tmp_path / name, [50])
+        names.append(list(np.load(tmp_path / name)))
+    assert names[0] == names[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -45,14 +46,14 @@ def test_episodes_to_a_tenth_are_the_first_row_that_is_there():
     assert "> 60" in repr(found)
 
 
-def test_a_run_is_judged_by_its_best_candidate():
+def test_a_run_is_judged_by_its_policy():
     run = run_learner(GAME, "stage-v-cce", {"bonus": 0.1}, Options(200, gap=0.0, certify=True))
-    judged = entry(run, Trial("x", "stage-v-cce", {}, 0), 1.0, "own play")
-    gaps = {name: one.gap for name, one in run.candidates.items()}
-    assert judged.gap == min(gaps.values()) == gaps[judged.candidate]
-    assert judged.kind == run.candidates[judged.candidate].gaps.kind
-    assert judged.curve["gap"][-1] == judged.gap
-    np.testing.assert_allclose(judged.values, run.candidates[judged.candidate].values)
+    for chosen in run.candidates:  # whatever the reason of the choice is
+        run = replace(run, chosen=chosen)
+        judged = entry(run, Trial("x", "stage-v-cce", {}, 0), 1.0, "own play")
+        assert (judged.candidate, judged.gap, judged.kind) == (chosen, run.gap, run.gaps.kind)
+        assert judged.curve["gap"].tolist() == [*run.curve["gap"][:-1], run.gap]
+        np.testing.assert_allclose(judged.values, run.values)
 
 
 def test_all_learners_by_default_and_why_some_are_left_out(monkeypatch: pytest.MonkeyPatch):
@@ -129,7 +130,9 @@ def test_a_game_that_cannot_be_certified_is_refused(command: Any):
     with pytest.raises(tacit.TacitError, match="2,048 joint actions; above 1,024 gaps are certified only on request"):
         command(large)
     with pytest.raises(tacit.TacitError, match="has no tables"):
-        command(object())
+        command(tacit.make("minority", agents=3))
+    with pytest.raises(tacit.TacitError, match=r"^game is 'chicken'; it must be a TabularGame, as from tacit\.make"):
+        command("chicken")
 
 
 def test_tuning_finds_a_step_that_is_better():

@@ -129,14 +129,19 @@ def test_a_dead_address_is_told_soon(address: str):
     assert time.monotonic() - began < 60  # Ray itself tries for longer
 
 
+def family() -> list[psutil.Process]:
+    """This process and all that it has started."""
+    return [psutil.Process(), *psutil.Process().children(recursive=True)]
+
+
 def test_a_dask_cluster_of_our_own_listens_on_loopback_alone_and_has_no_page():
     pytest.importorskip("distributed")
     from tacit.experiments.backends.dask_cluster import Dask
 
-    before = set(listening([psutil.Process()]))
+    before = set(listening(family()))
     cluster = Dask("", 1, None)
     try:
-        own = set(listening([psutil.Process(), *psutil.Process().children(recursive=True)])) - before
+        own = set(listening(family())) - before
         assert len(own) >= 3  # the scheduler, the nanny, the worker
         assert [address for address, _ in own if not is_loopback(address)] == []
         for _, port in own:

@@ -149,12 +149,21 @@ def test_a_record_that_ends_before_its_clock(made: dict[str, tuple[Arrays, tacit
     arrays = dict(made["stages"][0])
     key, _ = arrays.pop("key"), arrays.pop("digest")
     for clock in (19, 21, 41, 10**12):
-        write(tmp_path / "c.npz", {**arrays, "engine:.2.clock": np.array([clock])}, key)
+        write(tmp_path / "c.npz", {**arrays, "engine:record.clock": np.array([clock])}, key)
         told: list[str] = []
         learn("stages", checkpoint=Checkpoint(tmp_path / "c.npz", key="a", note=told.append))
         assert len(told) == 1
 
 
-def test_constants_of_a_run_are_not_taken_from_a_file(made: dict[str, tuple[Arrays, tacit.Run]]):
-    for arrays, _ in made.values():
-        assert not [name for name in arrays if name.endswith((".actions", ".choice"))]
+def test_constants_of_a_run_are_not_taken_from_a_file(made: dict[str, tuple[Arrays, tacit.Run]], tmp_path: Path):
+    """The file has them, where they stand in the records of cells; another number is refused, a smaller one too."""
+    fixed = {(case, name) for case, (arrays, _) in made.items() for name in arrays if name.endswith(".actions")}
+    assert fixed
+    for case, name in fixed:
+        arrays = dict(made[case][0])
+        key, _ = arrays.pop("key"), arrays.pop("digest")
+        write(tmp_path / "c.npz", {**arrays, name: arrays[name] - 1}, key)
+        told: list[str] = []
+        learn(case, checkpoint=Checkpoint(tmp_path / "c.npz", key="a", note=told.append))
+        assert len(told) == 1, name
+    assert not [name for arrays, _ in made.values() for name in arrays if name.endswith(".choice")]

@@ -7,7 +7,7 @@ import pytest
 
 import tacit
 from tacit.evaluation import policy_gradient, policy_values
-from tacit.evaluation.stationarity import smoothness_constant
+from tacit.evaluation.gradient import smoothness_constant
 
 TEAM = [[[-1, 0.14], [0.16, 0.15], [0.2, -1]]] * 2
 

@@ -11,8 +11,7 @@ import pytest
 from spiel import pyspiel
 
 import tacit
-from tacit.evaluation import occupancy
-from tacit.evaluation.solve import Solution
+from tacit.evaluation import Solution, occupancy
 from tacit.games.openspiel import from_openspiel
 
 Values = Callable[..., dict[str, float]]

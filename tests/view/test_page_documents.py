@@ -183,7 +183,7 @@ def test_hostile_text_stays_text(results: Path) -> None:
     held = page.embed({"name": wild})
     assert "<" not in held
     assert json.loads(held)["name"] == wild
-    whole = page.whole("report", wild, {"name": wild})
+    whole = page.whole_page("report", wild, {"name": wild})
     assert whole.count("</script>") == 2  # the document's own and the script's
     assert "<title>&lt;/script&gt;" in whole
 

@@ -245,7 +245,7 @@ def _policy(args: argparse.Namespace, game: Any) -> Any:
         from tacit.learning import learn
 
         return learn(game, args.learners[0], episodes=args.episodes, seed=args.seed).policy
-    from tacit.solving import solve
+    from tacit.evaluation.solve import solve
 
     concept = args.concept or "optimum"
     return solve(with_tables(game) if concept == "optimum" else game, concept, progress=options.tell).policy

@@ -58,7 +58,6 @@ def run(args: argparse.Namespace) -> int:
     """Evaluate every run, and print what is found as it comes."""
     from tacit.experiments import store  # imports the compiler
     from tacit.experiments.evaluating import Row, evaluate_all
-    from tacit.experiments.plan import NO_TABLES
 
     if args.workers is not None:
         check.integer("--workers", args.workers, least=1)
@@ -67,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     left_out, played = set(), []
     for place in store.directories(archive.path(args.runs)):
         stored = store.load(place)
-        if not stored.spec.tables.startswith(NO_TABLES):
+        if stored.spec.has_tables:
             exact.append(place)
             continue
         name = stored.spec.game.name

@@ -38,7 +38,7 @@ COMMANDS = {
 }
 
 #: Commands that end by themselves after Ctrl-C, with what was done.
-KEEPING = ("run", "compare", "tune", "reproduce", "view", "play")
+KEEPING = ("run", "compare", "tune", "reproduce", "view", "play", "solve")
 
 EPILOG = """examples:
   tacit games                                      the games that can be named

@@ -14,11 +14,10 @@ from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.evaluation import deviation_table, equilibria, evaluate, potential
 from tacit.evaluation.equilibria import Equilibria, enumerable
-from tacit.evaluation.objectives import OBJECTIVES, RULES, tied
-from tacit.evaluation.solve import CONCEPTS, Solution
+from tacit.evaluation.solve import METHODS, solve
+from tacit.evaluation.stage_game import OBJECTIVES, RULES, tied
+from tacit.evaluation.stages import CONCEPTS, Solution
 from tacit.evaluation.theory import theory
-from tacit.policies.markov import MarkovPolicy
-from tacit.solving import METHODS, solve
 
 
 def add(commands: Any) -> None:
@@ -70,8 +69,9 @@ SOLVE_EPILOG = """examples:
   tacit solve chicken nash                         all extreme equilibria of a small two-player game
   tacit solve random-general-sum nash --select egalitarian
                                                    one of each stage game, backwards from the last step
-  tacit solve congestion cce --rounds 300          where a linear program is too large, learned with full information;
-                                                   its exact gap says how close it is"""
+  tacit solve congestion cce --tolerance 0.001     where a linear program is too large, by sweeps with full information;
+  tacit solve openspiel:markov_soccer nash --game-set horizon=30 --seconds 20
+                                                   or where it takes too long; the exact gap says how close it is"""
 
 
 def add_solve(commands: Any) -> None:
@@ -80,7 +80,8 @@ def add_solve(commands: Any) -> None:
         "solve",
         help="solve a game: its optimum, a cce, a ce or its nash equilibria",
         description="Solve a game by backward induction, show the policy, and check its equilibrium gap. What cannot "
-        "be solved exactly is learned with full information, and its exact gap is told.",
+        "be solved exactly, or not in time, is approximated by sweeps with full information, and its exact gap is "
+        "told; Ctrl-C ends them and keeps the best.",
         epilog=SOLVE_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -95,11 +96,13 @@ def add_solve(commands: Any) -> None:
         "--select", metavar="RULE", help=f"which nash equilibrium of each stage: {', '.join(RULES)} (welfare)"
     )
     parser.add_argument(
-        "--method", metavar="M", default="auto", help="auto, exact, or learn: with full information (auto)"
+        "--method", metavar="M", default="auto", help="auto, exact, or learn: sweeps with full information (auto)"
     )
     parser.add_argument(
-        "--rounds", metavar="T", type=int, default=200, help="rounds of each stage, where it is learned (200)"
+        "--tolerance", metavar="G", type=float, help="gap at which sweeps end (a ten-thousandth of uniform play's)"
     )
+    parser.add_argument("--seconds", metavar="T", type=float, help="after how long they end")
+    parser.add_argument("--rounds", metavar="K", type=int, help="sweeps at most (1000, without --seconds)")
     parser.add_argument("--out", metavar="FILE", help="write the policy to this .npz file")
     parser.add_argument("--all", action="store_true", help="show every row of the policy, of unreached places too")
     parser.add_argument("--json", action="store_true", help="print one JSON document, with the policy")
@@ -116,13 +119,15 @@ def run_solve(args: argparse.Namespace) -> int:
         raise TacitError(f"--select chooses among nash equilibria, not for {concept}; cce and ce are by --objective")
     game = options.game_of(args)
     chosen: dict[str, Any] = {"objective": args.objective or "welfare", "select": args.select or "welfare"}
-    solution = solve(game, concept, method=args.method, rounds=args.rounds, progress=options.tell, **chosen)
+    limits = {name: getattr(args, name) for name in ("tolerance", "seconds", "rounds")}
+    solution = solve(game, concept, method=args.method, progress=options.tell, **limits, **chosen)
     every = equilibria(game) if concept == "nash" and enumerable(game) else None
     gap = solution.gap or evaluate(game, solution.policy, gap="nash" if concept == "optimum" else concept)
     if args.out:
         solution.policy.save(args.out)
     shown = solution.policy.show(everything=args.all, limit=None if args.all else 40)
     apart = deviation_table(game, solution.policy, gap=gap.kind)
+    code = 130 if solution.ended == "interrupted" else 0
     if args.json:
         options.print_json(
             {
@@ -134,12 +139,13 @@ def run_solve(args: argparse.Namespace) -> int:
                 "gap": {"kind": gap.kind, "max": gap.gap, "per_agent": gap.gaps.tolist(), "exact": gap.exact},
                 "method": solution.method,
                 "approximate": solution.gap is not None,
+                "ended": solution.ended or None,
                 "policy": shown.data,
                 "deviations": apart.data(limit=None if args.all else 40),
                 **({} if every is None else every.data()),
             }
         )
-        return 0
+        return code
     out = options.console()
     out.print(repr(game), soft_wrap=True)
     if every is not None:
@@ -160,13 +166,11 @@ def run_solve(args: argparse.Namespace) -> int:
     out.print(f"method: {solution.method}", soft_wrap=True)
     total = solution.values.sum()
     out.print(f"{concept}: total value {total:.6f}, {gap.kind} gap {gap.gap:.3g} ({sure}, the largest of all agents)")
-    return 0
+    return code
 
 
 def _print_row(out: Any, every: Equilibria, solution: Solution, rule: str) -> None:
     """Say which of the listed equilibria the values below are of, if it is one of them."""
-    if not isinstance(solution.policy, MarkovPolicy):
-        return
     own = solution.policy.probs
     for k, policy in enumerate(every.policies):
         if all(np.allclose(mine, theirs, atol=1e-9) for mine, theirs in zip(own, policy.probs, strict=True)):

@@ -58,11 +58,15 @@ def path(value: object) -> Path:
     return Path(value)
 
 
-def write(target: str | os.PathLike[str], arrays: Mapping[str, npt.ArrayLike]) -> None:
-    """Write arrays to `target` atomically."""
-    named: dict[str, Any] = {key: _plain(np.asarray(value)) for key, value in arrays.items()}
-    with written(path(target)) as stream:
-        np.savez_compressed(stream, **named)
+def write(target: str | os.PathLike[str], arrays: Mapping[str, npt.ArrayLike], *, level: int = 6) -> None:
+    """Write arrays to `target` atomically, with zlib's level of compression."""
+    with (
+        written(path(target)) as stream,
+        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as whole,
+    ):
+        for key, value in arrays.items():
+            with whole.open(f"{key}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, _plain(np.asarray(value)), allow_pickle=False)
 
 
 def _plain(array: Array) -> Array:

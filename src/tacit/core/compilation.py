@@ -20,13 +20,14 @@ from typing import Any
 
 import llvmlite
 import numba
-from numba.core import event
 
+from tacit.core import beyond
 from tacit.core.kernel_cache import KernelCache
 from tacit.core.kernel_directory import kernel_directory
 
-#: See `generics.OPTIONS`; C never calls a loop.
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
+#: Loops are called by Python alone, without its lock; kernels within them by `generics.OPTIONS`.
+_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", **beyond.OPTIONS}
+_OPTIONS.pop("no_cpython_wrapper", None)
 
 _lock = threading.Lock()
 _compiled: dict[tuple[Callable[..., Any], str], Callable[..., Any]] = {}
@@ -46,14 +47,15 @@ def compiled(function: Callable[..., Any], *structs: object) -> Callable[..., An
 def dispatcher(function: Callable[..., Any], directory: Path | None) -> Callable[..., Any]:
     """Return numba's dispatcher of a function, which compiles on its first call, with a cache where there is one."""
     loop: Any = numba.njit(**_OPTIONS)(function)
-    _settings.loops.add(loop)
-    if directory is not None:
+    if _settings is not None:
+        _settings.loops.add(loop)
+    if directory is not None and beyond.can_store() and hasattr(loop, "_cache"):
         loop._cache = KernelCache(function, directory)
     found: Callable[..., Any] = loop
     return found
 
 
-class _Settings(event.Listener):  # type: ignore[misc]  # numba is not typed
+class _Settings(getattr(beyond.event, "Listener", object)):  # type: ignore[misc]  # numba is not typed
     """The compiler's settings while it compiles a loop of ours; numba says when that begins and ends, kernels included.
 
     numba optimises every kernel by itself, and again in the loop that it is linked into: a little is enough at first (a
@@ -90,8 +92,9 @@ class _Settings(event.Listener):  # type: ignore[misc]  # numba is not typed
             gc.enable()
 
 
-_settings = _Settings()
-event.register("numba:compile", _settings)
+_settings = None if beyond.event is None else _Settings()
+if _settings is not None:
+    beyond.event.register("numba:compile", _settings)
 
 
 def source_digest(structs: tuple[object, ...]) -> str:

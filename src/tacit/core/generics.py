@@ -21,20 +21,14 @@ from typing import Any, TypeVar
 
 from numba.extending import overload, register_jitable
 
-from tacit.core import elementary
+from tacit.core import beyond, elementary
 from tacit.core.errors import TacitError, brief
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 #: How kernels are compiled. They are inlined, and count no references: kernels allocate nothing, and without this every
-#: use of a nested struct would count each of its arrays twice (measured: 14 M instead of 2.4 M steps a second).
-OPTIONS = {
-    "error_model": "numpy",
-    "forceinline": True,
-    "_nrt": False,
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
-}
+#: use of a nested struct would count each of its arrays twice.
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "forceinline": True, **beyond.OPTIONS}
 
 
 def jitable(function: F) -> F:

@@ -24,12 +24,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from numba.core.caching import NullCache
-from numba.core.compiler import CompileResult
-from numba.core.serialize import dumps
-from numba.core.types.containers import BaseNamedTuple, BaseTuple
+from numba.types import BaseNamedTuple, BaseTuple
 
-from tacit.core import atomic
+from tacit.core import atomic, beyond
 from tacit.core.errors import TacitError
 from tacit.core.kernel_directory import SUFFIX, belongs_to_us
 from tacit.core.kernel_lock import KernelLock
@@ -63,7 +60,7 @@ def announce() -> None:
         tell("compiling: seconds, once for this kind of learner and game; kept on disk")
 
 
-class KernelCache(NullCache):  # type: ignore[misc]  # numba is not typed
+class KernelCache:
     """What numba's dispatcher asks for machine code, and gives it to.
 
     Parameters
@@ -83,6 +80,11 @@ class KernelCache(NullCache):  # type: ignore[misc]  # numba is not typed
     def cache_path(self) -> str:
         """The directory."""
         return str(self._directory)
+
+    def enable(self) -> None:
+        """Be as ever: there is no way to switch it off."""
+
+    disable = flush = enable
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled form of a signature, or None where there is none that can be used."""
@@ -107,7 +109,7 @@ class KernelCache(NullCache):  # type: ignore[misc]  # numba is not typed
         self._lock.release(place)
         try:
             stored, reduced = pickle.loads(content)
-            return CompileResult._rebuild(target_context, *reduced) if stored == key else None
+            return beyond.CompileResult._rebuild(target_context, *reduced) if stored == key else None
         except Exception as error:  # as when a module that it names is gone; nothing has been run yet
             _log.info("tacit: %s cannot be loaded and is compiled anew: %s", place, error)
             return None
@@ -122,9 +124,9 @@ class KernelCache(NullCache):  # type: ignore[misc]  # numba is not typed
             self._lock.release(place)
             return
         try:
-            content = dumps((key, cres._reduce()))
+            content = beyond.dumps((key, cres._reduce()))
             atomic.write(place, _HEAD + self._digest(place, content) + content, mode=0o600)
-        except (TacitError, OSError, pickle.PicklingError) as error:
+        except (TacitError, OSError, AttributeError, TypeError, pickle.PicklingError) as error:
             _log.info("tacit: compiled code stays in memory: %s", error)
         finally:
             self._lock.release(place)

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 from numba import types
-from numba.cpython.unsafe.tuple import tuple_setitem
-from numba.extending import overload
+from numba.extending import intrinsic, overload
 
 from tacit.core.generics import OPTIONS
 
@@ -40,8 +39,21 @@ def _pairs(seats: Any) -> Any:
 overload(pairs, strict=False, jit_options=OPTIONS)(_pairs)
 
 
+@intrinsic
+def _set(context, lanes, i, x):
+    def write(context, builder, signature, args):
+        value, index, number = args
+        with builder.goto_entry_block():  # of memory that the optimiser takes away again
+            place = builder.alloca(value.type)
+        builder.store(value, place)
+        builder.store(number, builder.gep(place, [index.type(0), index], inbounds=True))
+        return builder.load(place)
+
+    return lanes(lanes, types.intp, types.float64), write
+
+
 def _put(lanes: Any, i: Any, x: Any) -> Any:
-    return lambda lanes, i, x: tuple_setitem(lanes, i, x)
+    return lambda lanes, i, x: _set(lanes, i, x)
 
 
 overload(put, strict=False, jit_options=OPTIONS)(_put)

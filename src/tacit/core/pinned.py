@@ -5,14 +5,14 @@ with forty arrays that is more than the agents' own work. A `Pinned` struct is u
 address as a number (measured: 0.15 µs instead of 2 for a struct of 18 arrays).
 
     def turn(pinned, h):
-        desk = unpinned(pinned)
+        struct = unpinned(pinned)
         ...
 
     call = entry(turn, pinned, 0)    # compiled for arguments like these, which are not looked at again
     call(3)
 
 Kernels count no references (see `generics.OPTIONS`), so what lies at the address stays valid as long as the object
-keeps the struct alive.
+keeps the struct alive. Where numba does not say how large a struct is, it is unpacked at every call.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core import types
-from numba.core.registry import cpu_target
+from numba import types
 from numba.extending import NativeValue, intrinsic, models, overload, register_model, unbox
 
+from tacit.core.beyond import cpu_target
 from tacit.core.compilation import compiled
+from tacit.core.generics import OPTIONS
 
 
 class PinnedType(types.Type):
@@ -51,7 +52,8 @@ class Pinned:
 
     def __init__(self, struct: Any) -> None:
         self.struct = struct
-        if numba.config.DISABLE_JIT:
+        self.pinned = cpu_target is not None and not numba.config.DISABLE_JIT
+        if not self.pinned:
             return
         self._numba_type_ = PinnedType(numba.typeof(struct))
         context = cpu_target.target_context
@@ -64,10 +66,10 @@ class Pinned:
 
     def replace(self, struct: Any) -> None:
         """Pin another struct in the place of this one."""
+        if self.pinned and numba.typeof(struct) != self._numba_type_.inner:
+            raise TypeError("a struct of another type cannot take the place of a pinned one")
         self.struct = struct
-        if not numba.config.DISABLE_JIT:
-            if numba.typeof(struct) != self._numba_type_.inner:
-                raise TypeError("a struct of another type cannot take the place of a pinned one")
+        if self.pinned:
             self._pin(struct, self.address)
 
 
@@ -100,13 +102,15 @@ def _pin(struct, pinned):
 
 
 def unpinned(pinned):
-    """Return the struct that is pinned, in compiled code as well."""
-    return pinned.struct
+    """Return the struct that is pinned, in compiled code as well; one that is not, as it is."""
+    return pinned.struct if isinstance(pinned, Pinned) else pinned
 
 
-@overload(unpinned, jit_options={"_nrt": False})
-def _unpinned(pinned):
-    return lambda pinned: _load(pinned)
+def _unpinned(pinned: Any) -> Any:
+    return (lambda pinned: _load(pinned)) if isinstance(pinned, PinnedType) else (lambda pinned: pinned)
+
+
+overload(unpinned, strict=False, jit_options=OPTIONS)(_unpinned)
 
 
 def entry(function: Callable[..., Any], pinned: Pinned, *others: Any) -> Callable[..., Any]:
@@ -115,6 +119,6 @@ def entry(function: Callable[..., Any], pinned: Pinned, *others: Any) -> Callabl
     What it is called with must be of the same types. The struct has to be kept alive by whoever calls.
     """
     loop: Any = compiled(function, pinned.struct)
-    if numba.config.DISABLE_JIT:
-        return partial(function, pinned)
+    if not pinned.pinned:
+        return lambda *args: loop(pinned.struct, *args)
     return partial(loop.compile(tuple(numba.typeof(one) for one in (pinned, *others))), pinned.address)

@@ -115,7 +115,8 @@ class Checkpoint:
             self._note(f"this run is not checkpointed: {error}")
             self._wait = math.inf
             return
-        archive.write(self.path, {**arrays, "key": np.array(self._key), "digest": np.array(_digest(arrays))})
+        signed = {**arrays, "key": np.array(self._key), "digest": np.array(_digest(arrays))}
+        archive.write(self.path, signed, level=1)  # in less than half the time, and half as large again
         self._last = time.perf_counter()
         self._pause = min(2 * self._pause, self.every)
         self._wait = max(self._pause, (self._last - began) / _SHARE)

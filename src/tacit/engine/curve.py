@@ -112,6 +112,8 @@ class Curve:
                 row |= {f"{name}_{i}": measure[i] for i in range(self._agents)}
             else:
                 row[name] = measure
+        if self.rows:  # what was not measured this time
+            row = {name: row.get(name, math.nan) for name in self.rows[0] if name != ENDED}
         self.rows.append({name: float(number) for name, number in row.items()})
         if self.stops:
             self.rows[-1][ENDED] = ""

@@ -76,7 +76,8 @@ def drive(
                 ended = "interrupted"
             if checkpoint is not None and not ended:
                 checkpoint.offer()
-    if checkpoint is not None and ended == "interrupted" and engine.failure is None:
+    output.interrupted = ended == "interrupted" and engine.failure is None
+    if checkpoint is not None and output.interrupted:
         checkpoint.save()  # after a failure agents have learned from a part of an episode; the last file stays
     if curve.open:
         curve.close(output.measure(engine, curve.done))

@@ -132,6 +132,8 @@ class Output(Protocol):
     certifies : bool
         Whether the gaps that it measures are exact, or bounds that the game's tables prove: only those end a run that
         is to stop at a gap.
+    interrupted : bool
+        Set when Ctrl-C has ended the run: what would take long to measure is left out from then on.
 
     Examples
     --------
@@ -144,6 +146,7 @@ class Output(Protocol):
     certificate: Any = Nothing()
     notes: tuple[str, ...] = ()
     certifies: bool = False
+    interrupted: bool = False
 
     def look(self, engine: Engine, done: int) -> int | None:
         """See the engine between chunks; return the episode before which it must be seen again, if there is one.

@@ -80,7 +80,8 @@ class EnvironmentEngine(Engine):
         self.observations = numberings(environment, encode, early=bounds.early)
         for own, known in zip(self.observations, before, strict=False):
             own.restore(list(known.met))
-        self.game: Game = EnvironmentGame(environment, bounds, self.observations) if game is None else game
+        self._own_game = EnvironmentGame(environment, bounds, self.observations) if game is None else None
+        self.game: Game = self._own_game or game  # type: ignore[assignment]
         self.chunk = episodes
         self.seconds = 0.0
         self.visited: npt.NDArray[np.uint32] | None = None  # [K, H, N]  each agent's own states
@@ -219,8 +220,8 @@ class EnvironmentEngine(Engine):
         told = f"rewards were met in [{wider[0]:g}, {wider[1]:g}], beyond those of the first episodes"
         kept = tuple(note for note in self.bounds.notes if not note.startswith("rewards were met"))
         self.bounds = replace(self.bounds, reward_range=wider, notes=(*kept, told))
-        if isinstance(self.game, EnvironmentGame):
-            self.game.reward_range = wider
+        if self._own_game is not None:
+            self._own_game.reward_range = wider
         return wider
 
     @property
@@ -262,7 +263,7 @@ class EnvironmentEngine(Engine):
             padded[:, : table.shape[1]] = table
             probs.append(padded)
         found = MarkovPolicy(probs)
-        if isinstance(self.game, EnvironmentGame):
+        if self._own_game is not None:
             found.observations = self.observations
         return found
 
@@ -383,8 +384,8 @@ class EnvironmentEngine(Engine):
         self.seconds = float(arrays["seconds"])
         self.bounds = stored_bounds(str(arrays["bounds"]))
         self.team.desk.span[:] = self.bounds.reward_range
-        if isinstance(self.game, EnvironmentGame):
-            self.game.reward_range = self.bounds.reward_range
+        if self._own_game is not None:
+            self._own_game.reward_range = self.bounds.reward_range
         self._tell()
         self._seeding.load(str(arrays["environment"]).partition(" ")[2])
 

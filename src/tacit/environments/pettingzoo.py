@@ -56,6 +56,10 @@ def to_pettingzoo(game: ExactGame, *, render_mode: str | None = "ansi") -> GameE
     return GameEnv(game, render_mode=render_mode)
 
 
+#: Stands before the digest of an environment's code, which takes the place of the tables it does not have.
+NO_TABLES = "environment"
+
+
 @dataclass(frozen=True)
 class NamedEnvironment:
     """An environment by name, `pettingzoo:module.path`, of which every run makes its own.
@@ -73,6 +77,11 @@ class NamedEnvironment:
     name: str
     params: Mapping[str, Any] = field(default_factory=dict)
     code: str = ""  # digest of the file that defines the environment
+
+    @property
+    def digest(self) -> str:
+        """What takes the place of a digest of tables, which it does not have."""
+        return f"{NO_TABLES} {self.code}"
 
     @property
     def bounds(self) -> dict[str, Any]:

@@ -167,7 +167,7 @@ def follow(game: ExactGame, policy: RecordedPolicy) -> Iterator[Place]:
                     for s_next in np.flatnonzero(moved.any(axis=0)):
                         some = moved[:, s_next] > 0
                         onward[s_next].append((visits[some], moved[some, s_next]))
-        at = [_joined(pieces) for pieces in onward]
+        at = [_join(pieces) for pieces in onward]
         lost = left
 
 
@@ -204,7 +204,7 @@ def _blocks(total: int, width: int) -> list[slice]:
     return [slice(begin, begin + size) for begin in range(0, total, size)]
 
 
-def _joined(pieces: list[tuple[IntArray, FloatArray]]) -> tuple[IntArray, FloatArray]:
+def _join(pieces: list[tuple[IntArray, FloatArray]]) -> tuple[IntArray, FloatArray]:
     if not pieces:
         return np.zeros(0, dtype=np.int64), np.zeros(0)
     return np.concatenate([k for k, _ in pieces]), np.concatenate([weight for _, weight in pieces])

@@ -100,7 +100,7 @@ def _even(game: ExactGame, B: int, choice: IntArray) -> tuple[FloatArray, FloatA
 
     def deviate(h: int, gains: FloatArray) -> FloatArray:
         each = np.broadcast_to(gains.swapaxes(0, 1)[:, :, None], (S, N, B, A))
-        picked = _picked(each, choice[h * S : (h + 1) * S])
+        picked = _pick(each, choice[h * S : (h + 1) * S])
         return np.average(picked, axis=2, weights=np.broadcast_to(told, picked.shape)).T
 
     for step in backward(game, MarkovPolicy.uniform(game).at, deviate):
@@ -115,7 +115,7 @@ def _told(game: ExactGame, B: int) -> FloatArray:
     return (np.arange(B) < sizes[:, None]).astype(float)
 
 
-def _picked(q: FloatArray, fixed: IntArray) -> FloatArray:
+def _pick(q: FloatArray, fixed: IntArray) -> FloatArray:
     """Return the value of the fixed action, or of the best where none is fixed: [..., B] from [..., B, A]."""
     chosen = np.take_along_axis(q, np.maximum(fixed, 0)[..., None], axis=-1)[..., 0]
     return np.where(fixed >= 0, chosen, q.max(axis=-1))
@@ -240,7 +240,7 @@ def _read(game: ExactGame, cert: Certificate, value: FloatArray, q: FloatArray) 
     """Return the bound from the values [S, N] and the deviations' values [S, N, B, A] at the first step."""
     S, _, B, A = q.shape
     there = np.arange(A) < np.array(game.actions)[:, None, None]  # [N, 1, A]
-    picked = _picked(np.where(there, q, -np.inf), cert.choice[:S])  # [S, N, B]
+    picked = _pick(np.where(there, q, -np.inf), cert.choice[:S])  # [S, N, B]
     best = dot(game.initial, np.where(_told(game, B) > 0, picked, 0.0).sum(axis=2))
     values = dot(game.initial, value)
     return Bound(values, best - values)
@@ -266,7 +266,7 @@ def fixed_deviation(game: ExactGame, cert: Certificate, *, latest: bool = False)
 
 def _even_choice(game: ExactGame) -> IntArray:
     """Return the best responses to even play, [C, N]."""
-    from tacit.evaluation.deviations import deviations
+    from tacit.evaluation.values import deviations
 
     found = deviations(game, MarkovPolicy.uniform(game), "nash").choices
     return np.stack([actions.reshape(-1) for actions in found], axis=1)

@@ -7,6 +7,9 @@ from tacit.games.exact import ExactGame, seconds_over_joint_actions
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.recorded import RecordedPolicy
 
+#: What takes more seconds than this by the estimate (several times as long on a busy machine) is left out after Ctrl-C.
+_QUICK = 0.2
+
 
 def seconds_to_evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy) -> float:
     """Return roughly how long `evaluate` takes.
@@ -34,6 +37,11 @@ def in_words(seconds: float) -> str:
     if seconds < 120:
         return f"about {seconds:.0f} s"
     return f"about {seconds / 60:.0f} min" if seconds < 7200 else f"about {seconds / 3600:.0f} h"
+
+
+def is_quick(game: ExactGame, policy: MarkovPolicy | RecordedPolicy) -> bool:
+    """Return whether there is time to evaluate a policy even after Ctrl-C."""
+    return seconds_to_evaluate(game, policy) <= _QUICK
 
 
 def check_cost(seconds: float, most: float, what: str) -> None:

@@ -25,9 +25,8 @@ from tacit.core.table import Cell, Document, Table, number
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.behaviour import follow
 from tacit.evaluation.certified import histories
-from tacit.evaluation.deviations import choose, steps
 from tacit.evaluation.gaps import evaluate
-from tacit.evaluation.values import occupancy
+from tacit.evaluation.values import choose, occupancy, steps
 from tacit.games.exact import ExactGame, check_exact
 from tacit.games.showing import action_names, state_name
 from tacit.policies.markov import MarkovPolicy

@@ -16,8 +16,8 @@ from tacit.core.types import FloatArray
 from tacit.evaluation.behaviour import behaviour
 from tacit.evaluation.certificate import bound_source
 from tacit.evaluation.certified import certified_bound
-from tacit.evaluation.deviations import deviations
 from tacit.evaluation.induction import Play, backward, best_action, forward, tables
+from tacit.evaluation.values import deviations
 from tacit.games.exact import ExactGame, check_exact
 from tacit.policies.markov import MarkovPolicy, check_policy
 from tacit.policies.recorded import RecordedPolicy

@@ -1,16 +1,23 @@
-"""Exact policy gradients with direct parameterization. [Mao2022, eqn:policy_gradient]"""
+"""Exact policy gradients with direct parameterization, and how far a policy is from a stationary point.
+
+[Mao2022, eqn:policy_gradient, def:stationary_point]
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from tacit.core import memory
 from tacit.core.errors import TacitError
+from tacit.core.simplex import projected
 from tacit.core.types import FloatArray
+from tacit.evaluation import constants
 from tacit.evaluation.induction import Play, backward, forward
-from tacit.games.exact import ExactGame
+from tacit.games.exact import ExactGame, with_tables
+from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy, check_policy
 
 
@@ -86,3 +93,122 @@ def gradients(game: ExactGame, rows_at: Play, initial: FloatArray) -> Gradient:
     slopes = d[:, :, None] * q
     own, slopes_own = ([table[i, ..., :a] for i, a in enumerate(game.actions)] for table in (q, slopes))
     return Gradient(slopes_own, own, V, d)
+
+
+@dataclass(frozen=True)
+class Stationarity:
+    """First-order conditions at a policy.
+
+    Attributes
+    ----------
+    epsilon : float
+        The smallest ε for which the policy is an ε-approximate stationary point: the largest Σ_i δ_i·∇_i V_i over
+        feasible δ with Σ_i ‖δ_i‖² ≤ 1.
+    mapping : float
+        ‖Proj(π + η∇V) − π‖/η with η one over the smoothness constant.
+    smoothness : float
+        4·N·A_max·H³ times the span of the rewards. [Mao2022, lemma:smoothness]
+
+    Examples
+    --------
+    >>> import tacit
+    >>> game = tacit.make("stag-hunt")
+    >>> tacit.stationarity(game, tacit.MarkovPolicy.uniform(game)).epsilon > 0
+    True
+    """
+
+    epsilon: float
+    mapping: float
+    smoothness: float
+
+
+def smoothness_constant(game: TabularGame) -> float:
+    """Return 4·N·A_max·H³ times the span of the rewards, a Lipschitz constant of the potential's gradient.
+
+    [Mao2022, lemma:smoothness]
+
+    Parameters
+    ----------
+    game : TabularGame
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from tacit.evaluation import smoothness_constant
+    >>> smoothness_constant(tacit.make("matching-pennies"))
+    32.0
+    """
+    low, high = game.reward_range
+    return constants.smooth(game.agents, max(game.actions), game.horizon) * (high - low)
+
+
+def stationarity(game: TabularGame, policy: MarkovPolicy) -> Stationarity:
+    """Measure how far a product policy is from a stationary point of the agents' own values.
+
+    In a Markov potential game the agents' own gradients are those of the potential. The largest first-order gain over
+    the unit ball is attained by δ = Proj(π + t·∇V) − π for the t at which ‖δ‖ = 1, found by bisection; without the
+    ball, by best responses at each (h, s).
+
+    Parameters
+    ----------
+    game : TabularGame
+    policy : MarkovPolicy
+        A product policy.
+
+    Returns
+    -------
+    Stationarity
+
+    Examples
+    --------
+    >>> import tacit
+    >>> game = tacit.make("stag-hunt")
+    >>> tacit.stationarity(game, tacit.MarkovPolicy.deterministic([[[0]], [[0]]], game.actions)).epsilon
+    0.0
+    """
+    game = with_tables(game)
+    check_policy(policy)
+    if not policy.product:
+        raise TacitError("stationarity is about product policies, and this one is correlated")
+    slopes = policy_gradient(game, policy).gradients
+    here = [np.broadcast_to(own, slope.shape) for own, slope in zip(policy.probs, slopes, strict=True)]
+    smoothness = smoothness_constant(game)
+    eta = 1.0 / smoothness if smoothness > 0 else 1.0
+    mapping = _norm(_move(here, slopes, eta)) / eta
+    free = [_to_best(own, slope) for own, slope in zip(here, slopes, strict=True)]
+    delta = free if _norm(free) <= 1 else _on_the_ball(here, slopes)
+    gain = sum(float((part * slope).sum()) for part, slope in zip(delta, slopes, strict=True))
+    return Stationarity(max(gain, 0.0), mapping, smoothness)
+
+
+def _on_the_ball(here: list[FloatArray], slopes: list[FloatArray]) -> list[FloatArray]:
+    low, high = 0.0, 1.0 / max(_norm(slopes), 1e-300)
+    while _norm(_move(here, slopes, high)) < 1:
+        high *= 2
+    for _ in range(200):
+        middle = (low + high) / 2
+        if _norm(_move(here, slopes, middle)) < 1:
+            low = middle
+        else:
+            high = middle
+    return _move(here, slopes, low)
+
+
+def _move(here: list[FloatArray], slopes: list[FloatArray], t: float) -> list[FloatArray]:
+    return [projected(own + t * slope) - own for own, slope in zip(here, slopes, strict=True)]
+
+
+def _to_best(own: FloatArray, slope: FloatArray) -> FloatArray:
+    """Return the shortest way to a best response at each (h, s): the mass of worse actions goes evenly to the best."""
+    good = slope >= slope.max(axis=2, keepdims=True)
+    off = np.where(good, 0.0, own)
+    share = off.sum(axis=2, keepdims=True) / good.sum(axis=2, keepdims=True)
+    return np.where(good, share, -own)
+
+
+def _norm(parts: list[FloatArray]) -> float:
+    return float(np.sqrt(sum(float((part**2).sum()) for part in parts)))

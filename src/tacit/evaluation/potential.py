@@ -123,13 +123,13 @@ def potential(game: ExactGame, *, trials: int = 3, seed: int = 0, tolerance: flo
     check_exact(game)
     rng = np.random.default_rng(limits.integer("seed", seed))
     trials, least = limits.integer("trials", trials), check.real("tolerance", tolerance, least=0)
-    groups, worst, passing = game.compared(rng), 0.0, least
+    groups, worst, passing = game.agents_to_compare(rng), 0.0, least
     failures: list[Asymmetry] = []
     differing: dict[TabularGame, list[Pair]] = {}
     for _ in range(trials if groups else 0):
         probs = _interior(game, rng)
         for agents in groups:
-            two = game.induced(agents, probs)
+            two = game.induce_game(agents, probs)
             if two not in differing:
                 differing = {two: pairs(two)}
             # where others are integrated out, their distribution is a sum of positive products, one for each of them

@@ -1,79 +1,38 @@
-"""Exact references by backward induction: the best total reward, and equilibria of the stage games at every (h, s).
-
-An equilibrium of each stage game, with the values of what follows as payoffs, is an equilibrium of the whole game:
-no deviation at a single (h, s) pays, hence none at several.
-"""
+"""`tacit.solve`: exactly where that is possible, otherwise by sweeps with full information, and an exact gap."""
 
 from __future__ import annotations
 
-import math
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from typing import Any
 
-import numpy as np
-
-from tacit.core import check, memory
-from tacit.core.elementary import dot
-from tacit.core.errors import TacitError, brief
-from tacit.core.ownership import Owned
-from tacit.core.table import Document, number
-from tacit.core.types import FloatArray
-from tacit.evaluation import bimatrix, stage_game
-from tacit.evaluation.gaps import Evaluation
-from tacit.evaluation.objectives import OBJECTIVES, RULES, checked, ranked
-from tacit.games.exact import ExactGame, with_tables
-from tacit.games.tabular import TabularGame
+from tacit.core import check
+from tacit.core.errors import TacitError
+from tacit.evaluation.cost import in_words
+from tacit.evaluation.gaps import Evaluation, evaluate, uniform_gap
+from tacit.evaluation.stage_game import OBJECTIVES, RULES, checked
+from tacit.evaluation.stages import CONCEPTS, NoExactNash, Solution, solve_stages
+from tacit.evaluation.sweeps import Sweeps
+from tacit.evaluation.values import policy_values
+from tacit.games.exact import ExactGame, check_exact
 from tacit.policies.markov import MarkovPolicy
-from tacit.policies.recorded import RecordedPolicy
 
-CONCEPTS = ("optimum", "cce", "ce", "nash")
+#: Numbers of the linear program of one stage up to which it is solved, and joint actions that are written out.
+LP_NUMBERS, JOINT = 3_000_000, 200_000
 
-#: Is told how many stages are solved, and of how many.
-Told = Callable[[int, int], None]
+METHODS = ("auto", "exact", "learn")
+
+#: Sweeps where neither their number nor a time is given, and after how many the gap is looked at first.
+ROUNDS, _FIRST_LOOK = 1000, 8
+
+_ENDED = {"tolerance": "its gap", "rounds": "their number", "seconds": "the clock", "interrupted": "Ctrl-C"}
+
+#: Seconds between two lines of progress, and after which the time that the exact way takes is foreseen.
+_EVERY_SECONDS, _FORESEEN = 5.0, 0.5
 
 
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """An exact solution of a game.
-
-    Attributes
-    ----------
-    concept : {"optimum", "cce", "ce", "nash"}
-    policy : MarkovPolicy, or RecordedPolicy where it was learned
-    values : array [N]
-        Expected return of each agent from the initial distribution.
-    V : array [N, H + 1, S]
-        Expected return of each agent from step h on.
-    method : str
-        How it was found, in words.
-    game : TabularGame or CountGame
-    gap : Evaluation or None
-        The exact gap of a solution that was learned, which is approximate; None where it is exact.
-
-    Examples
-    --------
-    >>> import tacit
-    >>> tacit.solve(tacit.make("good-state", horizon=2), "optimum").V[0, 0].round(2).tolist()
-    [9.5, 4.5]
-    """
-
-    concept: str
-    policy: MarkovPolicy | RecordedPolicy
-    values: FloatArray
-    V: FloatArray
-    method: str = "backward induction"
-    game: ExactGame | None = field(default=None, repr=False)
-    gap: Evaluation | None = None
-
-    def show(self, *, everything: bool = False, limit: int | None = 40) -> Document:
-        """Show the policy, as `MarkovPolicy.show` does, and what it is worth to each agent."""
-        shown = self.policy.show(self.game, everything=everything, limit=limit)
-        values = ", ".join(f"agent {i} {number(float(v))}" for i, v in enumerate(self.values[:20]))
-        more = f" and {len(self.values) - 20} more" if len(self.values) > 20 else ""
-        return replace(shown, title=f"{self.concept}: {shown.title}", parts=[*shown.parts, f"values: {values}{more}"])
-
-    def _repr_html_(self) -> str:
-        return self.show()._repr_html_()
+class TooLong(TacitError):
+    """The exact way would take longer than allowed."""
 
 
 def solve(
@@ -83,188 +42,161 @@ def solve(
     weights: Sequence[float] | None = None,
     objective: str = "welfare",
     select: str = "welfare",
-    told: Told | None = None,
+    method: str = "auto",
+    tolerance: float | None = None,
+    seconds: float | None = None,
+    rounds: int | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> Solution:
-    """Solve a game exactly: what `tacit.solve` does with method="exact"; nothing is learned where that cannot be.
+    """Solve a game: exactly where that is possible, otherwise approximately with an exact gap.
 
     Parameters
     ----------
-    game : TabularGame
+    game : TabularGame or CountGame
     concept : {"optimum", "cce", "ce", "nash"}
-        "optimum" maximises the total reward; "cce" and "ce" maximise it among the (coarse) correlated equilibria of
-        each stage game; "nash" is for teams, two-player games of few actions, single agents, and games in which every
-        stage has an equilibrium in pure actions.
+        "optimum" maximises the total reward. "cce" and "ce" are (coarse) correlated equilibria. "nash" of a team is its
+        optimum, of a zero-sum game its minimax solution; of other games an equilibrium of each stage game, backwards
+        from the last step: of all where two players have few actions, otherwise of those in pure actions, or where
+        there are none the one at the end of the logit path.
     weights : sequence of N numbers, optional
-        What each agent's reward counts in that maximum, for "optimum", "cce" and "ce"; 1 for each if not given.
+        What each agent's reward counts in the total, for "optimum", "cce" and "ce".
     objective : {"welfare", "egalitarian", "entropy", "agent:K"}
-        Which cce or ce of each stage game, as in `tacit.evaluation.objectives`.
+        Which cce or ce of each stage: of largest total reward; of the largest reward for who gets least; of the largest
+        entropy, the most random one; the best for agent K. Of several that are equally good, one is returned.
     select : {"welfare", "egalitarian", "first", "agent:K"}
-        Which nash equilibrium of each stage game, where there are several.
-    told : callable, optional
-        Called after each stage with how many are done, and of how many.
+        Which nash equilibrium of each stage, where there are several; of those that are equally good, the first.
+    method : {"auto", "exact", "learn"}
+        "learn" lets agents that know the game move by regret matching, in sweeps over all steps and states, and
+        returns the best policy of the sweeps by its exact gap. "auto" does so where the exact way does not exist, is
+        too large (a linear program over more than about 3,000,000 numbers) or takes longer than `seconds`.
+    tolerance : float, optional
+        The gap at which the sweeps end; if not given, a ten-thousandth of uniform play's.
+    seconds : float, optional
+        After how long they end.
+    rounds : int, optional
+        Sweeps at most; if neither this nor `seconds` is given, 1000.
+    progress : callable, optional
+        Called with a line of text now and then.
 
     Returns
     -------
     Solution
+        `.policy`, `.values`, `.method` in words, and of an approximate solution `.gap`, its exact evaluation, and
+        `.ended`. Ctrl-C ends the sweeps too, and the best policy so far is returned.
 
     Examples
     --------
     >>> import tacit
-    >>> from tacit.evaluation import solve
-    >>> solve(tacit.make("chicken"), "ce").values.round(9)
+    >>> chicken = tacit.make("chicken")
+    >>> tacit.solve(chicken, "ce").values.round(9)
     array([5.25, 5.25])
+    >>> tacit.solve(chicken, "ce", objective="agent:0").values.round(6)
+    array([7., 2.])
+    >>> tacit.solve(chicken, "nash", select="egalitarian").values.round(3)
+    array([4.667, 4.667])
+    >>> found = tacit.solve(tacit.make("congestion"), "cce", tolerance=1e-3)
+    >>> found.ended, found.gap.gap < 1e-3
+    ('tolerance', True)
     """
-    game = with_tables(game)
+    check_exact(game)
     check.choice("concept", concept, CONCEPTS)
-    w = _checked_weights(weights, game.agents)
+    check.choice("method", method, METHODS)
+    check.function("progress", progress)
+    limits = {"tolerance": tolerance, "seconds": seconds, "rounds": rounds}
+    for name, value in limits.items():
+        if value is not None:
+            check.integer(name, value, least=1) if name == "rounds" else check.positive(name, value)
     objective = checked("objective", objective, OBJECTIVES, game.agents)
     select = checked("select", select, RULES, game.agents)
+    if concept == "optimum" and (method == "learn" or tolerance is not None or seconds is not None):
+        raise TacitError(
+            "the optimum is always exact; leave method='learn', tolerance and seconds out, or solve for 'cce', 'ce' or "
+            "'nash'"
+        )
+    clock = _Clock(seconds, progress)
+    options: dict[str, Any] = {"weights": weights, "objective": objective, "select": select, "told": clock.stage}
+    if method == "exact" or concept == "optimum":
+        return solve_stages(game, concept, **options)
+    if method == "auto" and _fits(game, concept):
+        try:
+            return solve_stages(game, concept, **options)
+        except (NoExactNash, TooLong) as error:
+            clock.tell(f"{error}; by sweeps instead")
+    if objective != "welfare" or weights is not None:
+        raise TacitError("an approximate solution is not chosen by an objective or by weights; leave them out")
+    most = rounds if rounds is not None or seconds is not None else ROUNDS
+    return _sweep(game, concept, clock, tolerance, most)
+
+
+def _fits(game: ExactGame, concept: str) -> bool:
+    """Return whether the exact way is small enough."""
+    joint = game.joint_actions
+    if game.anonymous and joint > JOINT:
+        return False
     if concept == "nash":
-        if weights is not None:
-            raise TacitError("weights choose among equilibria, which 'nash' does not; leave them out or solve for 'ce'")
-        return _nash(game, select, told)
-    if concept == "optimum":
-        return _optimum(game, w, concept)
-    if objective != "welfare" and weights is not None:
-        raise TacitError(f"weights are of the objective 'welfare', and this one is {objective!r}; give one of them")
-    return _correlated(game, concept, w, objective, told)
+        return joint * game.states <= 50 * JOINT
+    deviations = sum(game.actions) if concept == "cce" else sum(a * a for a in game.actions)
+    return joint * deviations <= LP_NUMBERS
 
 
-def _optimum(game: TabularGame, weights: FloatArray, concept: str) -> Solution:
-    V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the optimum")
-    choices = np.zeros((game.horizon, game.states), dtype=np.int64)
-    every = np.arange(game.states)
-    for h in reversed(range(game.horizon)):
-        payoffs = game.joint_payoffs(h, V[:, h + 1])
-        flat = payoffs.reshape(game.agents, game.states, -1)
-        choices[h] = np.tensordot(weights, flat, axes=1).argmax(axis=1)
-        V[:, h] = flat[:, every, choices[h]]
-    tables = np.unravel_index(choices, game.actions)
-    return _solution(game, concept, MarkovPolicy.deterministic(tables, game.actions), V)
-
-
-def _correlated(game: TabularGame, concept: str, weights: FloatArray, objective: str, told: Told | None) -> Solution:
-    grid = (game.horizon, game.states)
-    probs = memory.zeros((*grid, *game.actions), "the correlated policy")
-    V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the equilibrium")
-
-    def fill(h: int, s: int, payoffs: FloatArray) -> FloatArray:
-        probs[h, s] = stage_game.correlated(payoffs, concept, weights, objective)
-        return np.tensordot(payoffs, probs[h, s], axes=game.agents)
-
-    _backward(game, V, fill, told)
-    found = _solution(game, concept, MarkovPolicy(Owned(probs)), V)
-    kind = "convex" if objective == "entropy" else "linear"
-    return replace(found, method=f"{kind} {_steps(game, 'program')}; objective: {objective}")
-
-
-def _nash(game: TabularGame, select: str, told: Told | None) -> Solution:
-    if (game.rewards == game.rewards[:1]).all() and select == "welfare":
-        return replace(_optimum(game, np.ones(game.agents), "nash"), method="the optimum of a team")
-    total = game.rewards.sum(axis=0)
-    span = game.reward_range[1] - game.reward_range[0]
-    if game.agents != 2 or np.ptp(total.reshape(len(total), -1), axis=1).max() > 1e-12 * span:
-        return _stage_by_stage(game, select, told)
-    probs = [memory.zeros((game.horizon, game.states, a), "the equilibrium") for a in game.actions]
-    V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the equilibrium")
-
-    def fill(h: int, s: int, payoffs: FloatArray) -> FloatArray:
-        x, y = stage_game.zero_sum(payoffs[0])
-        probs[0][h, s], probs[1][h, s] = x, y
-        return payoffs @ y @ x
-
-    _backward(game, V, fill, told)
-    found = _solution(game, "nash", MarkovPolicy([Owned(own) for own in probs]), V)
-    return replace(found, method=f"linear {_steps(game, 'program')}; a zero-sum game")
-
-
-class NoExactNash(TacitError):
-    """No exact Nash equilibrium is computed for a game: some stage has none in pure actions, and is too large."""
-
-
-def _stage_by_stage(game: TabularGame, select: str, told: Told | None) -> Solution:
-    """Select a Nash equilibrium of each stage game: of all where it is small and of two players, else of pure ones."""
-    probs = [memory.zeros((game.horizon, game.states, a), "the equilibrium") for a in game.actions]
-    V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the equilibrium")
-    small = bimatrix.fits(game.actions)
-
-    def fill(h: int, s: int, payoffs: FloatArray) -> FloatArray:
-        if small:
-            found = bimatrix.extreme_equilibria(payoffs if h + 1 == game.horizon else _rounded(payoffs))
-            mixed = [found.rows, found.columns]
-        else:
-            pure = bimatrix.pure_equilibria(payoffs)
-            if not pure:
-                raise NoExactNash(
-                    f"the stage game at step {h} in state {s} has no equilibrium in pure actions, and mixed ones are "
-                    f"computed for two-player games of at most about 9×9 actions"
-                )
-            mixed = [np.eye(a)[[joint[i] for joint in pure]] for i, a in enumerate(game.actions)]
-        if len(mixed[0]) == 1:
-            k = 0
-        else:
-            k = ranked(np.stack([_worth(payoffs, [own[e] for own in mixed]) for e in range(len(mixed[0]))]), select)
-        for i, own in enumerate(mixed):
-            probs[i][h, s] = own[k]
-        return _worth(payoffs, [own[k] for own in mixed])
-
-    _backward(game, V, fill, told)
-    found = _solution(game, "nash", MarkovPolicy([Owned(own) for own in probs]), V)
-    kind = "all extreme equilibria" if small else "the pure equilibria"
-    once = (game.states, game.horizon) == (1, 1)
-    where = "of the game" if once else "of each stage game, backwards from the last step"
-    return replace(found, method=f"{kind} {where}; selected by: {select}")
-
-
-def _rounded(payoffs: FloatArray) -> FloatArray:
-    """Round to 12 digits of the largest: what follows is summed up in floats, which must not tell equal payoffs apart.
-
-    >>> _rounded(np.array([0.1 + 0.2, 0.3])).tolist()
-    [0.3, 0.3]
-    """
-    largest = float(np.abs(payoffs).max())
-    rounded: FloatArray = payoffs if largest == 0 else np.round(payoffs, min(11 - math.floor(math.log10(largest)), 300))
-    return rounded
-
-
-def _steps(game: TabularGame, what: str) -> str:
-    """Say how often something is done: once, or at each step and state.
-
-    >>> import tacit
-    >>> _steps(tacit.make("chicken"), "program"), _steps(tacit.make("good-state"), "program")
-    ('program', 'programs, backwards from the last step')
-    """
-    return what if (game.states, game.horizon) == (1, 1) else f"{what}s, backwards from the last step"
-
-
-def _worth(payoffs: FloatArray, rows: Sequence[FloatArray]) -> FloatArray:
-    """Return what independent distributions bring each agent, of payoffs [N, A_1, …, A_N]."""
-    for own in reversed(rows):
-        payoffs = payoffs @ own
-    return payoffs
-
-
-def _backward(
-    game: TabularGame, V: FloatArray, fill: Callable[[int, int, FloatArray], FloatArray], told: Told | None
-) -> None:
-    """Walk back over the steps; `fill(h, s, payoffs [N, A_1, …, A_N])` solves a stage and returns its values [N]."""
-    for h in reversed(range(game.horizon)):
-        payoffs = game.joint_payoffs(h, V[:, h + 1])
-        for s in range(game.states):
-            V[:, h, s] = fill(h, s, payoffs[:, s])
-            if told is not None:
-                told((game.horizon - 1 - h) * game.states + s + 1, game.horizon * game.states)
-
-
-def _solution(game: TabularGame, concept: str, policy: MarkovPolicy, V: FloatArray) -> Solution:
+def _sweep(game: ExactGame, concept: str, clock: _Clock, tolerance: float | None, rounds: int | None) -> Solution:
+    """Sweep until the gap is small enough, or the sweeps or the time are used up; return the best policy."""
+    enough = 1e-4 * uniform_gap(game) if tolerance is None else tolerance
+    sweeps, look, ended = Sweeps(game, concept), _FIRST_LOOK, ""
+    best: list[tuple[Evaluation, str, MarkovPolicy]] = []
+    while not ended:
+        try:
+            sweeps.advance()
+            ended = "seconds" if clock.up() else "rounds" if sweeps.done == rounds else ""
+            if ended or sweeps.done >= look:
+                best, look = [_best(best, sweeps, game, concept)], look + look // 2
+                ended = "tolerance" if best[0][0].gap <= enough else ended
+                clock.now_and_then(f"{sweeps.done:,} sweeps, {concept} gap {best[0][0].gap:.3g}")
+        except KeyboardInterrupt:
+            ended = "interrupted"
+    gap, name, policy = _best(best, sweeps, game, concept) if ended == "interrupted" else best[0]
     policy.game = game
-    return Solution(concept, policy, dot(V[:, 0], game.initial), V, game=game)
+    way = f"{name} play of {sweeps.done:,} sweeps of predictive regret matching⁺, ended by {_ENDED[ended]}; approximate"
+    return Solution(concept, policy, gap.values, policy_values(game, policy).V, way, game, gap, ended)
 
 
-def _checked_weights(weights: Sequence[float] | None, agents: int) -> FloatArray:
-    if weights is None:
-        return np.ones(agents)
-    w = check.array("weights", weights)
-    if w.shape != (agents,) or not np.isfinite(w).all():
-        raise TacitError(f"weights is {brief(weights)}; it must be {agents} finite numbers, one for each agent")
-    return w
+def _best(
+    before: list[tuple[Evaluation, str, MarkovPolicy]], sweeps: Sweeps, game: ExactGame, concept: str
+) -> tuple[Evaluation, str, MarkovPolicy]:
+    """Return the policy of smallest gap, of those before and those of the sweeps so far."""
+    now = [(evaluate(game, policy, gap=concept), name, policy) for name, policy in sweeps.policies().items()]
+    return min([*before, *now], key=lambda found: found[0].gap)
+
+
+class _Clock:
+    """How long a solution takes: shown now and then, and limited."""
+
+    def __init__(self, seconds: float | None, progress: Callable[[str], None] | None) -> None:
+        self._seconds, self._progress = seconds, progress
+        self._began = self._told = time.monotonic()
+
+    def up(self) -> bool:
+        """Return whether the time is used up."""
+        return self._seconds is not None and time.monotonic() - self._began >= self._seconds
+
+    def tell(self, line: str) -> None:
+        """Show a line."""
+        if self._progress is not None:
+            self._progress(line)
+
+    def now_and_then(self, line: str) -> None:
+        """Show a line, if the last one was a while ago."""
+        if time.monotonic() - self._told >= _EVERY_SECONDS:
+            self._told = time.monotonic()
+            self.tell(line)
+
+    def stage(self, done: int, total: int) -> None:
+        """Note how many stage games are solved exactly; raise as soon as all of them will take too long."""
+        self.now_and_then(f"{done:,} of {total:,} stage games are solved")
+        passed = time.monotonic() - self._began
+        if (
+            self._seconds is not None
+            and passed > min(_FORESEEN, self._seconds)
+            and passed * total > self._seconds * done
+        ):
+            raise TooLong(f"{total:,} stage games take {in_words(passed * total / done)} to solve exactly")

@@ -1,15 +1,23 @@
-"""Equilibria of one normal-form game by linear programming, with SciPy's HiGHS.
+"""Equilibria of one normal-form game by linear programming, and which of them, where there are many.
 
-Payoffs are arrays [N, A_1, …, A_N]. They are shifted and scaled to [0, 1] first, so that the solver's tolerance, which
-is absolute, means the same for every game.
+Payoffs are arrays [N, A_1, …, A_N]. They are shifted and scaled to [0, 1] first, so that the tolerance of SciPy's
+HiGHS, which is absolute, means the same for every game. Of correlated equilibria the best by an objective is taken, of
+Nash equilibria by a rule:
+
+- welfare: the largest sum of payoffs;
+- egalitarian: the largest payoff of the agent that gets least, and among those the largest sum;
+- agent:K: the best for agent K, and among those the largest sum;
+- entropy: of largest entropy, the most random one (correlated equilibria only);
+- first: the first in the order in which they are enumerated, pure ones of the first actions first (Nash only).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from tacit.core.types import FloatArray
-from tacit.evaluation.objectives import optimal
+from tacit.core import check
+from tacit.core.errors import TacitError, brief
+from tacit.core.types import BoolArray, FloatArray, IntArray
 from tacit.games.contraction import own_first
 
 _OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
@@ -85,3 +93,184 @@ def _solve(
 def _unit(payoff: FloatArray) -> FloatArray:
     low, high = payoff.min(), payoff.max()
     return (payoff - low) / (high - low) if high > low else np.zeros_like(payoff)
+
+
+OBJECTIVES = ("welfare", "egalitarian", "entropy", "agent:K")
+RULES = ("welfare", "egalitarian", "first", "agent:K")
+
+
+def checked(what: str, value: object, known: tuple[str, ...], agents: int) -> str:
+    """Return an objective or a rule that makes sense for a game of so many agents.
+
+    >>> checked("objective", "agent:1", OBJECTIVES, 2)
+    'agent:1'
+    """
+    if isinstance(value, str) and value.startswith("agent:"):
+        number = value.removeprefix("agent:")
+        if not number.isdecimal() or int(number) >= agents:
+            raise TacitError(f"{what} is {brief(value)}; agents are numbered from 0 to {agents - 1}")
+        return value
+    return check.choice(what, value, known)
+
+
+def ranked(values: FloatArray, rule: str) -> int:
+    """Return which of some equilibria [E, N] a rule selects; the first of those that are equally good."""
+    return int(tied(values, rule)[0])
+
+
+def tied(values: FloatArray, rule: str) -> IntArray:
+    """Return those of some equilibria [E, N] that are best by a rule.
+
+    >>> tied(np.array([[2.0, 1.0], [0.5, 0.5], [1.0, 2.0]]), "welfare").tolist()
+    [0, 2]
+    """
+    if rule == "first":
+        return np.array([0])
+    total = values.sum(axis=1)
+    first = total if rule == "welfare" else values.min(axis=1)
+    if rule.startswith("agent:"):
+        first = values[:, int(rule.removeprefix("agent:"))]
+    scale = 1e-9 * max(1.0, float(np.abs(values).max()))
+    best = np.flatnonzero(first >= first.max() - scale)
+    found: IntArray = best[total[best] >= total[best].max() - scale]
+    return found
+
+
+def optimal(gains: FloatArray, payoffs: FloatArray, objective: str) -> FloatArray:
+    """Return the distribution x [J] with gains·x ≤ 0 that is best by an objective, of payoffs [N, J]."""
+    if objective == "entropy":
+        return _most_even(gains)
+    total = payoffs.sum(axis=0)
+    if objective.startswith("agent:"):
+        own = payoffs[int(objective.removeprefix("agent:"))]
+        return _then(gains, own[None], total)
+    return _then(gains, payoffs, total)
+
+
+def _then(gains: FloatArray, payoffs: FloatArray, total: FloatArray) -> FloatArray:
+    """Maximise the least of some payoffs, and then the total among those that have it."""
+    scale = max(float(np.ptp(payoffs)), 1e-300)
+    shifted = (payoffs - payoffs.min()) / scale
+    J = gains.shape[1]
+    cost = np.append(np.zeros(J), -1.0)
+    rows = np.concatenate(
+        [np.column_stack([gains, np.zeros(len(gains))]), np.column_stack([-shifted, np.ones(len(shifted))])]
+    )
+    found = _lp(cost, rows, np.zeros(len(rows)), np.append(np.ones(J), 0.0))
+    least = found[-1] - 1e-10
+    rows = np.concatenate([gains, -shifted])
+    bound = np.append(np.zeros(len(gains)), np.full(len(shifted), -least))
+    unit = (total - total.min()) / max(float(np.ptp(total)), 1e-300)
+    return _clean(_lp(-unit, rows, bound, np.ones(J)))
+
+
+def _most_even(gains: FloatArray) -> FloatArray:
+    """Maximise the entropy: first the face of the polytope that can be played, then the dual on it.
+
+    On the face there is a point that plays everything and keeps a reserve in every inequality that allows one, so the
+    dual has a minimum: x ∝ exp(−λ·gains), λ ≥ 0 where there is a reserve.
+    """
+    played, reserve = _face(gains)
+    own = gains[:, played]
+    size = np.abs(own).max(axis=1)
+    kept = size > 1e-12
+    own = own[kept] / size[kept, None]
+    x = np.zeros(gains.shape[1])
+    x[played] = _gibbs(own, _multipliers(own, reserve[kept]))
+    return _clean(x)
+
+
+def _face(gains: FloatArray) -> tuple[BoolArray, BoolArray]:
+    """Return what can be played under gains·x ≤ 0, and which of these inequalities can be strict."""
+    from scipy.optimize import linprog  # imported where it is used: learning does not
+
+    D, J = gains.shape
+    # maximise Σ t + Σ u with t ≤ x, u ≤ −gains·x, all within [0, 1]; a cone, so any scale of x will do
+    cost = np.concatenate([np.zeros(J), -np.ones(J + D)])
+    rows = np.block(
+        [
+            [-np.eye(J), np.eye(J), np.zeros((J, D))],
+            [gains, np.zeros((D, J)), np.eye(D)],
+        ]
+    )
+    bounds = [(0, None)] * J + [(0, 1)] * (J + D)
+    found = linprog(cost, rows, np.zeros(J + D), bounds=bounds, method="highs", options=_OPTIONS)
+    if found.x is None:
+        raise RuntimeError(f"HiGHS did not solve the linear program of a stage game: {found.message}")
+    return found.x[J : 2 * J] > 1e-6, found.x[2 * J :] > 1e-6
+
+
+def _multipliers(gains: FloatArray, signed: BoolArray) -> FloatArray:
+    """Minimise log Σ exp(−λ·gains), with λ ≥ 0 where it is signed.
+
+    Newton's method with a barrier −μ·Σ log λ tells which multipliers are 0; without it, the others' gains become 0.
+    """
+    multiplier = np.where(signed, 1.0, 0.0)
+    for power in range(11):
+        multiplier = _newton(gains, multiplier, signed, barrier=10.0**-power)
+    x = _gibbs(gains, multiplier)
+    active = ~signed | (multiplier > -(gains @ x))
+    refined = np.zeros(len(gains))
+    refined[active] = _newton(gains[active], multiplier[active], np.zeros(int(active.sum()), dtype=bool), barrier=0.0)
+    found = _gibbs(gains, refined)
+    converged = np.abs(found - x).max() < 1e-4 and np.max(gains @ found, initial=0.0) < 1e-12
+    return refined if converged else multiplier
+
+
+def _newton(gains: FloatArray, multiplier: FloatArray, signed: BoolArray, *, barrier: float) -> FloatArray:
+    """Minimise log Σ exp(−λ·gains) − barrier·Σ log λ, the second sum over the signed λ."""
+    if not len(gains):
+        return multiplier
+
+    def height(at: FloatArray) -> float:
+        if (at[signed] <= 0).any():
+            return np.inf
+        weight = -at @ gains
+        return float(np.log(np.exp(weight - weight.max()).sum()) + weight.max() - barrier * np.log(at[signed]).sum())
+
+    last = np.inf
+    for _ in range(100):
+        x = _gibbs(gains, multiplier)
+        mean = gains @ x
+        slope, bend = -mean, (gains * x) @ gains.T - np.outer(mean, mean)
+        slope[signed] -= barrier / multiplier[signed]
+        bend[signed, signed] += barrier / multiplier[signed] ** 2
+        unit = np.sqrt(np.maximum(np.diag(bend), 1e-300))
+        step = -np.linalg.lstsq(bend / np.outer(unit, unit), slope / unit, rcond=1e-13)[0] / unit  # it may be singular
+        fall = -float(slope @ step)
+        if fall <= 1e-3 * barrier or fall >= last:  # near enough to the next barrier; or nothing but rounding is left
+            break
+        share = 1.0
+        if fall > 1e-10:  # what is less cannot be seen in heights
+            last, now = np.inf, height(multiplier)
+            while height(multiplier + share * step) > now - 0.1 * share * fall and share > 1e-12:
+                share /= 2
+        else:
+            last = fall
+        multiplier = multiplier + share * step
+    return multiplier
+
+
+def _gibbs(gains: FloatArray, multiplier: FloatArray) -> FloatArray:
+    """Return x ∝ exp(−λ·gains)."""
+    weight = -multiplier @ gains
+    x: FloatArray = np.exp(weight - weight.max())
+    x /= x.sum()
+    return x
+
+
+def _lp(cost: FloatArray, rows: FloatArray, bound: FloatArray, total: FloatArray) -> FloatArray:
+    from scipy.optimize import linprog
+
+    bounds: list[tuple[float | None, float | None]] = [(0, None) if weight else (None, None) for weight in total]
+    found = linprog(cost, rows, bound, total[None], [1.0], bounds=bounds, method="highs", options=_OPTIONS)
+    if found.x is None:
+        raise RuntimeError(f"HiGHS did not solve the linear program of a stage game: {found.message}")
+    x: FloatArray = found.x
+    return x
+
+
+def _clean(x: FloatArray) -> FloatArray:
+    x = np.maximum(x, 0.0)
+    x /= x.sum()
+    return x

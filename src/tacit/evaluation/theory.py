@@ -133,7 +133,7 @@ def theory(
         exact_step=1 / (constants.smooth(N, A, H) * (span if span > 0 else 1.0)),
         exact_iterations=32 * N * S * A * (D * D) * H**4 * phi / eps**2,
         storm=storm,
-        explored=_explored(game, explore, eps, phi, span),
+        explored=_explore(game, explore, eps, phi, span),
         lower_bound=H**3 * S * A / eps**2,
     )
 
@@ -163,7 +163,7 @@ def _storm(N: int, S: int, A: int, H: int, D: float, eps: float, phi: float, spa
     }
 
 
-def _explored(game: TabularGame, explore: float, eps: float, phi: float, span: float) -> dict[str, float]:
+def _explore(game: TabularGame, explore: float, eps: float, phi: float, span: float) -> dict[str, float]:
     """Return what is proved for ε̃: the nash gap is at most D_ε̃·√(SH)·(2·‖G‖ + the cost of ε̃).
 
     [Mao2022, thm:storm_app, lemma:gradient_map_epsilon, lemma:stationarity_implies_nash]

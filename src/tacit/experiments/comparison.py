@@ -35,7 +35,7 @@ class ComparedLearner:
     Attributes
     ----------
     gap, worst : float
-        Mean and largest gap of the seeds' best policies.
+        Mean and largest gap of the runs' policies (`run.policy`).
     kind, source, candidate : str
         Of those gaps, and which candidates they are of; several are joined by a slash.
     value : list [N]

@@ -17,6 +17,7 @@ from tacit.engine import Run
 from tacit.engine.answers import Advice
 from tacit.engine.run import Candidate
 from tacit.evaluation import evaluate
+from tacit.evaluation.cost import is_quick
 from tacit.experiments.plan import RunSpec
 from tacit.games.exact import is_exact
 
@@ -153,7 +154,7 @@ def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float])
     """Take from a run what is reported and stored of it."""
     values = run.values
     candidates = {name: GapOutcome.of(one) for name, one in run.candidates.items()}
-    if values is None and is_exact(run.game):
+    if values is None and is_exact(run.game) and (not run.interrupted or is_quick(run.game, run.last)):
         values = evaluate(run.game, run.last).values
     return Outcome(
         spec=spec,

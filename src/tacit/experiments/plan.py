@@ -26,17 +26,13 @@ from tacit._version import __version__
 from tacit.core import check, memory
 from tacit.core.errors import TacitError
 from tacit.core.registry import Registry
-from tacit.environments.pettingzoo import PREFIX, NamedEnvironment, game_named
+from tacit.environments.pettingzoo import NO_TABLES, PREFIX, NamedEnvironment, game_named
 from tacit.experiments import scripts, toml
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
 from tacit.games.exact import ExactGame, is_exact
 from tacit.learners import REGISTRY
 from tacit.learners.presets import with_preset
 from tacit.options import HasOptions, Options
-
-#: Stands before the digest of an environment's code, which takes the place of the tables it does not have.
-NO_TABLES = "environment"
-
 
 #: The first keys of a run, in the order in which they are hashed.
 _FIRST = ("episodes", "seed", "points", "keep", "tables")
@@ -100,6 +96,11 @@ class RunSpec(HasOptions):
         return self.options.open
 
     @property
+    def has_tables(self) -> bool:
+        """Whether the game has tables; an environment has none."""
+        return not self.tables.startswith(NO_TABLES)
+
+    @property
     def label(self) -> str:
         """What people call the learner."""
         return self.learner.label or self.learner.name
@@ -128,7 +129,7 @@ def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
             REGISTRY.make(chosen.name, **settings)
             first = RunSpec(
                 options=options,
-                tables=_content(game),
+                tables=game.digest,
                 game=GameSpec(given.name, _game_params(given), given.label or _own_name(given, game)),
                 learner=LearnerSpec(chosen.name, _fill_in(REGISTRY, chosen.name, settings), chosen.label),
                 scripts=scripts.digest(experiment.scripts),
@@ -161,13 +162,9 @@ def game_of(spec: RunSpec, *, named: Collection[str] = ()) -> ExactGame:
 def same_game(spec: RunSpec) -> ExactGame | NamedEnvironment:
     """Make the game of a run again, and see that it is the same."""
     game = game_named(spec.game.name, **spec.game.params)
-    if _content(game) != spec.tables:
+    if game.digest != spec.tables:
         raise TacitError(f"the game {spec.game.name} is not what it was when the run was made")
     return game
-
-
-def _content(game: ExactGame | NamedEnvironment) -> str:
-    return f"{NO_TABLES} {game.code}" if isinstance(game, NamedEnvironment) else game.digest
 
 
 def _own_name(given: GameSpec, game: object) -> str | None:

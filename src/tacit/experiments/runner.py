@@ -20,7 +20,7 @@ from tacit.experiments.directory import RunDirectory, held, make_directory, read
 from tacit.experiments.dispatch import Failure, Fault, Have, JobHandler, Start, dispatch
 from tacit.experiments.job import Delivery, Order, Wanted
 from tacit.experiments.outcome import Outcome
-from tacit.experiments.plan import NO_TABLES, RunSpec, plan
+from tacit.experiments.plan import RunSpec, plan
 from tacit.experiments.progress import Progress, ProgressWatch, kind
 from tacit.experiments.results import FailedRun, Results
 from tacit.experiments.shipping import WorkerSetup, refuse_unavailable
@@ -87,7 +87,7 @@ def run_experiment(
     share = None if shard is None else Shard.parse(shard)
     runs = plan(experiment, keep=out is not None)
     runs = runs if share is None else share.of(runs)
-    where = on or ("processes" if any(spec.tables.startswith(NO_TABLES) for spec in runs) else "threads")
+    where = on or ("processes" if any(not spec.has_tables for spec in runs) else "threads")
     refuse_unavailable(runs, backends.parse(where, workers))
     root = None if out is None else archive.path(out).absolute()
     found: dict[str, Outcome] = {}

@@ -30,7 +30,7 @@ from tacit.core.compilation import source_digest
 from tacit.core.errors import TacitError
 from tacit.core.registry import Registry
 from tacit.experiments import job, scripts
-from tacit.experiments.plan import NO_TABLES, RunSpec
+from tacit.experiments.plan import RunSpec
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ def _of_main(registry: Registry[Any], name: object) -> bool:
 
 def _travels(spec: RunSpec) -> bool:
     """Say whether a game can be sent: tables can, functions of the script cannot."""
-    if spec.tables.startswith(NO_TABLES):
+    if not spec.has_tables:
         return False
     try:
         return _MAIN.encode() not in job.packed_game(spec)

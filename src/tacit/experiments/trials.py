@@ -1,6 +1,6 @@
 """Runs on a game in hand: the same learner over many seeds, and trials, whose only purpose is to be compared.
 
-A trial is a learner and a seed for a budget, judged by its best policy. The judge is a proof: the exact gap of a Markov
+A trial is a learner and a seed for a budget, judged by its policy. The judge is a proof: the exact gap of a Markov
 policy, or the certificate of a recorded one. So a game that is too large to certify is refused.
 """
 
@@ -24,6 +24,7 @@ from tacit.experiments.dispatch import Batch, run_all
 from tacit.experiments.progress import Progress
 from tacit.games.exact import is_exact
 from tacit.games.gymnasium import from_gymnasium, has_table
+from tacit.games.protocol import is_game
 from tacit.games.tabular import TabularGame
 from tacit.learners.teams import resolved
 from tacit.learning import run_learner
@@ -31,9 +32,6 @@ from tacit.options import FIELDS, Options
 
 #: A run has arrived when its gap is at most this share of the gap of uniform play.
 SHARE = 0.1
-
-#: Columns of a curve that have the gaps of candidates.
-_GAPS = ("gap", "gap_average", "gap_latest", "gap_best", "gap_last")
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,7 @@ class Entry:
     Attributes
     ----------
     candidate : str
-        Which of the run's candidates is the best; the gap is of that one.
+        Which of the run's candidates is its policy; the gap is of that one.
     gap : float
         Its exact gap or certificate, the largest of all agents.
     kind, source : str
@@ -85,7 +83,7 @@ class Entry:
     learns_from : str
         "own play", "joint play" (one learner for all agents) or "tables" (exact gradients: episodes are iterations).
     curve : structured array
-        `episode` and `gap`, of the best candidate at the time.
+        `episode` and `gap`, of what would have been the policy then.
     """
 
     trial: Trial
@@ -126,6 +124,8 @@ def certifiable(game: Any, certify: bool | None) -> TabularGame:
         raise TacitError("certify is False; learners are ranked by certified gaps, so leave it out")
     if not is_exact(game) and is_environment(game) and has_table(game):
         game = from_gymnasium(game)
+    if not is_game(game) and not is_environment(game):
+        raise TacitError(f"game is {brief(game)}; it must be a TabularGame, as from tacit.make or tacit.load")
     if not is_exact(game) or game.anonymous:
         raise TacitError(f"{brief(game)} has no tables, so there is no certified gap by which learners can be ranked")
     if game.joint_actions > CERTIFY_JOINT_ACTIONS and not certify:
@@ -191,19 +191,17 @@ def _judge(
 
 
 def entry(run: Run, trial: Trial, even: float, learns_from: str) -> Entry:
-    """Judge a run by its best candidate."""
-    proven = {key: one for key, one in run.candidates.items() if one.gaps.source in ("exact", "certificate")}
-    if not proven:
+    """Judge a run by its policy."""
+    best = run.candidates[run.chosen]
+    if best.gaps.source not in ("exact", "certificate"):
         raise TacitError(f"{trial.label} has no certified gap")
-    name = min(proven, key=lambda key: proven[key].gap)
-    best = proven[name]
-    gaps = np.min([run.curve[key] for key in _GAPS if key in (run.curve.dtype.names or ())], axis=0)
-    gaps[-1] = min(gaps[-1], best.gap)
+    gaps = np.fmin.accumulate(run.curve["gap"]) if "best" in run.candidates else run.curve["gap"].copy()
+    gaps[-1] = best.gap
     curve = table([{"episode": k, "gap": gap} for k, gap in zip(run.curve["episode"].tolist(), gaps, strict=True)])
     values = best.values if best.values is not None else np.full(run.game.agents, np.nan)
     return Entry(
         trial=trial,
-        candidate=name,
+        candidate=run.chosen,
         gap=best.gap,
         kind=best.gaps.kind,
         source=best.gaps.source,

@@ -101,25 +101,38 @@ _SPREAD, _LARGEST = 24, 1e160
 def read_curve(content: bytes) -> npt.NDArray[Any]:
     """Return a curve as a structured array, having looked at every line."""
     memory.require(_SPREAD * len(content), "the curve")
-    try:
-        rows = [json.loads(line) for line in content.splitlines()]
-    except (ValueError, RecursionError, MemoryError):
-        raise TacitError("it is not a curve: a line is not JSON") from None
-    if not rows or not isinstance(rows[0], dict) or list(rows[0])[:4] != FIRST_COLUMNS:
-        raise TacitError(f"it is not a curve: its lines must begin with {', '.join(FIRST_COLUMNS)}")
-    for k, row in enumerate(rows):
-        if not isinstance(row, dict) or list(row) != list(rows[0]):
+    rows: list[dict[str, Any]] = []
+    for k, line in enumerate(content.splitlines()):
+        try:
+            rows.append(read_row(line))
+        except TacitError as error:
+            raise TacitError(f"it is not a curve: {error} in line {k + 1}") from None
+        if list(rows[k]) != list(rows[0]):
             raise TacitError(f"it is not a curve: line {k + 1} has other columns than the first")
-        for name, number in row.items():
-            if name == ENDED and number in ("", *ENDS):
-                continue
-            plain = isinstance(number, int | float) and not isinstance(number, bool) and abs(number) <= _LARGEST
-            if (number is not None and not plain) or name == ENDED:
-                raise TacitError(f"it is not a curve: {name} is {brief(number)} in line {k + 1}")
+    if not rows:
+        raise TacitError("it is not a curve: it has no line")
     try:
-        curve = table([{name: math.nan if x is None else x for name, x in row.items()} for row in rows])
+        curve = table(rows)
     except (OverflowError, ValueError):
         raise TacitError("it is not a curve: it has numbers beyond all bounds") from None
-    if curve["episode"][0] < 1 or (np.diff(curve["episode"]) <= 0).any() or not np.isfinite(curve["reward"]).all():
-        raise TacitError("it is not a curve: its episodes must ascend from 1, and its rewards be finite")
+    if curve["episode"][0] < 1 or (np.diff(curve["episode"]) <= 0).any():
+        raise TacitError("it is not a curve: its episodes must ascend from 1")
+    if not np.isfinite(curve["reward"]).all():
+        raise TacitError("it is not a curve: its rewards must be finite")
     return curve
+
+
+def read_row(line: bytes) -> dict[str, Any]:
+    """Return a line of a curve: numbers, nan where nothing was measured, and perhaps a word that says what ended it."""
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError, MemoryError):
+        raise TacitError("what should be JSON is not") from None
+    if not isinstance(row, dict) or list(row)[: len(FIRST_COLUMNS)] != FIRST_COLUMNS:
+        raise TacitError(f"there should be {', '.join(FIRST_COLUMNS)} first")
+    for name, number in row.items():
+        word = name == ENDED and number in ("", *ENDS)
+        plain = type(number) in (int, float) and abs(number) <= _LARGEST and name != ENDED
+        if not (word or plain or (number is None and name != ENDED)):
+            raise TacitError(f"{name} is {brief(number)}")
+    return {name: math.nan if number is None else number for name, number in row.items()}

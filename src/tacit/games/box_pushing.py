@@ -108,12 +108,12 @@ def _outcomes(robots: Pair, actions: tuple[int, int]) -> dict[int, float]:
         for action, success in zip(actions, works, strict=True):
             chance *= (1.0 if success else 0.0) if action == STAY else (SUCCESS if success else 1 - SUCCESS)
         if chance > 0:
-            s_next = _moved(robots, actions, works)
+            s_next = _move(robots, actions, works)
             outcomes[s_next] = outcomes.get(s_next, 0.0) + chance
     return outcomes
 
 
-def _moved(robots: Pair, actions: tuple[int, int], works: tuple[bool, ...]) -> int:
+def _move(robots: Pair, actions: tuple[int, int], works: tuple[bool, ...]) -> int:
     """Next state when it is known whose action works."""
     if _joint_push(robots, actions):
         return LARGE_GOAL if all(works) else INDEX[robots]

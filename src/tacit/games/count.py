@@ -306,7 +306,7 @@ class CountGame(ExactGame):
         moved: FloatArray = occupancy[..., None] * following
         return moved if s is not None else moved.sum(axis=-2)
 
-    def compared(self, rng: np.random.Generator) -> list[tuple[int, ...]]:
+    def agents_to_compare(self, rng: np.random.Generator) -> list[tuple[int, ...]]:
         """Return a pair of agents for each two kinds of weights: agents of the same weights are alike.
 
         Where the others keep to their policies, two agents face a game of two. The cross derivatives of their values
@@ -326,7 +326,7 @@ class CountGame(ExactGame):
             found = [found[k] for k in rng.choice(len(found), MOST_PAIRS, replace=False)]
         return [(min(pair), max(pair)) for pair in found]
 
-    def induced(self, agents: Sequence[int], probs: Sequence[FloatArray]) -> TabularGame:
+    def induce_game(self, agents: Sequence[int], probs: Sequence[FloatArray]) -> TabularGame:
         """Return the game of two agents where the others play `probs` [H, S, A]: tables over their actions."""
         from tacit.games.count_kernels import add_up  # imports the compiler
 
@@ -483,7 +483,7 @@ class CountGame(ExactGame):
         N, A = self.agents, self.actions[0]
         if self.load:
             points = np.arange(1, N + 1)
-            table = self._filled("rewards", rewards, points, N + 1, "N + 1", from_one=True)
+            table = self._fill("rewards", rewards, points, N + 1, "N + 1", from_one=True)
             if A == 1:  # everybody is there
                 self._reward_of = [self._statistic((0,))]
                 return [locked(np.array(table[:, :, 0, N:]))]
@@ -495,7 +495,7 @@ class CountGame(ExactGame):
         full = self._statistic(digits(N, A))
         self._reward_of = [full] * A
         where = self._counts @ np.array(self.statistics[full].scores)
-        table = self._filled("rewards", rewards, self._counts.T, len(where), "M", own=True)
+        table = self._fill("rewards", rewards, self._counts.T, len(where), "M", own=True)
         spread = memory.zeros((A, len(table), self.states, self.statistics[full].size), "rewards over counts")
         for a in range(A):
             possible = self._counts[:, a] > 0
@@ -548,7 +548,7 @@ class CountGame(ExactGame):
         table[..., where] = held
         return locked(table)
 
-    def _filled(
+    def _fill(
         self,
         what: str,
         given: Rewards,

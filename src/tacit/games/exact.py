@@ -110,12 +110,12 @@ class ExactGame(Sealed, ABC):
         """Return the game as tables over joint actions; refused where they would not fit."""
 
     @abstractmethod
-    def compared(self, rng: np.random.Generator) -> list[tuple[int, ...]]:
+    def agents_to_compare(self, rng: np.random.Generator) -> list[tuple[int, ...]]:
         """Return groups of agents that show whether all agents' values have a common potential."""
 
     @abstractmethod
-    def induced(self, agents: Sequence[int], probs: Sequence[FloatArray]) -> TabularGame:
-        """Return the game of some agents, such as `compared` returns, where the others play `probs` [H, S, A_j]."""
+    def induce_game(self, agents: Sequence[int], probs: Sequence[FloatArray]) -> TabularGame:
+        """Return the game of some of the `agents_to_compare`, where the others play `probs` [H, S, A_j]."""
 
     def gain_alike(self, old: FloatArray, new: FloatArray) -> float | None:
         """Return what agents gain who move one after another from `old` [H or 1, S, A], that all play, to `new`.

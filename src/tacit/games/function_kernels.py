@@ -9,7 +9,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core.errors import NumbaError
+from numba import errors
 
 from tacit.core import generics
 from tacit.core.errors import TacitError, one_line
@@ -100,7 +100,7 @@ def check_compiles(
         plain = getattr(written[what], "py_func", written[what])
         try:
             result = _compiled_alone(callable_from_kernels(function), signatures[what])
-        except NumbaError as error:
+        except errors.NumbaError as error:
             raise TacitError(f"{_place(error, plain)}: {what} does not compile: {in_words(str(error))}") from None
         except Exception as error:  # the compiler's own defects, as where code is not Python's
             raise TacitError(f"{where(plain)}: {what} does not compile: {one_line(error, 200)}") from None
@@ -120,7 +120,7 @@ def _compiled_alone(function: Callable[..., Any], arguments: tuple[Any, ...]) ->
     return made.overloads[made.signatures[0]].signature.return_type
 
 
-def _place(error: NumbaError, function: Callable[..., Any]) -> str:
+def _place(error: errors.NumbaError, function: Callable[..., Any]) -> str:
     """Return file and line of what the compiler stumbled over, or of the function."""
     found = re.findall(r'File "([^"]+)", line (\d+)', re.sub(r"\x1b\[[0-9;]*m", "", str(error)))
     own = [(path, line) for path, line in found if function.__code__.co_filename.endswith(path)]

@@ -122,7 +122,7 @@ def _load(pyspiel: Any, text: str, most: int) -> Any:
         if isinstance(params[param], str) and os.path.exists(params[param]):
             with reading.opened(Path(params[param])):  # a pipe would never end
                 pass
-    tried(pyspiel, text, most)
+    try_out(pyspiel, text, most)
     return pyspiel.load_game(text)
 
 
@@ -218,7 +218,7 @@ def reason(said: str) -> str:
     return "one of its parameters is negative or far too large" if any(size in said for size in sizes) else said
 
 
-def tried(pyspiel: Any, text: str, limit: int) -> None:
+def try_out(pyspiel: Any, text: str, limit: int) -> None:
     """Raise if a game cannot be made within bounds, or has more actions than the limit."""
     if not sys.executable or "(" not in text:
         return

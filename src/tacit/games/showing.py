@@ -158,7 +158,7 @@ def _payoffs(game: TabularGame, h: int, s: int, limit: int | None) -> tuple[Tabl
         return None, f"payoffs{where}: every joint action pays {_cell(rewards.reshape(game.agents, -1)[:, 0], team)}"
     if game.agents == 2 and (limit is None or max(game.actions) <= WIDTH):
         return _bimatrix(game, rewards, where, team), ""
-    return _listed(game, rewards, where, team, limit)
+    return _list(game, rewards, where, team, limit)
 
 
 def _bimatrix(game: TabularGame, rewards: FloatArray, where: str, team: bool) -> Table:
@@ -171,7 +171,7 @@ def _bimatrix(game: TabularGame, rewards: FloatArray, where: str, team: bool) ->
     return Table(title, ["", *action_names(game, 1)], rows)
 
 
-def _listed(game: TabularGame, rewards: FloatArray, where: str, team: bool, limit: int | None) -> tuple[Table, str]:
+def _list(game: TabularGame, rewards: FloatArray, where: str, team: bool, limit: int | None) -> tuple[Table, str]:
     """List joint actions, a row each."""
     listed = FEW if game.agents >= MANY_AGENTS else JOINT_ACTIONS
     most = game.joint_actions if limit is None else min(game.joint_actions, listed)

@@ -152,7 +152,7 @@ class TabularGame(ExactGame):
 
     def expect(self, h: int, values: FloatArray, s: int | None = None) -> FloatArray:
         """Return P_h v for each row v of `values` [m, S], as [m, S, A_1, …, A_N]; from one state, S is 1."""
-        return _expected(values, self._matrix(h, s)).reshape(len(values), -1, *self.actions)
+        return _expect(values, self._matrix(h, s)).reshape(len(values), -1, *self.actions)
 
     def joint_payoffs(
         self, h: int, V: FloatArray | None, s: int | None = None, *, agents: Sequence[int] | None = None
@@ -205,11 +205,11 @@ class TabularGame(ExactGame):
         """Return the game itself."""
         return self
 
-    def compared(self, rng: np.random.Generator) -> list[tuple[int, ...]]:
+    def agents_to_compare(self, rng: np.random.Generator) -> list[tuple[int, ...]]:
         """Return all agents, as one group."""
         return [tuple(range(self.agents))]
 
-    def induced(self, agents: Sequence[int], probs: Sequence[FloatArray]) -> TabularGame:
+    def induce_game(self, agents: Sequence[int], probs: Sequence[FloatArray]) -> TabularGame:
         """Return the game itself: it is compared with nobody left out."""
         return self
 
@@ -487,7 +487,7 @@ def _at_one_state(rows: Rows, agents: int) -> Rows:
     return [own[..., None, :] for own in rows]
 
 
-def _expected(values: FloatArray, matrix: FloatArray | sparse.csr_array) -> FloatArray:
+def _expect(values: FloatArray, matrix: FloatArray | sparse.csr_array) -> FloatArray:
     """Return values [m, S] times a matrix of transitions [rows, S], as [m, rows]."""
     if not isinstance(matrix, np.ndarray):
         return np.ascontiguousarray((matrix @ values.T).T)

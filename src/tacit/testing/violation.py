@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba.core.errors import NumbaError
+from numba import errors
 
 from tacit.core.compilation import compiled
 from tacit.core.errors import TacitError, one_line
@@ -66,7 +66,7 @@ def both_ways(function: Callable[..., Any], what: str, *structs: object) -> tupl
     def guarded(*args: Any) -> Any:
         try:
             return fast(*args)
-        except NumbaError as error:
+        except errors.NumbaError as error:
             raise Violation(f"{what}: {_reason(str(error))}") from error
 
     return guarded, function

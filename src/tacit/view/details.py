@@ -30,7 +30,7 @@ from tacit.evaluation.gains import deviation_table
 from tacit.evaluation.gaps import lower_bounds
 from tacit.experiments import store
 from tacit.experiments.evaluating import APART
-from tacit.experiments.plan import NO_TABLES, game_of
+from tacit.experiments.plan import game_of
 from tacit.games.exact import ExactGame
 from tacit.games.showing import action_names, state_name
 from tacit.games.tabular import TabularGame
@@ -63,7 +63,7 @@ def _details(run: StoredRun, named: Collection[str], seconds: float) -> dict[str
     stored = run.outcome
     if stored is None:
         raise TacitError("the run is not finished; its policy is stored when it is")
-    if stored.spec.tables.startswith(NO_TABLES):
+    if not stored.spec.has_tables:
         raise TacitError(f"{stored.spec.game.name} has no tables, so its policy cannot be shown by step and state")
     if not (run.place / store.POLICY).is_file():
         raise TacitError("the policy was not stored; run with keep = true to store it")

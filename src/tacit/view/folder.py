@@ -6,7 +6,6 @@ experiments. Symbolic links are not followed.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import stat
@@ -22,8 +21,8 @@ import numpy.typing as npt
 
 from tacit.core import reading
 from tacit.core.errors import TacitError, sentence
-from tacit.engine.curve import ENDED, FIRST_COLUMNS
-from tacit.experiments import Outcome, RunSpec, store
+from tacit.engine.curve import ENDED
+from tacit.experiments import Outcome, RunSpec, store, verify
 
 #: The most runs that are shown, and entries of a directory that are looked at.
 MOST_RUNS, MOST_ENTRIES = 2000, 100_000
@@ -233,7 +232,7 @@ def _stamp(path: Path) -> int:
 
 #: The most that is read of a curve, and at once; lines longer than a piece are no rows.
 MOST_BYTES, PIECE = 256_000_000, 8_000_000
-MOST_COLUMNS, _LARGEST = 1000, 1e160
+MOST_COLUMNS = 1000
 
 
 class GrowingCurve:
@@ -301,22 +300,10 @@ class GrowingCurve:
 def _row(line: bytes) -> dict[str, float] | None:
     """Return a line as a row of numbers, or nothing where it is none."""
     try:
-        row = json.loads(line)
-    except (ValueError, RecursionError, MemoryError):
+        row = verify.read_row(line)
+    except TacitError:
         return None
-    if not isinstance(row, dict) or len(row) > MOST_COLUMNS or list(row)[:4] != FIRST_COLUMNS:
-        return None
-    found: dict[str, float] = {}
-    for name, value in row.items():
-        if name == ENDED:
-            continue
-        if not name:  # NumPy would give it another
-            return None
-        if value is None:
-            found[name] = math.nan
-        elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST:
-            found[name] = float(value)
-        else:
-            return None
-    whole = 1 <= found["episode"] <= 2**53 and math.isfinite(found["reward"])  # false for what is not a number
-    return found if whole else None
+    row.pop(ENDED, None)
+    named = len(row) <= MOST_COLUMNS and all(row)  # NumPy would give another name to one without
+    whole = 1 <= row["episode"] <= 2**53 and math.isfinite(row["reward"])  # false for what is not a number
+    return row if named and whole else None

@@ -20,7 +20,7 @@ from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
 from tacit.evaluation import evaluate
-from tacit.evaluation.deviations import steps
+from tacit.evaluation.values import steps
 from tacit.games.exact import ExactGame
 from tacit.policies import MarkovPolicy, RecordedPolicy
 

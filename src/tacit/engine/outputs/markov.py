@@ -19,6 +19,7 @@ from tacit.engine.observers import Trace, trace
 from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.run import Candidate, Gaps
 from tacit.evaluation import evaluate, evaluate_iterates, l2_gap, uniform_gap
+from tacit.evaluation.cost import is_quick
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
 from tacit.learners import Learner
@@ -70,10 +71,10 @@ class MarkovOutput(Output):
 
     def measure(self, engine: Engine, done: int) -> Measures:
         """Return exact value and gaps of the last iterate, and averages over the iterates so far ("Average")."""
-        if self._tables is None:
+        policy = engine.policy(engine.distributions())
+        if self._tables is None or self._leaves_out(policy):
             unknown = np.full(self.game.agents, np.nan)
             return {"value": unknown, "gap": unknown}
-        policy = engine.policy(engine.distributions())
         found, distance = evaluate(self._tables, policy), l2_gap(self._tables, policy)
         self._consider(engine, found.gap)
         self._take_in()
@@ -94,33 +95,43 @@ class MarkovOutput(Output):
         """Return the last iterate, the average of recent ones and the best where they are kept, with exact gaps."""
         last = engine.policy(engine.distributions())
         sampled = last if self._sampled is None else engine.policy(self._sampled)
-        candidates = {"last": exact_candidate(self._final, last)}
+        final = None if self._leaves_out(last) else self._final
+        candidates = {"last": exact_candidate(final, last)}
         if self._recent:
             recent = engine.policy(engine.distributions(recent=True))
-            candidates = {"recent": exact_candidate(self._final, recent), **candidates}
+            candidates = {"recent": exact_candidate(final, recent), **candidates}
         if self._keeps_best:
             best = last if self._best is None else engine.policy(self._best)
-            candidates["best"] = exact_candidate(self._final, best)
-        if self._final is None or len(candidates) == 1:
+            candidates["best"] = exact_candidate(final, best)
+        if final is None or len(candidates) == 1:
             return Result(last, candidates, [*candidates][-1], sampled)
-        chosen = choose(candidates, functools.partial(uniform_gap, self._final), target=self.options.gap)
+        chosen = choose(candidates, functools.partial(uniform_gap, final), target=self.options.gap)
         return Result(last, candidates, chosen, sampled)
+
+    def _leaves_out(self, policy: MarkovPolicy) -> bool:
+        """Return whether there is no time to evaluate a policy."""
+        return self.interrupted and is_exact(self.game) and not is_quick(self.game, policy)
 
     def snapshot(self) -> Arrays:
         """Return the iterates that are kept, where there are any yet, and the measures so far."""
-        iterates = {"sampled": self._sampled or [], "best": self._best or []}
-        kept = {f"{name}_{i}": own for name, table in iterates.items() for i, own in enumerate(table)}
-        sums = {"sum": self._sum, "count": np.array(self._count)}
-        return {**sums, "best_gap": np.array(self._best_gap), **kept}
+        arrays = {"sum": self._sum, "count": np.array(self._count), "best_gap": np.array(self._best_gap)}
+        for name, table in {"sampled": self._sampled, "best": self._best}.items():
+            if table is not None:  # two arrays, however many agents there are
+                arrays[name] = np.concatenate([own.ravel() for own in table])
+                arrays[f"{name}_shapes"] = np.array([own.shape for own in table])
+        return arrays
 
     def check(self, arrays: Arrays, done: int) -> None:
         """Raise unless a snapshot can be of this output after that many episodes."""
         names = {"sum", "count", "best_gap"}
         for name in ("sampled", "best"):
-            table = self._kept(name, arrays)
-            names |= {f"{name}_{i}" for i in range(len(table or []))}
-            if table is not None:
-                MarkovPolicy(table).check_fits(self.game)
+            if name in arrays:
+                names |= {name, f"{name}_shapes"}
+                shapes = checked(arrays, f"{name}_shapes", np.int64, (self.game.agents, 3))
+                if shapes.min() < 1:
+                    raise TacitError(f"its array '{name}_shapes' has numbers below one")
+                checked(arrays, name, np.float64, (sum(map(math.prod, shapes.tolist())),))
+                MarkovPolicy(_split(arrays, name)).check_fits(self.game)
         check_names(arrays, names)
         whole_number(arrays, "count", most=done + 1)
         if not np.isfinite(checked(arrays, "sum", np.float64, (3,))).all():
@@ -132,11 +143,7 @@ class MarkovOutput(Output):
         """Resume from a snapshot that was checked."""
         self._sum, self._count = arrays["sum"], int(arrays["count"])
         self._best_gap = float(arrays["best_gap"])
-        self._sampled, self._best = self._kept("sampled", arrays), self._kept("best", arrays)
-
-    def _kept(self, name: str, arrays: Arrays) -> list[FloatArray] | None:
-        keys = [f"{name}_{i}" for i in range(self.game.agents)]
-        return [arrays[key] for key in keys if key in arrays] or None
+        self._sampled, self._best = (_split(arrays, name) if name in arrays else None for name in ("sampled", "best"))
 
     def _sample_next(self) -> None:
         """Draw the next iterate that takes the place of the sampled one.
@@ -165,6 +172,13 @@ class MarkovOutput(Output):
     def _consider(self, engine: Engine, gap: float) -> None:
         if self._keeps_best and gap < self._best_gap:
             self._best, self._best_gap = engine.distributions(), gap
+
+
+def _split(arrays: Arrays, name: str) -> list[FloatArray]:
+    """Return each agent's distributions [H, S, A_i] of an iterate in a snapshot."""
+    shapes = arrays[f"{name}_shapes"]
+    parts = np.split(arrays[name], np.cumsum(shapes.prod(axis=1))[:-1])
+    return [part.reshape(shape) for part, shape in zip(parts, shapes, strict=True)]
 
 
 def _size(game: ExactGame) -> float:

@@ -24,7 +24,7 @@ from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.run import Candidate, Gaps
 from tacit.evaluation import evaluate, uniform_gap
 from tacit.evaluation.certificate import Certificate, bound, bound_source, certificate, fixed_deviation, latest
-from tacit.evaluation.cost import in_words
+from tacit.evaluation.cost import in_words, is_quick
 from tacit.evaluation.thinning import thinned_certificate, visits_to_certify
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
@@ -102,7 +102,7 @@ class RecordedOutput(Output):
         """Return the certified policies and the last iterate; where agents saw different things, the latter alone."""
         last = engine.policy(engine.distributions())
         if not engine.common_state:
-            nothing = Known(Gaps("nash", np.full(self.game.agents, np.nan), "none"), None)
+            nothing = self._nothing()
             apart = {name: Candidate(own, nothing) for name, own in engine.separate(self.learner.rule).items()}
             return Result(last, {**apart, "last": Candidate(last, nothing)}, "last")
         if self.tables is None:
@@ -110,6 +110,7 @@ class RecordedOutput(Output):
         else:
             known = self._known(self.tables, engine, done, last=last)
             chosen = self._choose(known)
+            known.setdefault("last", self._nothing())
         kept = engine.record
         held: dict[str, Any] = {"last": last}
         if hasattr(kept, "policies"):
@@ -122,10 +123,11 @@ class RecordedOutput(Output):
 
     def _unproven(self, engine: Engine, done: int) -> dict[str, Known]:
         """Return what is known of each candidate without tables: what the agents say of the average of all visits."""
-        kind, unknown = self.learner.equilibrium, np.full(self.game.agents, np.nan)
-        nothing = Known(Gaps(kind, unknown, "none"), None)
-        average = nothing if self.visits is not None else Known(engine.own_bounds(kind, done), None)
-        return {"average": average, "latest": nothing, "last": nothing}
+        nothing, own = self._nothing(), engine.own_bounds(self.learner.equilibrium, done)
+        return {"average": nothing if self.visits is not None else Known(own, None), "latest": nothing, "last": nothing}
+
+    def _nothing(self) -> Known:
+        return Known(Gaps(self.learner.equilibrium, np.full(self.game.agents, np.nan), "none"), None)
 
     def _known(self, tables: ExactGame, engine: Engine, done: int, *, last: MarkovPolicy | None) -> dict[str, Known]:
         """Return what is known of each candidate: a product policy's nash gaps are its cce and its ce gaps."""
@@ -136,7 +138,7 @@ class RecordedOutput(Output):
             values, gaps = read(tables, readable(self.certificate))
             replay = Replay(self, done, name)
             found[name] = Known(Gaps(kind, np.maximum(gaps, 0.0), source, replay, most=most), values)
-        if last is None:
+        if last is None or (self.interrupted and not is_quick(tables, last)):
             return found
         exact = evaluate(tables, last)
         return {**found, "last": Known(Gaps(kind, exact.gaps, "exact", most=most), exact.values)}

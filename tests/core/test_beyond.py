@@ -1,0 +1,44 @@
+"""Without what numba does not document, everything works, more slowly, with the same bits."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+SCRIPT = """
+import json
+import tacit
+from tacit.core import beyond
+
+run = tacit.learn(tacit.make("chicken", horizon=2), "stage-v-cce", episodes=50, seed=1, bonus=0.1)
+me = tacit.agent("stage-v-cce", states=2, actions=3, horizon=2, reward_range=(0, 1), seed=3)
+for k in range(20):
+    for h in range(2):
+        me.learn(h, k % 2, me.act(h, k % 2), 0.5, (k + 1) % 2)
+me.grow(3)
+missing = [word for word in ("event", "cpu_target", "CompileResult", "dumps") if getattr(beyond, word) is None]
+found = [run.gap, *run.last.probs[0].ravel().tolist(), *me.policy.ravel().tolist(), me.act(1, 2)]
+print(json.dumps([len(missing), len(beyond.OPTIONS), found]))
+"""
+
+
+def answers(cache: Path, plain: str) -> tuple[int, int, list[float]]:
+    env = {**os.environ, "TACIT_PLAIN_NUMBA": plain, "TACIT_CACHE_DIR": str(cache)}
+    done = subprocess.run([sys.executable, "-c", SCRIPT], env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    missing, options, found = json.loads(done.stdout)
+    return missing, options, found
+
+
+def test_the_fallbacks_give_the_same_bits(tmp_path: Path):
+    full, plain = tmp_path / "full", tmp_path / "plain"
+    missing, options, found = answers(full, "0")
+    left_out, none, same = answers(plain, "1")
+    assert (left_out, none) == (4, 0)
+    assert (missing, options) == (0, 3), "this numba has not all that core/beyond.py uses: it runs, more slowly"
+    assert same == found
+    assert list(full.rglob("*.kernel"))
+    assert not list(plain.rglob("*.kernel"))
