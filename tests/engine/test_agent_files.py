@@ -100,3 +100,22 @@ def test_what_compiled_code_counts_on_is_checked(learner: str, array: str, messa
     np.savez(tmp_path / "a.npz", **{**arrays, f"state.{array}": arrays[f"state.{array}"] + 4})
     with pytest.raises(tacit.TacitError, match=f"its array '.{array}' {message}"):
         tacit.Agent.load(tmp_path / "a.npz")
+
+
+OLD = Path(__file__).with_name("agents")
+
+
+@pytest.mark.parametrize("name", [path.stem for path in sorted(OLD.glob("*.npz")) if path.stem != "after"])
+def test_agents_of_version_0_2_go_on(name: str):
+    """Their files had an array for each number instead of records; what they did next is in after.npz."""
+    me, rng = tacit.Agent.load(OLD / f"{name}.npz"), np.random.default_rng(0)
+    for k in range(50):
+        s = int(rng.integers(2))
+        for h in range(2):
+            a = me.act(h, s) if k >= 30 else 0
+            s_next = int(rng.integers(2))
+            reward = float(rng.random() * (a == 1))
+            if k >= 30:
+                me.learn(h, s, a, reward, s_next)
+            s = s_next
+    np.testing.assert_array_equal(me.policy, np.load(OLD / "after.npz")[name])

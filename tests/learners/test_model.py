@@ -49,9 +49,8 @@ def test_exploration_is_played_and_not_answered():
         a = agent.act(0, 0)
         agent.learn(0, 0, a, float(a), None)
     np.testing.assert_array_equal(agent.policy[0, 0], [0, 1])
-    explored = float(agent.state.agents[0]["exploration"])
-    assert 0 < explored < 0.5
-    np.testing.assert_allclose(agent.probabilities(0, 0), [explored / 2, 1 - explored / 2])
+    assert 0 < agent.spec.explores(agent.state, 0) < 0.5
+    assert {agent.act(0, 0) for _ in range(200)} == {0, 1}
 
 
 def test_a_plan_is_backward_induction_on_what_was_counted():

@@ -28,7 +28,7 @@ def pick(weights, total, n, u):
 
 @generics.jitable
 def share(weights, total, n, out):
-    """Write the weights divided by their sum."""
+    """Write the weights divided by their sum; there is room for n at least, by which the compiler unrolls the loop."""
     scale = 1.0 / total
-    for a in range(n):
+    for a in range(min(n, len(weights))):
         out[a] = weights[a] * scale

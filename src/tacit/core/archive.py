@@ -62,10 +62,10 @@ def write(target: str | os.PathLike[str], arrays: Mapping[str, npt.ArrayLike], *
     """Write arrays to `target` atomically, with zlib's level of compression."""
     with (
         written(path(target)) as stream,
-        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as whole,
+        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive,
     ):
         for key, value in arrays.items():
-            with whole.open(f"{key}.npy", "w", force_zip64=True) as member:
+            with archive.open(f"{key}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, _plain(np.asarray(value)), allow_pickle=False)
 
 

@@ -251,7 +251,7 @@ def learn(learner, i, h, s, a, r, s_next):
 
 @generic
 def weigh(learner, i, h, s, out):
-    """Write agent i's current distribution over its actions at (h, s) into `out`.
+    """Write agent i's current distribution over its actions at (h, s) into `out`, without exploration.
 
     Parameters
     ----------
@@ -272,34 +272,31 @@ def weigh(learner, i, h, s, out):
     """
 
 
-def _as_weighed(learner, i, h, s, recent, out):
+def _as_weighed(learner, i, h, s, out):
     """Write what `weigh` does."""
     weigh(learner, i, h, s, out)
 
 
 @partial(generic, default=_as_weighed)
-def answer(learner, i, h, s, recent, out):
-    """Write agent i's distribution at (h, s) without exploration; by default that of `weigh`.
+def average(learner, i, h, s, out):
+    """Write the average of agent i's recent iterates at (h, s); for learners that are `recent`, otherwise as `weigh`.
 
     Parameters
     ----------
     learner : a learner's state
     i, h, s : int
         Agent, step and state.
-    recent : bool
-        Its average over recent iterates instead of the last; only for learners that are `recent`.
     out : array [A]
 
     Examples
     --------
     >>> import numpy as np
     >>> import tacit
-    >>> from tacit.kernels import answer
-    >>> me, out = tacit.agent("q-independent", states=1, actions=2, horizon=1, reward_range=(0, 1)), np.zeros(2)
-    >>> me.learn(0, 0, 1, 1.0, None)
-    >>> answer(me.state, 0, 0, 0, False, out)
+    >>> from tacit.kernels import average
+    >>> me, out = tacit.agent("model-independent", states=1, actions=2, horizon=1, reward_range=(0, 1)), np.zeros(2)
+    >>> average(me.state, 0, 0, 0, out)
     >>> out
-    array([0., 1.])
+    array([0.5, 0.5])
     """
 
 

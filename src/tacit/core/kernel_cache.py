@@ -7,7 +7,7 @@ kernel is compiled anew. The digest is no secret: it protects from damage. What 
 and directory must belong to this one and be closed to others (see `kernel_directory`).
 
 Files are written to a temporary name and renamed, and none refers to another: any number of processes may compile the
-same kernel at once, and each finds a whole file or none. So that they do not, the first holds a lock (`kernel_lock`),
+same kernel at once, and each finds a whole file or none. So that they do not, the first holds a lock,
 and the others load what it has compiled. Where nothing can be written, kernels stay in memory.
 """
 
@@ -24,16 +24,17 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import filelock
 from numba.types import BaseNamedTuple, BaseTuple
 
 from tacit.core import atomic, beyond
 from tacit.core.errors import TacitError
-from tacit.core.kernel_directory import SUFFIX, belongs_to_us
-from tacit.core.kernel_lock import KernelLock
+from tacit.core.kernel_directory import LOCKED, SUFFIX, belongs_to_us
 
 _HEAD = b"tacit kernel 1\n"
 _DIGEST_SIZE = 32
 _LARGEST = 1 << 28
+_PATIENCE = 300.0  # seconds for which somebody else who compiles is waited for
 _FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 _log = logging.getLogger("tacit")
@@ -58,6 +59,33 @@ def announce() -> None:
     if tell is not None:
         _listening.tell = None
         tell("compiling: seconds, once for this kind of learner and game; kept on disk")
+
+
+class KernelLock:
+    """Held from the moment that a kernel is not found until it is stored.
+
+    It never decides about a result: where it cannot be had, because the disk knows no locks or its holder takes too
+    long, the kernel is compiled once more, and whole files are renamed into place as ever.
+    """
+
+    def __init__(self) -> None:
+        self._held: dict[Path, filelock.BaseFileLock] = {}
+
+    def take(self, kernel: Path) -> None:
+        """Wait until no other process compiles a kernel."""
+        self.release(kernel)  # of a compilation that failed
+        lock = filelock.FileLock(kernel.with_name(f".{kernel.name}{LOCKED}"), mode=0o600, thread_local=False)
+        with contextlib.suppress(OSError, filelock.Timeout):
+            lock.acquire(timeout=_PATIENCE, poll_interval=0.1)
+            self._held[kernel] = lock
+
+    def release(self, kernel: Path) -> None:
+        """Let others go on."""
+        lock = self._held.pop(kernel, None)
+        if lock is not None:
+            with contextlib.suppress(OSError):
+                lock.release()
+                Path(lock.lock_file).unlink(missing_ok=True)
 
 
 class KernelCache:

@@ -24,10 +24,9 @@ import platformdirs
 
 from tacit.core import atomic
 from tacit.core.errors import TacitError
-from tacit.core.kernel_lock import SUFFIX as LOCKED
 
 NAME = "tacit-kernels"
-SUFFIX = ".kernel"
+SUFFIX, LOCKED = ".kernel", ".lock"
 TAG = "CACHEDIR.TAG"  # https://bford.info/cachedir: programs that make backups leave such a directory out
 _TAGGED = b"Signature: 8a477f597d28d172789f06886806bc55\n# Compiled by tacit; it can be removed at any time.\n"
 _KEPT_SECONDS = 30 * 86_400

@@ -96,7 +96,7 @@ class FusedEngine(Engine):
         if total is None:
             return Gaps(kind, np.full(self.game.agents, np.nan), "none")
         drawn = not is_exact(self.game) or int(np.count_nonzero(self.game.initial)) > 1
-        upper, source = own_bound.judged(self.learner, self.world, total, done, drawn=drawn)
+        upper, source = own_bound.judge(self.learner, self.world, total, done, drawn=drawn)
         return Gaps(kind, upper, source, most=self.world.largest_gap)
 
     def snapshot(self) -> Arrays:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.core.generics import act, advance, answer, learn, observe, place, reward, start
+from tacit.core.generics import act, advance, average, learn, observe, place, reward, start, weigh
 
 
 def episodes(game, learner, certificate, record, seats, game_u, agent_u, chosen, returns):
@@ -38,8 +38,11 @@ def add_up(total, returns):
 
 
 def distributions(learner, horizon, states, recent, out):
-    """Write what every agent answers with at every step and state into `out` [N, H, S, A]: the last, or recent ones."""
+    """Write every agent's current or average distribution at every step and state into `out` [N, H, S, A]."""
     for i in range(len(out)):
         for h in range(horizon):
             for s in range(states):
-                answer(learner, i, h, s, recent, out[i, h, s])
+                if recent:
+                    average(learner, i, h, s, out[i, h, s])
+                else:
+                    weigh(learner, i, h, s, out[i, h, s])

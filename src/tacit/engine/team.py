@@ -33,7 +33,7 @@ _DRAWS = 65_536
 SAME, APART, BAD_REWARD, BAD_STATE = 0, 1, -1, -2
 
 
-class Desk(NamedTuple):
+class TurnBuffer(NamedTuple):
     """What a turn reads and writes: the environment's side of it, and the agents' own states."""
 
     learner: Any
@@ -56,33 +56,33 @@ def turn(pinned, k, b, h):
 
     Agent i acts with the number u[b, h + 1, i]. Rewards and states are looked at before anything is changed.
     """
-    desk = unpinned(pinned)
-    N, horizon = len(desk.chosen), desk.u.shape[1]
-    learns, acts, keeps = h >= 0, h + 1 < horizon, len(desk.stored) > 0
+    buffer = unpinned(pinned)
+    N, horizon = len(buffer.chosen), buffer.u.shape[1]
+    learns, acts, keeps = h >= 0, h + 1 < horizon, len(buffer.stored) > 0
     if learns:
         for i in range(N):
-            if not desk.span[0] <= desk.rewards[i] <= desk.span[1]:
+            if not buffer.span[0] <= buffer.rewards[i] <= buffer.span[1]:
                 return BAD_REWARD
     seen = SAME
     if acts:
         for i in range(N):
-            if not 0 <= desk.nexts[i] < desk.known[i]:
+            if not 0 <= buffer.nexts[i] < buffer.known[i]:
                 return BAD_STATE
-            if desk.nexts[i] != desk.nexts[0]:
+            if buffer.nexts[i] != buffer.nexts[0]:
                 seen = APART
     column = 0
     for i in range(N):
-        s_next = desk.nexts[i] if acts else desk.states[i]
+        s_next = buffer.nexts[i] if acts else buffer.states[i]
         if learns:
-            generics.learn(desk.learner, i, h, desk.states[i], desk.chosen[i], desk.rewards[i], s_next)
-            desk.returns[i] += desk.rewards[i]
+            generics.learn(buffer.learner, i, h, buffer.states[i], buffer.chosen[i], buffer.rewards[i], s_next)
+            buffer.returns[i] += buffer.rewards[i]
         if acts:
             if keeps:
-                desk.visited[k, h + 1, i] = s_next
-                row = desk.stored[k, h + 1]
-                column = write_down(desk.learner, i, h + 1, s_next, desk.actions[i], desk.room, row, column)
-            desk.chosen[i] = generics.act(desk.learner, i, h + 1, s_next, desk.u[b, h + 1, i])
-            desk.states[i] = s_next
+                buffer.visited[k, h + 1, i] = s_next
+                row = buffer.stored[k, h + 1]
+                column = write_down(buffer.learner, i, h + 1, s_next, buffer.actions[i], buffer.room, row, column)
+            buffer.chosen[i] = generics.act(buffer.learner, i, h + 1, s_next, buffer.u[b, h + 1, i])
+            buffer.states[i] = s_next
     return seen
 
 
@@ -95,7 +95,7 @@ class Team(Protocol):
 
     Attributes
     ----------
-    desk : Desk
+    buffer : TurnBuffer
         What the engine writes (rewards, nexts, span, known) and reads (chosen, returns).
     room : int
         States that the agents have room for.
@@ -103,7 +103,7 @@ class Team(Protocol):
         The states that kernels work on.
     """
 
-    desk: Desk
+    buffer: TurnBuffer
     room: int
     structs: tuple[object, ...]
 
@@ -146,8 +146,8 @@ class CompiledTeam(Team):
         self.room = world.states
         N, H = world.agents, world.horizon
         self._ahead = max(1, _DRAWS // (N * H))  # episodes
-        self.desk = _desk(self.world, np.empty((self._ahead, H, N)), self._made(self.world))
-        self._pinned = Pinned(self.desk)
+        self.buffer = _make_buffer(self.world, np.empty((self._ahead, H, N)), self._made(self.world))
+        self._pinned = Pinned(self.buffer)
         self._turn = entry(turn, self._pinned, 0, 0, 0)
         self._streams: list[np.random.Generator] = []
         self._block = -1
@@ -155,20 +155,20 @@ class CompiledTeam(Team):
     @property
     def state(self) -> Any:
         """The state of all agents."""
-        return self.desk.learner
+        return self.buffer.learner
 
     @property
     def structs(self) -> tuple[object, ...]:  # type: ignore[override]
         """The states that kernels work on."""
-        return (self.desk.learner,)
+        return (self.buffer.learner,)
 
     def _put(self, **parts: Any) -> None:
-        self.desk = self.desk._replace(**parts)
-        self._pinned.replace(self.desk)
+        self.buffer = self.buffer._replace(**parts)
+        self._pinned.replace(self.buffer)
 
     def keep(self, visited: npt.NDArray[np.uint32] | None, stored: npt.NDArray[np.float32] | None) -> None:
         """Write the record into these arrays from now on."""
-        fresh = _desk(self.world, self.desk.u, None)
+        fresh = _make_buffer(self.world, self.buffer.u, None)
         self._put(
             visited=fresh.visited if visited is None else visited, stored=fresh.stored if stored is None else stored
         )
@@ -178,7 +178,7 @@ class CompiledTeam(Team):
 
     def begin(self, episode: int) -> Callable[[int], int]:
         """Draw ahead; the numbers of an episode depend on nothing but the seed, the agent and the episode."""
-        self.desk.returns[:] = 0.0
+        self.buffer.returns[:] = 0.0
         block, b = divmod(episode, self._ahead)
         if block != self._block:
             self._draw(block)
@@ -190,7 +190,7 @@ class CompiledTeam(Team):
             for stream in self._streams:
                 stream.bit_generator.advance(block * self._ahead * self.world.horizon)  # type: ignore[attr-defined]
         for i, stream in enumerate(self._streams):
-            self.desk.u[:, :, i] = stream.random((self._ahead, self.world.horizon))
+            self.buffer.u[:, :, i] = stream.random((self._ahead, self.world.horizon))
         self._block = block
 
     def grow(self, states: int) -> None:
@@ -199,7 +199,7 @@ class CompiledTeam(Team):
         room = self._made(wider)
         records.transfer(self.state, room)
         self.world, self.room = wider, states
-        self.desk.known[:] = states
+        self.buffer.known[:] = states
         self._put(learner=room)
 
     def _wider(self, states: int) -> World:
@@ -238,7 +238,7 @@ class CompiledTeam(Team):
         """Resume from a snapshot that was checked."""
         self.world = self._wider(room) if room != self.room else self.world
         self.room = room
-        self.desk.known[:] = room
+        self.buffer.known[:] = room
         self._put(learner=self._made(self.world))
         unpack(self.state, arrays)
 
@@ -251,12 +251,12 @@ def _padded(start: FloatArray, states: int) -> FloatArray:
     return np.concatenate([start, np.full((steps, states - before, actions), 1.0 / actions)], axis=1)
 
 
-def _desk(world: World, u: FloatArray, learner: Any) -> Desk:
+def _make_buffer(world: World, u: FloatArray, learner: Any) -> TurnBuffer:
     """Make room for all that a turn reads and writes; no record is kept."""
     N, width = world.agents, int(world.actions.sum()) - world.agents
     states, chosen = np.zeros((2, N), dtype=np.int64)
     heard, returns = np.zeros(2 * N), np.zeros(N)
-    return Desk(
+    return TurnBuffer(
         learner=learner,
         states=states,
         chosen=chosen,
@@ -285,51 +285,51 @@ class PlainTeam(Team):
             make_agent(learner.seat(i), size, span, scale, seed=seed, index=i) for i, size in enumerate(sizes)
         ]
         self.room, self._horizon = world.states, world.horizon
-        self.desk = _desk(world, np.empty((0, world.horizon, world.agents)), None)
+        self.buffer = _make_buffer(world, np.empty((0, world.horizon, world.agents)), None)
 
     def keep(self, visited: npt.NDArray[np.uint32] | None, stored: npt.NDArray[np.float32] | None) -> None:
         """Write the record into these arrays from now on."""
         if visited is not None and stored is not None:
-            self.desk = self.desk._replace(visited=visited, stored=stored)
+            self.buffer = self.buffer._replace(visited=visited, stored=stored)
 
     def begin(self, episode: int) -> Callable[[int], int]:
         """Begin an episode; each agent draws when it acts."""
-        self.desk.returns[:] = 0.0
+        self.buffer.returns[:] = 0.0
         return partial(self._turn, episode)
 
     def _turn(self, k: int, h: int) -> int:
         """Learn and act, one agent after the other; after the last step the next state is −1."""
-        desk, acts = self.desk, h + 1 < self._horizon
-        low, high = desk.span
-        if h >= 0 and not ((low <= desk.rewards) & (desk.rewards <= high)).all():
+        buffer, acts = self.buffer, h + 1 < self._horizon
+        low, high = buffer.span
+        if h >= 0 and not ((low <= buffer.rewards) & (buffer.rewards <= high)).all():
             return BAD_REWARD
-        if acts and not ((desk.nexts >= 0) & (desk.nexts < desk.known)).all():
+        if acts and not ((buffer.nexts >= 0) & (buffer.nexts < buffer.known)).all():
             return BAD_STATE
-        states, nexts = desk.states.tolist(), desk.nexts.tolist()
+        states, nexts = buffer.states.tolist(), buffer.nexts.tolist()
         if h >= 0:
             after = nexts if acts else [-1] * len(self.agents)
-            seats = zip(self.agents, states, desk.chosen.tolist(), desk.rewards.tolist(), after, strict=True)
+            seats = zip(self.agents, states, buffer.chosen.tolist(), buffer.rewards.tolist(), after, strict=True)
             for agent, s, a, r, s_next in seats:
                 agent.learn(h, s, a, r, s_next)
-            desk.returns[:] += desk.rewards
+            buffer.returns[:] += buffer.rewards
         if acts:
             self._record(k, h + 1, nexts)
-            desk.chosen[:] = [agent.act(h + 1, s) for agent, s in zip(self.agents, nexts, strict=True)]
-            desk.states[:] = nexts
+            buffer.chosen[:] = [agent.act(h + 1, s) for agent, s in zip(self.agents, nexts, strict=True)]
+            buffer.states[:] = nexts
         return SAME if not acts or nexts.count(nexts[0]) == len(nexts) else APART
 
     def _record(self, k: int, h: int, states: list[int]) -> None:
-        if len(self.desk.stored):
+        if len(self.buffer.stored):
             rows = [agent.probabilities(h, s)[:-1] for agent, s in zip(self.agents, states, strict=True)]
-            self.desk.visited[k, h] = states
-            self.desk.stored[k, h] = np.concatenate(rows)
+            self.buffer.visited[k, h] = states
+            self.buffer.stored[k, h] = np.concatenate(rows)
 
     def grow(self, states: int) -> None:
         """Make room for more states."""
         for agent in self.agents:
             agent.grow(states)
         self.room = states
-        self.desk.known[:] = states
+        self.buffer.known[:] = states
 
     def distributions(self, met: Sequence[int], *, recent: bool = False) -> list[FloatArray]:
         """Return what each agent answers with, [H, met[i], A_i]."""

@@ -93,7 +93,7 @@ class EnvironmentEngine(Engine):
         self._numbered = all(own.numbered for own in self.observations)
         self._limit_states()
         self._hear: Any = struct.Struct(f"{self.game.agents}d{self.game.agents}q").pack_into
-        self._heard = memoryview(self.team.desk.rewards.base)  # type: ignore[arg-type]
+        self._heard = memoryview(self.team.buffer.rewards.base)  # type: ignore[arg-type]
         self._episode = 0
         self._seeding = Seeding(environment, seed) if seeding is None else seeding
         self.tells_seeding = False
@@ -113,7 +113,7 @@ class EnvironmentEngine(Engine):
     def _limit_states(self) -> None:
         """Tell the team which states each agent's own space has, where it numbers them."""
         if self._numbered:
-            self.team.desk.known[:] = [len(own.met) for own in self.observations]
+            self.team.buffer.known[:] = [len(own.met) for own in self.observations]
 
     @property
     def _proven(self) -> bool:
@@ -152,11 +152,11 @@ class EnvironmentEngine(Engine):
         """Play one episode; return the agents' returns [N]."""
         k, last, step, seen = self._episode, self.bounds.horizon - 1, self.environment.step, self._seen
         self._make_room()
-        desk, turn = self.team.desk, self.team.begin(k)
-        actions, heard, hear, plain, known = desk.chosen.tolist, self._heard, self._hear, seen.plain, seen.known
+        buffer, turn = self.team.buffer, self.team.begin(k)
+        actions, heard, hear, plain, known = buffer.chosen.tolist, self._heard, self._hear, seen.plain, seen.known
         over: list[bool] | None = None  # nobody is out yet
         shown = self.environment.reset(self._seeding.at(k))
-        seen.put(shown, desk.nexts)
+        seen.put(shown, buffer.nexts)
         found = turn(-1)
         if found != SAME:
             self._settle(turn, found, -1, shown)
@@ -171,9 +171,9 @@ class EnvironmentEngine(Engine):
                 else:
                     self._take(h, shown, paid, over)
             else:
-                desk.rewards[:] = 0.0
+                buffer.rewards[:] = 0.0
                 if h < last:
-                    seen.read(shown, over, desk.nexts)
+                    seen.read(shown, over, buffer.nexts)
             found = turn(h)
             if found != SAME:
                 self._settle(turn, found, h, shown)
@@ -181,30 +181,30 @@ class EnvironmentEngine(Engine):
         self._episode += 1
         if self.visited is not None:
             self._record.clock[0] = self._episode
-        return desk.returns.copy()
+        return buffer.returns.copy()
 
     def _take(self, h: int, shown: Sequence[Any], paid: Sequence[Any], over: list[bool] | None) -> None:
         """Write down rewards and states, looking at each; what is none is told."""
-        desk = self.team.desk
+        buffer = self.team.buffer
         try:
-            desk.rewards[:] = paid if _FLOATS.issuperset(map(type, paid)) else floats(self.environment, paid)
+            buffer.rewards[:] = paid if _FLOATS.issuperset(map(type, paid)) else floats(self.environment, paid)
         except TacitError:
             raise
         except Exception:
-            desk.rewards[:] = floats(self.environment, paid)
+            buffer.rewards[:] = floats(self.environment, paid)
         if h < self.bounds.horizon - 1:
             if over is not None:
                 check_over(self.bounds, over)
-            self._seen.read(shown, over, desk.nexts)
+            self._seen.read(shown, over, buffer.nexts)
 
     def _settle(self, turn: Callable[[int], int], seen: int, h: int, shown: Sequence[Any]) -> None:
         """See to what a turn found: that agents saw different things, or what is out of bounds and so was not done."""
-        desk = self.team.desk
+        buffer = self.team.buffer
         if seen == BAD_REWARD:
-            desk.span[:] = self._widen(floats(self.environment, desk.rewards.tolist()))
+            buffer.span[:] = self._widen(floats(self.environment, buffer.rewards.tolist()))
             seen = turn(h)
         if seen == BAD_STATE:
-            self._seen.read(shown, None, desk.nexts)  # tells which
+            self._seen.read(shown, None, buffer.nexts)  # tells which
             seen = turn(h)
         if seen == APART:
             self._seen.differ()
@@ -291,7 +291,7 @@ class EnvironmentEngine(Engine):
         if not self.common_state or total is None or unitless:
             return Gaps("nash", np.full(self.game.agents, np.nan), "none")
         drawn = self.bounds.drawn and any(own.count != 1 for own in self.observations)
-        upper, source = own_bound.judged(
+        upper, source = own_bound.judge(
             self.learner, self.world, total, done, drawn=drawn, trusted=not self.bounds.guessed
         )
         return Gaps(kind, upper, source, most=self.bounds.horizon * (high - low))
@@ -383,7 +383,7 @@ class EnvironmentEngine(Engine):
             self.record.clock[0] = self._episode
         self.seconds = float(arrays["seconds"])
         self.bounds = stored_bounds(str(arrays["bounds"]))
-        self.team.desk.span[:] = self.bounds.reward_range
+        self.team.buffer.span[:] = self.bounds.reward_range
         if self._own_game is not None:
             self._own_game.reward_range = self.bounds.reward_range
         self._tell()

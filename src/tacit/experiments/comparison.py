@@ -17,7 +17,7 @@ from tacit.experiments.progress import Progress
 from tacit.experiments.trials import Budget, Entry, Trial, budget, certifiable, run_trials, seed_list
 from tacit.games.tabular import TabularGame, count
 from tacit.learners import REGISTRY
-from tacit.learners.teams import resolved
+from tacit.learners.teams import resolve
 
 #: Seconds for all runs together where nothing else is asked for.
 SECONDS = 60.0
@@ -269,7 +269,7 @@ def _by_label(
     for label, one in given:
         pair = isinstance(one, tuple | list) and len(one) == 2 and isinstance(one[1], Mapping)
         learner, params = one if pair else (one, {})
-        name, _ = resolved(learner, params, game)
+        name, _ = resolve(learner, params, game)
         key = label or f"{name}{_told(params)}"
         if key in found:
             raise TacitError(f"{key} is listed twice; leave one out")

@@ -26,7 +26,7 @@ from tacit.games.exact import is_exact
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.protocol import is_game
 from tacit.games.tabular import TabularGame
-from tacit.learners.teams import resolved
+from tacit.learners.teams import resolve
 from tacit.learning import run_learner
 from tacit.options import FIELDS, Options
 
@@ -182,7 +182,7 @@ def _judge(
     """Run a trial, keep what it is judged by, and let go of the rest."""
     # With gap=0 the rows of the curve are a tenth apart, and a run that is perfect is over.
     options = Options(each.episodes, trial.seed, certify=True, gap=0.0, seconds=each.seconds)
-    made = resolved(trial.learner, trial.params, game.name)[1]
+    made = resolve(trial.learner, trial.params, game.name)[1]
     learns_from = "tables" if made.exact else "joint play" if made.central else "own play"
     found = entry(run_learner(game, trial.learner, trial.params, options, watch=watch), trial, even, learns_from)
     if ended is not None:

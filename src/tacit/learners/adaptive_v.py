@@ -113,7 +113,7 @@ class AdaptiveV(Learner):
             "optimism": self.optimism,
             "baseline": self.baseline,
             "step": self.step,
-            **warm.told(self.start, self.start_visits),
+            **warm.describe(self.start, self.start_visits),
         }
 
     @property

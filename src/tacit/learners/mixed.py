@@ -56,6 +56,12 @@ class Mixed(Learner):
         """Whether all of them average their iterates."""
         return all(member.recent for member in self.members)
 
+    def explores(self, state: Any, i: int) -> float:
+        """Return how often agent i explores."""
+        for _ in range(i):
+            state = state.others
+        return self.members[i].explores(state.own, 0)
+
     def seat(self, i: int) -> Learner:
         """Return agent i's learner."""
         return self.members[i]
@@ -105,8 +111,8 @@ def weigh_end(learner, i, h, s, out):
     """Never reached."""
 
 
-@generics.answer.implement(End)
-def answer_end(learner, i, h, s, recent, out):
+@generics.average.implement(End)
+def average_end(learner, i, h, s, out):
     """Never reached."""
 
 
@@ -136,10 +142,10 @@ def weigh(learner, i, h, s, out):
         generics.weigh(learner.others, i - 1, h, s, out)
 
 
-@generics.answer.implement(Link)
-def answer(learner, i, h, s, recent, out):
-    """Write what agent i answers with, or look further along the chain."""
+@generics.average.implement(Link)
+def average(learner, i, h, s, out):
+    """Write agent i's average, or look further along the chain."""
     if i == 0:
-        generics.answer(learner.own, 0, h, s, recent, out)
+        generics.average(learner.own, 0, h, s, out)
     else:
-        generics.answer(learner.others, i - 1, h, s, recent, out)
+        generics.average(learner.others, i - 1, h, s, out)

@@ -87,6 +87,10 @@ class ModelIndependent(Learner):
         """It averages its iterates."""
         return True
 
+    def explores(self, state: Any, i: int) -> float:
+        """Return the probability of an even action now."""
+        return float(state.agents["exploration"][i])
+
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
         return {"successors": self.successors}
@@ -166,21 +170,14 @@ class ModelState(NamedTuple):
 
 @generics.weigh.implement(ModelState)
 def weigh(learner, i, h, s, out):
-    """Write π with exploration."""
-    n, explored = learner.actions[i], learner.agents[i].exploration
-    prob = learner.cells[h, s, i].prob
-    for a in range(n):
-        out[a] = (1.0 - explored) * prob[a] + explored / n
+    """Write π, which is the answer; `act` explores beyond it."""
+    share(learner.cells[h, s, i].prob, 1.0, learner.actions[i], out)
 
 
-@generics.answer.implement(ModelState)
-def answer(learner, i, h, s, recent, out):
-    """Write π, or the average of the iterates."""
-    cell, n = learner.cells[h, s, i], learner.actions[i]
-    if recent:
-        share(cell.average, 1.0, n, out)
-    else:
-        share(cell.prob, 1.0, n, out)
+@generics.average.implement(ModelState)
+def average(learner, i, h, s, out):
+    """Write the average of the iterates."""
+    share(learner.cells[h, s, i].average, 1.0, learner.actions[i], out)
 
 
 @generics.act.implement(ModelState)

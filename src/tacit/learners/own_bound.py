@@ -21,7 +21,7 @@ from tacit.learners.spec import Learner, Scale, World
 _ROUNDING = 1e-12
 
 
-def judged(
+def judge(
     learner: Learner, world: World, total: FloatArray, episodes: int, *, drawn: bool, trusted: bool = True
 ) -> tuple[FloatArray, str]:
     """Return what agents know of their gaps, from their sums `total`, and whether it is a bound: "model-free".

@@ -210,7 +210,7 @@ def bring(learner, cell, n, until, out):
 
 
 @generics.jitable
-def played(learner, theta, a, n):
+def mix(learner, theta, a, n):
     """Return π(a) = (1 − ε̃)·θ(a) + ε̃/A."""
     return (1.0 - learner.exploration) * theta[a] + learner.exploration / n
 
@@ -229,17 +229,17 @@ def act(learner, i, h, s, u):
     step.s = s
     chosen = n - 1
     for a in range(n - 1):
-        u -= played(learner, theta, a, n)
+        u -= mix(learner, theta, a, n)
         if u < 0.0:
             chosen = a
             break
-    while chosen > 0 and played(learner, theta, chosen, n) <= 0.0:  # rounding must not draw what has no chance
+    while chosen > 0 and mix(learner, theta, chosen, n) <= 0.0:  # rounding must not draw what has no chance
         chosen -= 1
     if visited:
         bring(learner, cell, n, agent.clock - 1, agent.old)
-        step.old_chance = played(learner, agent.old, chosen, n)
+        step.old_chance = mix(learner, agent.old, chosen, n)
     else:
-        step.old_chance = played(learner, theta, chosen, n)
+        step.old_chance = mix(learner, theta, chosen, n)
     return chosen
 
 
@@ -253,7 +253,7 @@ def weigh(learner, i, h, s, out):
         for a in range(n):
             out[a] = cell.theta[a]
     for a in range(n):
-        out[a] = played(learner, out, a, n)
+        out[a] = mix(learner, out, a, n)
 
 
 @generics.learn.implement(PGStormState)
@@ -267,7 +267,7 @@ def learn(learner, i, h, s, a, r, s_next):
         if learner.own_ratio:
             for k in range(learner.horizon):
                 step = learner.steps[k, i]
-                ratio *= step.old_chance / played(learner, step.theta, step.action, n)
+                ratio *= step.old_chance / mix(learner, step.theta, step.action, n)
         for k in range(learner.horizon):
             step = learner.steps[k, i]
             renew(learner, learner.cells[k, step.s, i], step, agent, n, ratio)
@@ -286,7 +286,7 @@ def renew(learner, cell, step, agent, n, ratio):
     if cell.since > 0:
         _, left = reach(learner, cell.since, t)
     scale = agent.total * (1.0 - learner.exploration)
-    new = scale / played(learner, step.theta, a, n)
+    new = scale / mix(learner, step.theta, a, n)
     old = 0.0
     if kept > 0.0 and step.old_chance > 0.0:
         old = ratio * scale / step.old_chance

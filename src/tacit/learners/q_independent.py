@@ -54,6 +54,10 @@ class QIndependent(Learner):
         check.real("exploration", self.exploration, least=0, most=1)
         check.real("optimism", self.optimism)
 
+    def explores(self, state: Any, i: int) -> float:
+        """Return the probability ε of an action drawn evenly."""
+        return self.exploration
+
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
         return {"step": self.step, "exploration": self.exploration, "optimism": self.optimism}
@@ -77,12 +81,11 @@ class QState(NamedTuple):
 
 @generics.weigh.implement(QState)
 def weigh(learner, i, h, s, out):
-    """Write the ε-greedy policy."""
+    """Write the greedy policy, which is the answer; `act` explores beyond it."""
     n, Q = learner.actions[i], learner.cells[h, s, i].Q
     top, count = best(Q, n)
     for a in range(n):
-        greedy = (1.0 - learner.exploration) / count if Q[a] == top else 0.0
-        out[a] = greedy + learner.exploration / n
+        out[a] = 1.0 / count if Q[a] == top else 0.0
 
 
 @generics.answer.implement(QState)

@@ -184,6 +184,10 @@ class Learner:
         """Return agent i's learner: itself, but for a team of different ones."""
         return self
 
+    def explores(self, state: Any, i: int) -> float:
+        """Return how often `act` of agent i draws evenly instead of from `weigh`, which is what runs answer with."""
+        return 0.0
+
     def log_factor(self, world: World) -> float:
         """Return ι; learners whose theory has no logarithmic factor have no use for it."""
         return 0.0

@@ -12,7 +12,7 @@ from tacit.learners.plain import PlainLearner
 from tacit.learners.presets import with_preset
 
 
-def resolved(learner: Any, params: Mapping[str, Any], game: str | None = None) -> tuple[str, Learner]:
+def resolve(learner: Any, params: Mapping[str, Any], game: str | None = None) -> tuple[str, Learner]:
     """Return a learner's name and the learner, from a registered name, a learner object or a Python class."""
     if isinstance(learner, str):
         settings = with_preset(game, learner, params) if "preset" in params else params
@@ -31,10 +31,10 @@ def resolved(learner: Any, params: Mapping[str, Any], game: str | None = None) -
 def team(learner: Any, params: Mapping[str, Any], game: str | None, agents: int) -> tuple[str, Learner]:
     """Return the learner of all agents, or of a list with one for each."""
     if not isinstance(learner, list | tuple):
-        return resolved(learner, params, game)
+        return resolve(learner, params, game)
     if params:
         raise TacitError(f"several learners have their parameters already; leave out {', '.join(params)}")
     if len(learner) != agents:
         raise TacitError(f"learner lists {len(learner)}; there must be one for each of {agents} agents")
-    names, members = zip(*(resolved(one, {}, game) for one in learner), strict=True)
+    names, members = zip(*(resolve(one, {}, game) for one in learner), strict=True)
     return f"[{', '.join(names)}]", Mixed(members, names)

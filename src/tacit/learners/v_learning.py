@@ -70,8 +70,8 @@ class VLearning(v_base.VLearner):
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
-        told = warm.told(self.start, self.start_visits)
-        return {"equilibrium": self.equilibrium, **super().params(world), **told}
+        started = warm.describe(self.start, self.start_visits)
+        return {"equilibrium": self.equilibrium, **super().params(world), **started}
 
     def init(self, world: World) -> VLearningState:
         """Make the state of all agents."""

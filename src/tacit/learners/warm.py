@@ -47,7 +47,7 @@ def warm_up(bandit: Any, cells: Any, world: World, visits: float, scale: float) 
     compiled(lean_all, bandit)(bandit, cells, given, table, float(visits), float(scale))
 
 
-def told(start: Start, visits: float) -> dict[str, Any]:
+def describe(start: Start, visits: float) -> dict[str, Any]:
     """Return what a run says of its start among its parameters: nothing where it begins evenly."""
     if start == "uniform":
         return {}

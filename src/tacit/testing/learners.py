@@ -14,10 +14,10 @@ from tacit.games.protocol import Game, check_sizes
 from tacit.learners.line_search import theory_step
 from tacit.learners.mixed import Mixed
 from tacit.learners.spec import Learner, World, world_of
-from tacit.learners.teams import resolved
+from tacit.learners.teams import resolve
 from tacit.policies import MarkovPolicy
 from tacit.testing.agents import check_alone, check_growth, check_own_records
-from tacit.testing.loops import SEED, check_checkpoint, check_weights, played
+from tacit.testing.loops import SEED, check_checkpoint, check_weights, play_both_ways
 from tacit.testing.states import check_shapes, require_same_states
 from tacit.testing.violation import Violation, require, require_kernels
 
@@ -29,10 +29,10 @@ def check_learner(
 
     Its words and parameters are what the engine and files can take. The compiled loop, the interpreted loop and agents
     on their own give the same bits, or the first two what differs by a stated tolerance at most. `weigh` writes
-    distributions, and `act` draws from them (with a probability of 1e-9 of raising though nothing is wrong; the seed is
-    fixed). An agent does the same whatever is in the others' records and whatever they are paid, and its kernels touch
-    its own only. Kernels allocate nothing. An agent that grows to more states behaves as before, and so does a run
-    resumed from a checkpoint.
+    distributions, and `act` draws from them, or evenly with the probability `explores` (the check raises with a
+    probability of 1e-9 though nothing is wrong; the seed is fixed). An agent does the same whatever is in the others'
+    records and whatever they are paid, and its kernels touch its own only. Kernels allocate nothing. An agent that
+    grows to more states behaves as before, and so does a run resumed from a checkpoint.
 
     Learners that follow exact gradients are checked for that instead; central ones have no agents on their own; of
     those without kernels, words and parameters are all there is to check.
@@ -58,7 +58,7 @@ def check_learner(
     >>> check_learner("pg-exact")
     """
     limits.integer("episodes", episodes)
-    _, spec = resolved(learner, {})
+    _, spec = resolve(learner, {})
     name = learner if isinstance(learner, str) else type(spec).__name__
     table = (
         make("random-general-sum", agents=3, actions=[2, 3, 2], states=3, horizon=3, seed=4) if game is None else game
@@ -77,7 +77,7 @@ def check_learner(
     if spec.interpreted:
         return
     _check_state(name, spec, world)
-    engine, returns = played(name, spec, table, episodes, tolerance)
+    engine, returns = play_both_ways(name, spec, table, episodes, tolerance)
     check_weights(name, engine)
     if not spec.central:
         check_alone(name, spec, table, engine, returns)

@@ -39,7 +39,9 @@ def watching(spec: Learner, game: Game, episodes: int) -> tuple[Any, Any]:
     return tables, record(game, episodes)
 
 
-def played(name: str, spec: Learner, game: Game, episodes: int, tolerance: float) -> tuple[FusedEngine, FloatArray]:
+def play_both_ways(
+    name: str, spec: Learner, game: Game, episodes: int, tolerance: float
+) -> tuple[FusedEngine, FloatArray]:
     """Play the compiled loop, and see that the interpreted one gives the same bits, or the same to a tolerance."""
     kernels, state = game.kernels(), spec.init(world_of(spec, game, episodes=episodes, seed=SEED))
     seen = watching(spec, game, episodes)
@@ -65,7 +67,7 @@ def played(name: str, spec: Learner, game: Game, episodes: int, tolerance: float
 
 
 def check_weights(name: str, engine: FusedEngine) -> None:
-    """See that `weigh` writes distributions, and that `act` draws from them."""
+    """See that `weigh` writes distributions, and that `act` draws from them, or evenly as often as it is said to."""
     game, rng = engine.game, np.random.default_rng(SEED)
     for i, probs in enumerate(engine.distributions()):
         for h in range(game.horizon):
@@ -83,8 +85,11 @@ def check_weights(name: str, engine: FusedEngine) -> None:
             min(acts) >= 0 and max(acts) < size, f"act of {name} returned {max(acts)}; agent {i} has {size} actions"
         )
         counts = np.bincount(acts, minlength=size)
-        told = f"act of {name} does not draw from weigh, for agent {i} at h={h}, s={s}"
-        require_frequencies(counts, np.maximum(out[:size], 0), told, comparisons=game.agents)
+        explores = engine.learner.explores(state, i)
+        beside = f", or evenly with the probability {explores:g} that it explores with" if explores else ""
+        told = f"act of {name} does not draw from weigh{beside}, for agent {i} at h={h}, s={s}"
+        expected = (1 - explores) * np.maximum(out[:size], 0) + explores / size
+        require_frequencies(counts, expected, told, comparisons=game.agents)
 
 
 def check_checkpoint(name: str, spec: Learner, game: Game, whole: FusedEngine, returns: FloatArray) -> None:
