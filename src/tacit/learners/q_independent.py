@@ -88,15 +88,6 @@ def weigh(learner, i, h, s, out):
         out[a] = 1.0 / count if Q[a] == top else 0.0
 
 
-@generics.answer.implement(QState)
-def answer(learner, i, h, s, recent, out):
-    """Write the greedy policy."""
-    n, Q = learner.actions[i], learner.cells[h, s, i].Q
-    top, count = best(Q, n)
-    for a in range(n):
-        out[a] = 1.0 / count if Q[a] == top else 0.0
-
-
 @generics.act.implement(QState)
 def act(learner, i, h, s, u):
     """Draw from the ε-greedy policy."""
