@@ -125,7 +125,3 @@ def _left_behind() -> bool:
     ray = sys.modules.get("ray")
     jobs = any(thread.name == "tacit-job" for thread in threading.enumerate())
     return jobs or (ray is not None and bool(ray.is_initialized()))
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -67,8 +67,9 @@ def stack_rows(rows: Sequence[FloatArray]) -> FloatArray:
     >>> stack_rows([np.array([[1.0]]), np.array([[0.5, 0.5]])]).tolist()
     [[[1.0, 0.0]], [[0.5, 0.5]]]
     """
-    most = max([own.shape[-1] for own in rows])
-    if most > min([own.shape[-1] for own in rows]):
+    widths = {own.shape[-1] for own in rows}
+    most = max(widths)
+    if len(widths) > 1:
         rows = [np.concatenate([own, np.zeros((*own.shape[:-1], most - own.shape[-1]))], axis=-1) for own in rows]
     lead, states = rows[0].shape[:-2], rows[0].shape[-2]
     return np.concatenate(rows, axis=-2).reshape(*lead, len(rows), states, most)  # for a thousand faster than np.stack
