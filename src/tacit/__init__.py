@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from tacit.games import CountGame, FunctionGame, TabularGame, count_vectors, load, make, matrix_game, tabulate
     from tacit.games.gymnasium import from_gymnasium
     from tacit.games.openspiel import from_openspiel
-    from tacit.learners import NPG, UCB, PGAdaptive, PGExact, PGStorm, QIndependent, StageV, VLearning
+    from tacit.learners import NPG, UCB, ModelIndependent, PGAdaptive, PGExact, PGStorm, QIndependent, StageV, VLearning
     from tacit.learning import learn
     from tacit.policies import DeployedPolicy, MarkovPolicy, Part, RecordedPolicy
 
@@ -96,7 +96,17 @@ _HOMES = {
     ],
     "tacit.games.gymnasium": ["from_gymnasium"],
     "tacit.games.openspiel": ["from_openspiel"],
-    "tacit.learners": ["NPG", "UCB", "PGAdaptive", "PGExact", "PGStorm", "QIndependent", "StageV", "VLearning"],
+    "tacit.learners": [
+        "NPG",
+        "UCB",
+        "ModelIndependent",
+        "PGAdaptive",
+        "PGExact",
+        "PGStorm",
+        "QIndependent",
+        "StageV",
+        "VLearning",
+    ],
     "tacit.learning": ["learn"],
     "tacit.policies": ["DeployedPolicy", "MarkovPolicy", "Part", "RecordedPolicy"],
     "tacit.policies._old_names": ["CertifiedPolicy", "SampledPolicy", "SeparatePolicy", "ThinnedPolicy"],
@@ -132,6 +142,7 @@ __all__ = [
     "GameSpec",
     "LearnerSpec",
     "MarkovPolicy",
+    "ModelIndependent",
     "PGAdaptive",
     "PGExact",
     "PGStorm",

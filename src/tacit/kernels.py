@@ -19,7 +19,7 @@ a game     `start(game, u)`, `place(game, h, s, actions)`, `advance(game, token,
 a bandit   `draw(bandit, cell, u)`, `chance(bandit, cell, a)`, `spread(bandit, cell, out)`,
            `feed(bandit, cell, a, loss, prob)`, `restart(bandit, cell, rounds)`
 a learner  `act(learner, i, h, s, u)`, `learn(learner, i, h, s, a, r, s_next)`, `weigh(learner, i, h, s, out)`;
-           for certified outputs `pace(learner, h, s)` too
+           for certified outputs `pace(learner, h, s)` too; `average(learner, i, h, s, out)` if it is `recent`
 an output  `observe(observer, learner, game, seats, h, s)` for what it watches in the loop, where it watches anything
 =========  ==============================================================================
 
@@ -28,7 +28,8 @@ Learners and bandits do alike things at two levels, hence two words for each:
 - `act` is an agent's move in a state (h, s); `draw` is the pull of one bandit, whose cell knows no states.
 - `learn` takes a step of the game: reward and next state; `feed` takes a loss and the probability it was drawn with.
 - `weigh` writes an agent's distribution at (h, s), with which runs answer: a learner whose `act` explores beyond it
-  says how often (`Learner.explores`). `spread` writes that of one cell.
+  says how often (`Learner.explores`). `spread` writes that of one cell. `average` writes an agent's
+  average over its iterates, where it keeps one (`Learner.recent`).
 
 What is remembered is an array of records, which `records` makes: [steps, states, agents], [steps, agents] or [agents].
 
@@ -50,6 +51,7 @@ from tacit.core.elementary import exp, log, pow
 from tacit.core.generics import (
     act,
     advance,
+    average,
     chance,
     draw,
     feed,
@@ -86,6 +88,7 @@ __all__ = [
     "World",
     "act",
     "advance",
+    "average",
     "capacity",
     "chance",
     "draw",

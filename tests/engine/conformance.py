@@ -52,8 +52,9 @@ GRADIENTS: dict[str, tuple[str, dict[str, Any]]] = {
     "npg random start": ("npg", {"gradient": "sampled", "eta": 0.01, "start": "random"}),
 }
 
-#: The benchmarks that each agent can run alone.
+#: The others that each agent can run alone.
 BENCHMARKS: dict[str, tuple[str, dict[str, Any]]] = {
+    "model-independent": ("model-independent", {}),
     "ucb-independent": ("ucb-independent", {"bonus": 0.1, "reference": 20}),
     "q-independent": ("q-independent", {}),
 }

@@ -55,6 +55,7 @@ def test_scrambling_the_others_changes_nothing(learner: str):
         "stage-v-cce",
         "stage-v-ce",
         "v-learning",
+        "model-independent",
         "pg-adaptive",
         "pg-storm",
         "npg sampled",

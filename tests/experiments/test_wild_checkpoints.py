@@ -27,6 +27,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "npg": ("npg", {"gradient": "sampled", "eta": 0.01}),
     "exact": ("pg-exact", {"eta": 0.01}),
     "adaptive": ("pg-adaptive", {}),
+    "model": ("model-independent", {}),
 }
 
 

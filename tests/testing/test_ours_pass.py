@@ -51,7 +51,16 @@ LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 #: One of each kind; the others are compiled in the long run, and their parts are tested beside.
-SHORT = ("stage-v-cce", "adaptive-v-cce", "pg-storm", "pg-adaptive", "npg", "q-independent", "ucb-central")
+SHORT = (
+    "stage-v-cce",
+    "adaptive-v-cce",
+    "model-independent",
+    "pg-storm",
+    "pg-adaptive",
+    "npg",
+    "q-independent",
+    "ucb-central",
+)
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeVar
 
 from numba.extending import overload, register_jitable
@@ -47,19 +48,22 @@ for _seldom in (elementary.log, elementary.pow):
     apart(_seldom)
 
 
-def generic(signature: Callable[..., Any]) -> Any:
-    """Make a generic function; `signature` gives its name and says what an implementation does."""
+def generic(signature: Callable[..., Any], default: Callable[..., Any] | None = None) -> Any:
+    """Make a generic function; `signature` gives its name and says what an implementation does.
+
+    A type without an implementation has the `default`, where there is one.
+    """
     table: dict[type, Callable[..., Any]] = {}
     name = signature.__name__
 
     def dispatch(state: Any, *args: Any) -> Any:
-        kernel = table.get(type(state))
+        kernel = table.get(type(state), default)
         if kernel is None:
             raise TacitError(f"{name} is not implemented for {type(state).__name__}")
         return kernel(state, *args)
 
     def choose(state: Any, *args: Any) -> Any:
-        return table.get(getattr(state, "instance_class", None))  # type: ignore[arg-type]
+        return table.get(getattr(state, "instance_class", None), default)  # type: ignore[arg-type]
 
     def implement(kind: type) -> Callable[[F], F]:
         def register(kernel: F) -> F:
@@ -263,6 +267,34 @@ def weigh(learner, i, h, s, out):
     >>> from tacit.kernels import weigh
     >>> me, out = tacit.agent("stage-v-cce", states=1, actions=2, horizon=1, reward_range=(0, 1)), np.zeros(2)
     >>> weigh(me.state, 0, 0, 0, out)
+    >>> out
+    array([0.5, 0.5])
+    """
+
+
+def _as_weighed(learner, i, h, s, out):
+    """Write what `weigh` does."""
+    weigh(learner, i, h, s, out)
+
+
+@partial(generic, default=_as_weighed)
+def average(learner, i, h, s, out):
+    """Write the average of agent i's recent iterates at (h, s); for learners that are `recent`, otherwise as `weigh`.
+
+    Parameters
+    ----------
+    learner : a learner's state
+    i, h, s : int
+        Agent, step and state.
+    out : array [A]
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> from tacit.kernels import average
+    >>> me, out = tacit.agent("model-independent", states=1, actions=2, horizon=1, reward_range=(0, 1)), np.zeros(2)
+    >>> average(me.state, 0, 0, 0, out)
     >>> out
     array([0.5, 0.5])
     """

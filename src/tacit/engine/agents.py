@@ -206,15 +206,15 @@ class Agent:
 
     @property
     def policy(self) -> FloatArray:
-        """The agent's current distributions, [H, S, A]."""
+        """The agent's current distributions, [H, S, A], without exploration."""
         shape = (1, self.world.horizon, self.world.states, int(self.world.actions[0]))
         probs = memory.zeros(shape, "the agent's distributions")
-        self._table(self.state, self.world.horizon, self.world.states, probs)
+        self._table(self.state, self.world.horizon, self.world.states, False, probs)
         found: FloatArray = probs[0]
         return found
 
     def probabilities(self, h: int, s: int) -> FloatArray:
-        """Return the agent's current distribution at step h in state s, [A]."""
+        """Return the agent's current distribution at step h in state s, [A], without exploration."""
         h, s = self._place(h, s)
         probs = np.zeros(int(self.world.actions[0]))
         self._weigh(self.state, h, s, probs)

@@ -62,7 +62,7 @@ class ExactEngine(Engine):
         self.iterate, self._search = taken.policy, taken.search
         return taken.mapping
 
-    def distributions(self) -> list[FloatArray]:
+    def distributions(self, *, recent: bool = False) -> list[FloatArray]:
         """Return the current policy's distributions."""
         return list(self.iterate.probs)
 

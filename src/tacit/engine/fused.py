@@ -77,11 +77,11 @@ class FusedEngine(Engine):
             self._run(returns[begin : begin + self.chunk])
         return returns
 
-    def distributions(self) -> list[FloatArray]:
-        """Return each agent's current distributions, [H, S, A_i]."""
+    def distributions(self, *, recent: bool = False) -> list[FloatArray]:
+        """Return what each agent answers with, [H, S, A_i]."""
         game = self.game
         table = memory.zeros((game.agents, game.horizon, game.states, max(game.actions)), "the last iterate")
-        compiled(loop.distributions, self.state)(self.state, game.horizon, game.states, table)
+        compiled(loop.distributions, self.state)(self.state, game.horizon, game.states, recent, table)
         if not np.isfinite(table).all():
             raise TacitError("the policies are no longer numbers; learn with a smaller step (eta)")
         return [own[:, :, :size] for own, size in zip(table, game.actions, strict=True)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tacit.core.generics import act, advance, learn, observe, place, reward, start, weigh
+from tacit.core.generics import act, advance, average, learn, observe, place, reward, start, weigh
 
 
 def episodes(game, learner, certificate, record, seats, game_u, agent_u, chosen, returns):
@@ -37,9 +37,12 @@ def add_up(total, returns):
             total[i] += returns[k, i]
 
 
-def distributions(learner, horizon, states, out):
-    """Write every agent's current distribution at every step and state into `out` [N, H, S, A]."""
+def distributions(learner, horizon, states, recent, out):
+    """Write every agent's current or average distribution at every step and state into `out` [N, H, S, A]."""
     for i in range(len(out)):
         for h in range(horizon):
             for s in range(states):
-                weigh(learner, i, h, s, out[i, h, s])
+                if recent:
+                    average(learner, i, h, s, out[i, h, s])
+                else:
+                    weigh(learner, i, h, s, out[i, h, s])

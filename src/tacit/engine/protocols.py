@@ -71,8 +71,8 @@ class Engine(Protocol):
     def advance(self, episodes: int) -> FloatArray:
         """Play at most so many episodes, and as many as fit into a fraction of a second; return [episodes, N]."""
 
-    def distributions(self) -> list[FloatArray]:
-        """Return each agent's current distributions, [H, S, A_i]."""
+    def distributions(self, *, recent: bool = False) -> list[FloatArray]:
+        """Return what each agent answers with, [H, S, A_i]: the last iterate, or the average of recent ones."""
 
     def policy(self, distributions: list[FloatArray]) -> MarkovPolicy:
         """Return what `distributions` returned, now or earlier, as a policy of the game."""

@@ -119,8 +119,8 @@ class Team(Protocol):
     def grow(self, states: int) -> None:
         """Make room for more states, between two episodes."""
 
-    def distributions(self, met: Sequence[int]) -> list[FloatArray]:
-        """Return each agent's current distributions at the first `met[i]` states, [H, met[i], A_i]."""
+    def distributions(self, met: Sequence[int], *, recent: bool = False) -> list[FloatArray]:
+        """Return what each agent answers with at the first `met[i]` states, [H, met[i], A_i]."""
 
     def bound_sum(self) -> FloatArray | None:
         """Return Σ_k (V̄_1 − V̲_1) of the agents, where they keep bounds."""
@@ -209,11 +209,11 @@ class CompiledTeam(Team):
         start = tuple(None if own is None else _padded(own, states) for own in self.world.start)
         return self.world._replace(states=states, start=start)
 
-    def distributions(self, met: Sequence[int]) -> list[FloatArray]:
-        """Return each agent's current distributions, [H, met[i], A_i]."""
+    def distributions(self, met: Sequence[int], *, recent: bool = False) -> list[FloatArray]:
+        """Return what each agent answers with, [H, met[i], A_i]."""
         world, most = self.world, max(met)
         table = memory.zeros((world.agents, world.horizon, most, int(world.actions.max())), "the last iterate")
-        compiled(loop.distributions, self.state)(self.state, world.horizon, most, table)
+        compiled(loop.distributions, self.state)(self.state, world.horizon, most, recent, table)
         if not np.isfinite(table).all():
             raise TacitError("the policies are no longer numbers; learn with a smaller step (eta)")
         return [own[:, :n, : int(size)] for own, n, size in zip(table, met, world.actions, strict=True)]
@@ -331,8 +331,8 @@ class PlainTeam(Team):
         self.room = states
         self.buffer.known[:] = states
 
-    def distributions(self, met: Sequence[int]) -> list[FloatArray]:
-        """Return each agent's current distributions, [H, met[i], A_i]."""
+    def distributions(self, met: Sequence[int], *, recent: bool = False) -> list[FloatArray]:
+        """Return what each agent answers with, [H, met[i], A_i]."""
         return [agent.policy[:, :n] for agent, n in zip(self.agents, met, strict=True)]
 
     def bound_sum(self) -> FloatArray | None:

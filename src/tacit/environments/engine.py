@@ -251,9 +251,9 @@ class EnvironmentEngine(Engine):
             if needed > self.team.room:
                 self.team.grow(max(needed, 2 * self.team.room))
 
-    def distributions(self) -> list[FloatArray]:
-        """Return each agent's current distributions at the states it has met, [H, S_i, A_i]."""
-        return self.team.distributions([len(own.met) for own in self.observations])
+    def distributions(self, *, recent: bool = False) -> list[FloatArray]:
+        """Return what each agent answers with at the states it has met, [H, S_i, A_i]."""
+        return self.team.distributions([len(own.met) for own in self.observations], recent=recent)
 
     def policy(self, distributions: list[FloatArray]) -> MarkovPolicy:
         """Return distributions as a policy; even ones at states that an agent had not met by then."""

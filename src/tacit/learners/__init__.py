@@ -9,6 +9,7 @@ from __future__ import annotations
 from tacit.core.registry import Registry
 from tacit.learners.adaptive_v import AdaptiveV, adaptive_v_cce, adaptive_v_ce
 from tacit.learners.mixed import Mixed
+from tacit.learners.model import ModelIndependent
 from tacit.learners.npg import NPG
 from tacit.learners.pg_adaptive import PGAdaptive
 from tacit.learners.pg_exact import PGExact
@@ -26,6 +27,7 @@ REGISTRY.add("adaptive-v-ce", adaptive_v_ce)
 REGISTRY.add("stage-v-cce", stage_v_cce)
 REGISTRY.add("stage-v-ce", stage_v_ce)
 REGISTRY.add("v-learning", VLearning)
+REGISTRY.add("model-independent", ModelIndependent)
 REGISTRY.add("pg-adaptive", PGAdaptive)
 REGISTRY.add("pg-exact", PGExact)
 REGISTRY.add("pg-storm", PGStorm)
@@ -46,6 +48,7 @@ __all__ = [
     "AdaptiveV",
     "Learner",
     "Mixed",
+    "ModelIndependent",
     "PGAdaptive",
     "PGExact",
     "PGStorm",

@@ -51,6 +51,17 @@ class Mixed(Learner):
         """Whether none of them needs the range of rewards."""
         return all(member.rangeless for member in self.members)
 
+    @property
+    def recent(self) -> bool:
+        """Whether all of them average their iterates."""
+        return all(member.recent for member in self.members)
+
+    def explores(self, state: Any, i: int) -> float:
+        """Return how often agent i explores."""
+        for _ in range(i):
+            state = state.others
+        return self.members[i].explores(state.own, 0)
+
     def seat(self, i: int) -> Learner:
         """Return agent i's learner."""
         return self.members[i]
@@ -100,6 +111,11 @@ def weigh_end(learner, i, h, s, out):
     """Never reached."""
 
 
+@generics.average.implement(End)
+def average_end(learner, i, h, s, out):
+    """Never reached."""
+
+
 @generics.act.implement(Link)
 def act(learner, i, h, s, u):
     """Let agent i act, or look further along the chain."""
@@ -124,3 +140,12 @@ def weigh(learner, i, h, s, out):
         generics.weigh(learner.own, 0, h, s, out)
     else:
         generics.weigh(learner.others, i - 1, h, s, out)
+
+
+@generics.average.implement(Link)
+def average(learner, i, h, s, out):
+    """Write agent i's average, or look further along the chain."""
+    if i == 0:
+        generics.average(learner.own, 0, h, s, out)
+    else:
+        generics.average(learner.others, i - 1, h, s, out)

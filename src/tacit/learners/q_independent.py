@@ -54,9 +54,8 @@ class QIndependent(Learner):
         check.real("exploration", self.exploration, least=0, most=1)
         check.real("optimism", self.optimism)
 
-    @property
-    def explores(self) -> float:
-        """The probability ε of an action drawn evenly."""
+    def explores(self, state: Any, i: int) -> float:
+        """Return the probability ε of an action drawn evenly."""
         return self.exploration
 
     def params(self, world: World) -> Mapping[str, Any]:

@@ -145,13 +145,13 @@ class Learner:
         return False
 
     @property
-    def explores(self) -> float:
-        """The probability with which `act` draws evenly instead of from `weigh`, which is what runs answer with."""
-        return 0.0
-
-    @property
     def rangeless(self) -> bool:
         """Whether it learns the same whatever range of rewards it is told, so that a wrong guess does no harm."""
+        return False
+
+    @property
+    def recent(self) -> bool:
+        """Whether it averages its recent iterates, which is then a candidate beside the last one."""
         return False
 
     @property
@@ -183,6 +183,10 @@ class Learner:
     def seat(self, i: int) -> Learner:
         """Return agent i's learner: itself, but for a team of different ones."""
         return self
+
+    def explores(self, state: Any, i: int) -> float:
+        """Return how often `act` of agent i draws evenly instead of from `weigh`, which is what runs answer with."""
+        return 0.0
 
     def log_factor(self, world: World) -> float:
         """Return ι; learners whose theory has no logarithmic factor have no use for it."""

@@ -85,7 +85,7 @@ def check_weights(name: str, engine: FusedEngine) -> None:
             min(acts) >= 0 and max(acts) < size, f"act of {name} returned {max(acts)}; agent {i} has {size} actions"
         )
         counts = np.bincount(acts, minlength=size)
-        explores = engine.learner.seat(i).explores
+        explores = engine.learner.explores(state, i)
         beside = f", or evenly with the probability {explores:g} that it explores with" if explores else ""
         told = f"act of {name} does not draw from weigh{beside}, for agent {i} at h={h}, s={s}"
         expected = (1 - explores) * np.maximum(out[:size], 0) + explores / size

@@ -74,9 +74,9 @@ def own_records(state: Any, i: int, actions: int) -> dict[str, Array]:
 def check_shapes(name: str, state: Any, agents: int, steps: int, states: int) -> None:
     """Raise unless the records of a state are [agents], [steps, agents] or [steps, states, agents]."""
     for path, array in parts(state):
-        fitting = [(agents,), *(shape for h in (steps, steps + 1) for shape in ((h, agents), (h, states, agents)))]
+        fitting = [(agents,), *(shape for h in (1, steps, steps + 1) for shape in ((h, agents), (h, states, agents)))]
         require(
             array.shape in fitting,
             f"{path} of {name} has the shape {array.shape} for {agents} agents, {steps} steps and {states} states; "
-            f"records are [agents], [steps, agents] or [steps, states, agents], with steps or one more",
+            f"records are [agents], [steps, agents] or [steps, states, agents], with steps, one more, or one for all",
         )

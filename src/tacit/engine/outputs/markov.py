@@ -44,7 +44,7 @@ class MarkovOutput(Output):
         self.game, self.options, certify = game, options, options.certify
         self._tables = tables_to_measure(game, True if learner.exact and certify is None else certify)
         self._final = game if is_exact(game) and certify is not False else None
-        self._keeps_best = learner.exact
+        self._keeps_best, self._recent = learner.exact, learner.recent
         self.certifies = self._tables is not None
         self._sampling, self._sampled_at = streams.stream(options.seed, streams.OUTPUT), 0
         self._sampled: list[FloatArray] | None = None
@@ -92,17 +92,19 @@ class MarkovOutput(Output):
         }
 
     def result(self, engine: Engine, done: int) -> Result:
-        """Return the last iterate, and the one with the smallest gap where it was kept, with their exact gaps."""
+        """Return the last iterate, the average of recent ones and the best where they are kept, with exact gaps."""
         last = engine.policy(engine.distributions())
         sampled = last if self._sampled is None else engine.policy(self._sampled)
         final = None if self._leaves_out(last) else self._final
         candidates = {"last": exact_candidate(final, last)}
-        if not self._keeps_best:
-            return Result(last, candidates, "last", sampled)
-        best = last if self._best is None else engine.policy(self._best)
-        candidates["best"] = exact_candidate(final, best)
-        if final is None:
-            return Result(last, candidates, "best", sampled)
+        if self._recent:
+            recent = engine.policy(engine.distributions(recent=True))
+            candidates = {"recent": exact_candidate(final, recent), **candidates}
+        if self._keeps_best:
+            best = last if self._best is None else engine.policy(self._best)
+            candidates["best"] = exact_candidate(final, best)
+        if final is None or len(candidates) == 1:
+            return Result(last, candidates, [*candidates][-1], sampled)
         chosen = choose(candidates, functools.partial(uniform_gap, final), target=self.options.gap)
         return Result(last, candidates, chosen, sampled)
 

@@ -1,0 +1,317 @@
+"""Each agent models the world as if it were alone in it, plans on its model, and matches regrets.
+
+An agent counts how often its own action a in state s led to s', and what it was paid: one model for all steps. A step
+of episode k has the weight k, so that what others did long ago counts for little. After every batch of episodes (2 % of
+those played, at least 10) the agent plans by backward induction, with w = k, at every (h, s) that it has met:
+
+    Q̂_h(s, a) = (n·(r̄(s, a) + Σ_{s'} P̂(s'|s, a)·V_{h+1}(s')) + w·G) / (n + w)
+    Q_h(s, a) = Q̂_h(s, a) + D_h(s, a) / (n_h + 10·w),   V_h(s) = Σ_a π_h(a|s)·Q_h(s, a)
+    R_h(s, a) ← max(0, R_h(s, a) + Q_h(s, a) − V_h(s)),   π_h(a|s) ∝ R_h(s, a)       [Tammelin 2014: regret matching⁺]
+
+- Optimism: n is the weight of the visits of (s, a), and G the best return so far. What was never tried is worth that,
+  as if by one visit.
+- Doubt: D is the sum of weight·(r + V_{h+1}(s') − Q̂_h(s, a)) over the visits of (h, s, a), of weight n_h, with V and Q̂
+  of the plan before. Others, and perhaps the game, differ from step to step, though the model does not.
+- Leniency: a step that brought more than expected, r + V_{h+1}(s') > Q̂_h(s, a), has 1 + 20·1000/(1000 + k) times the
+  weight. Others are still exploring at first, and what they spoil says little about one's own action. [Panait, Tuyls
+  2007, for Q-learning]
+- While it learns, an agent takes an even action with probability min(1/2, 1/√(1 + k/50)). What it answers with leaves
+  that out: the last π, and an average of the iterates, the e-th with the weight e.
+
+An agent uses its state, its own actions and its own rewards, in any units and of any range.
+
+Guarantees: none are proven for this learner. The world of one agent changes as others learn. Where there are pure
+equilibria π mostly ends in one, at a gap near zero, and often in the best; where equilibria mix it circles, and the gap
+of the average stays on a plateau.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacit.bandits.rows import pick, share
+from tacit.core import check, generics
+from tacit.core.records import NONNEGATIVE, Fields, capacity, records
+from tacit.core.types import FloatArray, IntArray
+from tacit.learners.spec import Learner, World
+
+#: Episodes of a batch: at least so many, and one for so many played.
+FEWEST, SHARE = 10, 50
+#: Products of a plan, for each step, that take as long as playing one step; and episodes that a plan need not wait for.
+PRODUCTS, CREDIT = 50.0, 2000.0
+#: Exploration is min(MOST, 1/√(1 + k/PATIENCE)).
+MOST, PATIENCE = 0.5, 50.0
+#: Visits of (h, s, a) after which half of what they brought beside the model is believed.
+DOUBT = 10.0
+#: What differs by less than this share is the same.
+ROUNDING = 1e-9
+#: What was better than expected counts for 1 + LENIENT times as much at first, and 1 + LENIENT/2 after FADED episodes.
+LENIENT, FADED = 20.0, 1000.0
+
+
+@dataclass(frozen=True)
+class ModelIndependent(Learner):
+    """Agents that model and plan, each as if it were alone: nothing to choose.
+
+    Parameters
+    ----------
+    successors : int
+        Next states of a state that an agent remembers, those that were met most and last. It bounds the memory of the
+        model: 8·successors·(A + 1) bytes for each state and agent, where A is 4, 8, 16, ….
+
+    Examples
+    --------
+    >>> import tacit
+    >>> run = tacit.learn(tacit.make("good-state"), "model-independent", episodes=2000)
+    >>> run.gap, run.values.round(2)
+    (0.0, array([45.5, 45.5]))
+    """
+
+    successors: int = 64
+
+    def __post_init__(self) -> None:
+        check.integer("successors", self.successors, least=1, most=1 << 20)
+
+    @property
+    def rangeless(self) -> bool:
+        """Rewards enter as they are."""
+        return True
+
+    @property
+    def recent(self) -> bool:
+        """It averages its iterates."""
+        return True
+
+    def explores(self, state: Any, i: int) -> float:
+        """Return the probability of an even action now."""
+        return float(state.agents["exploration"][i])
+
+    def params(self, world: World) -> Mapping[str, Any]:
+        """Return the parameters in force."""
+        return {"successors": self.successors}
+
+    def init(self, world: World) -> ModelState:
+        """Make the state of all agents."""
+        H, S, N, A = world.horizon, world.states, world.agents, capacity(world.actions.max())
+        cells = records((H + 1, S, N), cell_fields(A))
+        for i, size in enumerate(world.actions):
+            cells["prob"][:H, :, i, :size] = cells["average"][:H, :, i, :size] = 1.0 / size
+        agents = records((N,), agent_fields())
+        agents["weight"], agents["due"], agents["exploration"] = 1.0, FEWEST, MOST
+        return ModelState(
+            cells=cells,
+            model=records((1, S, N), model_fields(A, self.successors), "the agents' models of the world"),
+            agents=agents,
+            q=np.zeros(A),
+            actions=world.actions,
+            horizon=H,
+        )
+
+
+def cell_fields(actions: int) -> Fields:
+    """Return what an agent remembers at a step and state."""
+    return [
+        ("prob", NONNEGATIVE, actions),  # π
+        ("regret", NONNEGATIVE, actions),  # R
+        ("average", NONNEGATIVE, actions),  # of the iterates
+        ("value", "f8"),  # V
+        ("model", "f8", actions),  # Q̂
+        ("doubt", "f8", actions),  # D
+        ("weight", NONNEGATIVE, actions),  # n_h
+    ]
+
+
+def model_fields(actions: int, successors: int) -> Fields:
+    """Return what an agent remembers of a state, at all steps."""
+    return [
+        ("rank", "i8"),  # 1 for the state that was met first, 0 for one that was not met
+        ("state", "i8"),  # in the k-th record: the state that was met after k others
+        ("seen", NONNEGATIVE, actions),  # weight of all visits
+        ("reward", "f8", actions),  # Σ weight·r
+        ("moved", NONNEGATIVE, actions),  # weight of the visits that a next state followed
+        ("successors", "i8"),  # next states that were met
+        ("next", "i8", successors),
+        ("count", NONNEGATIVE, (successors, actions)),  # weight of the visits that they followed
+    ]
+
+
+def agent_fields() -> Fields:
+    """Return what an agent remembers besides."""
+    return [
+        ("episodes", "i8"),  # k
+        ("plans", "i8"),  # e
+        ("due", "i8"),  # k of the next plan
+        ("met", "i8"),  # states that were met
+        ("known", "i8"),  # those of them that the last plan knew
+        ("work", "f8"),  # products of a plan, for each step
+        ("spent", "f8"),  # those of all plans
+        ("weight", "f8"),  # w
+        ("exploration", NONNEGATIVE),
+        ("gained", "f8"),  # rewards of the running episode
+        ("best", "f8"),  # G
+    ]
+
+
+class ModelState(NamedTuple):
+    """All agents' policies and models."""
+
+    cells: Any  # [H+1, S, N]
+    model: Any  # [1, S, N]
+    agents: Any  # [N]
+    q: FloatArray  # [A]  scratch
+    actions: IntArray  # [N]
+    horizon: int
+
+
+@generics.weigh.implement(ModelState)
+def weigh(learner, i, h, s, out):
+    """Write π, which is the answer; `act` explores beyond it."""
+    share(learner.cells[h, s, i].prob, 1.0, learner.actions[i], out)
+
+
+@generics.average.implement(ModelState)
+def average(learner, i, h, s, out):
+    """Write the average of the iterates."""
+    share(learner.cells[h, s, i].average, 1.0, learner.actions[i], out)
+
+
+@generics.act.implement(ModelState)
+def act(learner, i, h, s, u):
+    """Draw evenly with the probability of exploration, and otherwise from π."""
+    n, explored = learner.actions[i], learner.agents[i].exploration
+    if u < explored:
+        return min(int(u / explored * n), n - 1)
+    return pick(learner.cells[h, s, i].prob, 1.0, n, (u - explored) / (1.0 - explored))
+
+
+@generics.learn.implement(ModelState)
+def learn(learner, i, h, s, a, r, s_next):
+    """Count the step; after the last of a batch, plan."""
+    me, cell, here = learner.agents[i], learner.cells[h, s, i], learner.model[0, s, i]
+    weight, last = me.weight, h + 1 == learner.horizon
+    meet(learner, i, s)
+    if not last:
+        meet(learner, i, s_next)
+    if here.rank <= me.known:
+        foreseen = last or learner.model[0, s_next, i].rank <= me.known
+        more = r + (learner.cells[h + 1, s_next, i].value if foreseen else me.best) - cell.model[a]
+        if more > ROUNDING * abs(cell.model[a]):
+            weight *= 1.0 + LENIENT * FADED / (FADED + me.weight)
+        cell.doubt[a] += weight * more
+        cell.weight[a] += weight
+    here.seen[a] += weight
+    here.reward[a] += weight * r
+    if not last:
+        count(learner, i, here, a, s_next, weight)
+    me.gained = me.gained + r if h > 0 else r
+    if last:
+        me.best = max(me.best, me.gained) if me.episodes > 0 else me.gained
+        me.episodes += 1
+        if me.episodes >= me.due:
+            plan(learner, i)
+
+
+@generics.jitable
+def meet(learner, i, s):
+    """Take a state in that was not met before."""
+    here = learner.model[0, s, i]
+    if here.rank == 0:
+        me = learner.agents[i]
+        learner.model[0, min(me.met, learner.model.shape[1] - 1), i].state = s
+        me.met += 1
+        me.work += 2 * learner.actions[i]
+        here.rank = me.met
+
+
+@generics.jitable
+def count(learner, i, here, a, s_next, weight):
+    """Count a next state; where there is no room for another, forget the one of least weight."""
+    n, most = learner.actions[i], len(here.next)
+    here.moved[a] += weight
+    k = 0
+    while k < min(here.successors, most) and here.next[k] != s_next:
+        k += 1
+    if k == here.successors and k < most:
+        here.successors = k + 1
+        learner.agents[i].work += n
+    elif k == most:
+        k = lightest(here, n)
+        for b in range(n):
+            here.moved[b] = max(0.0, here.moved[b] - here.count[k, b])
+            here.count[k, b] = 0.0
+    here.next[k] = s_next
+    here.count[k, a] += weight
+
+
+@generics.apart
+def lightest(here, n):
+    """Return the successor of least weight."""
+    found, least = 0, np.inf
+    for k in range(len(here.next)):
+        weight = 0.0
+        for b in range(n):
+            weight += here.count[k, b]
+        if weight < least:
+            found, least = k, weight
+    return found
+
+
+@generics.apart
+def plan(learner, i):
+    """Plan backwards over the steps, match regrets at every state that was met, and begin the next batch."""
+    me, states = learner.agents[i], learner.model.shape[1]
+    me.weight = me.episodes
+    me.plans += 1
+    for h in range(learner.horizon - 1, -1, -1):
+        for k in range(min(me.met, states)):
+            s = min(learner.model[0, k, i].state, states - 1)
+            evaluate(learner, i, h, s)
+            match(learner.cells[h, s, i], learner.q, learner.actions[i], 2.0 / (me.plans + 1.0))
+    me.known = me.met
+    me.exploration = min(MOST, 1.0 / math.sqrt(1.0 + me.episodes / PATIENCE))
+    me.spent += me.work
+    paid = int((me.spent + me.work) / PRODUCTS - CREDIT)  # by playing so many episodes
+    me.due = max(paid, me.episodes + max(FEWEST, me.episodes // SHARE))
+
+
+@generics.jitable
+def evaluate(learner, i, h, s):
+    """Write Q at (h, s) into the scratch."""
+    me, cell, here = learner.agents[i], learner.cells[h, s, i], learner.model[0, s, i]
+    q, n = learner.q, learner.actions[i]
+    last, states = h + 1 == learner.horizon, learner.model.shape[1]
+    for a in range(n):
+        q[a] = 0.0
+    if not last:
+        for k in range(min(here.successors, len(here.next))):
+            value = learner.cells[h + 1, min(here.next[k], states - 1), i].value
+            for a in range(n):
+                q[a] += here.count[k, a] * value
+    for a in range(n):
+        tried = here.seen[a] if last else here.moved[a]
+        cell.model[a] = me.best
+        if tried > 0.0:
+            mean = here.reward[a] / here.seen[a] + q[a] / tried
+            cell.model[a] += (mean - me.best) * tried / (tried + me.weight)
+        q[a] = cell.model[a] + cell.doubt[a] / (cell.weight[a] + DOUBT * me.weight)
+
+
+@generics.jitable
+def match(cell, q, n, rate):
+    """Match regrets of n actions that are worth q, and move the average."""
+    value = 0.0
+    for a in range(n):
+        value += cell.prob[a] * q[a]
+    cell.value = value
+    total = 0.0
+    for a in range(n):
+        cell.regret[a] = max(0.0, cell.regret[a] + q[a] - value)
+        total += cell.regret[a]
+    for a in range(n):
+        cell.prob[a] = cell.regret[a] / total if total > 0.0 else 1.0 / n
+        cell.average[a] += rate * (cell.prob[a] - cell.average[a])
