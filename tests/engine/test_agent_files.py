@@ -118,4 +118,7 @@ def test_agents_of_version_0_2_go_on(name: str):
             if k >= 30:
                 me.learn(h, s, a, reward, s_next)
             s = s_next
-    np.testing.assert_array_equal(me.policy, np.load(OLD / "after.npz")[name])
+    after = np.load(OLD / "after.npz")[name]
+    if name == "q-independent":  # its policy had the exploration in it, and now is the greedy one
+        after = (after == after.max(axis=2, keepdims=True)).astype(float)
+    np.testing.assert_array_equal(me.policy, after)

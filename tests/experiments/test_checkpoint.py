@@ -132,7 +132,7 @@ def test_checkpoints_take_a_small_share_of_the_time(tmp_path: Path, monkeypatch:
     monkeypatch.setattr(time, "perf_counter", lambda: now)
     written = 0
 
-    def slow(path: Path, arrays: object) -> None:
+    def slow(path: Path, arrays: object, **more: object) -> None:
         nonlocal now, written
         now += 2.0
         written += 1
@@ -154,7 +154,7 @@ def test_the_first_come_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
     now, written = 0.0, []
     monkeypatch.setattr(time, "perf_counter", lambda: now)
-    monkeypatch.setattr(module.archive, "write", lambda path, arrays: written.append(now))
+    monkeypatch.setattr(module.archive, "write", lambda path, arrays, **more: written.append(now))
     checkpoint = Checkpoint(tmp_path / "c.npz", key="a")
     for _ in range(200):
         now += 1.0

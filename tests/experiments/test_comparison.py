@@ -190,7 +190,12 @@ def test_the_luckiest_setting_does_not_win(lottery: str, tmp_path: Path):
     assert tacit.experiments.Experiment.load(tmp_path / "tuned.toml").learners[0].params == {}
 
 
-@pytest.mark.parametrize("name", list(REGISTRY))
+def test_a_learner_with_nothing_to_tune_says_so():
+    with pytest.raises(tacit.TacitError, match="model-independent declares no parameters to tune"):
+        tuning.settings("model-independent", 27, 0)
+
+
+@pytest.mark.parametrize("name", [name for name in REGISTRY if name != "model-independent"])
 def test_every_learner_declares_ranges_of_its_own_parameters(name: str):
     given = tuning.settings(name, 27, 0)
     assert len(given) > 5
