@@ -110,4 +110,4 @@ def test_the_larger_the_model_the_rarer_the_plans():
 
 def test_memory_is_told_before_it_is_taken():
     with pytest.raises(tacit.TacitError, match="the agents' models of the world would take"):
-        alone(50_000_000, 2, 1, successors=1 << 12)
+        alone(10_000, 2, 1, successors=1 << 20)

@@ -98,6 +98,7 @@ class ModelIndependent(Learner):
     def init(self, world: World) -> ModelState:
         """Make the state of all agents."""
         H, S, N, A = world.horizon, world.states, world.agents, capacity(world.actions.max())
+        model = records((1, S, N), model_fields(A, self.successors), "the agents' models of the world")
         cells = records((H + 1, S, N), cell_fields(A))
         for i, size in enumerate(world.actions):
             cells["prob"][:H, :, i, :size] = cells["average"][:H, :, i, :size] = 1.0 / size
@@ -105,7 +106,7 @@ class ModelIndependent(Learner):
         agents["weight"], agents["due"], agents["exploration"] = 1.0, FEWEST, MOST
         return ModelState(
             cells=cells,
-            model=records((1, S, N), model_fields(A, self.successors), "the agents' models of the world"),
+            model=model,
             agents=agents,
             q=np.zeros(A),
             actions=world.actions,
