@@ -31,7 +31,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tacit.bandits.rows import pick, share
+from tacit.bandits.rows import play_probs
 from tacit.bandits.spec import Bandit, Setting
 from tacit.core import check, generics
 from tacit.core.records import FIXED, NONNEGATIVE, Fields
@@ -114,22 +114,7 @@ def restart(bandit, cell, rounds):
     cell.until = 0
 
 
-@generics.draw.implement(AdaTsallisParams)
-def draw(bandit, cell, u):
-    """Draw from μ."""
-    return pick(cell.prob, 1.0, cell.actions, u)
-
-
-@generics.chance.implement(AdaTsallisParams)
-def chance(bandit, cell, a):
-    """Return μ(a)."""
-    return cell.prob[a]
-
-
-@generics.spread.implement(AdaTsallisParams)
-def spread(bandit, cell, out):
-    """Write μ."""
-    share(cell.prob, 1.0, cell.actions, out)
+play_probs(AdaTsallisParams)
 
 
 @generics.feed.implement(AdaTsallisParams)

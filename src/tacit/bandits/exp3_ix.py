@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.bandits.rows import pick, share
+from tacit.bandits.rows import play_weights
 from tacit.bandits.spec import Bandit, Setting, rate
 from tacit.core import check, generics
 from tacit.core.elementary import exp
@@ -95,22 +95,7 @@ def restart(bandit, cell, rounds):
     cell.eta = cell.rate / math.sqrt(rounds)
 
 
-@generics.draw.implement(Exp3IXParams)
-def draw(bandit, cell, u):
-    """Draw in proportion to the weights."""
-    return pick(cell.weight, cell.total, cell.actions, u)
-
-
-@generics.chance.implement(Exp3IXParams)
-def chance(bandit, cell, a):
-    """Return μ(a)."""
-    return cell.weight[a] * (1.0 / cell.total)
-
-
-@generics.spread.implement(Exp3IXParams)
-def spread(bandit, cell, out):
-    """Write μ."""
-    share(cell.weight, cell.total, cell.actions, out)
+play_weights(Exp3IXParams)
 
 
 @generics.feed.implement(Exp3IXParams)

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from tacit.bandits.exp3_ix import Exp3IX
-from tacit.bandits.rows import pick, share
+from tacit.bandits.rows import play_probs
 from tacit.bandits.spec import Bandit, Setting, is_bandit
 from tacit.core import generics
 from tacit.core.errors import TacitError
@@ -82,22 +82,7 @@ def restart(bandit, cell, rounds):
         cell.prob[b] = 1.0 / cell.actions
 
 
-@generics.draw.implement(SwapParams)
-def draw(bandit, cell, u):
-    """Draw from p."""
-    return pick(cell.prob, 1.0, cell.actions, u)
-
-
-@generics.chance.implement(SwapParams)
-def chance(bandit, cell, a):
-    """Return p(a)."""
-    return cell.prob[a]
-
-
-@generics.spread.implement(SwapParams)
-def spread(bandit, cell, out):
-    """Write p."""
-    share(cell.prob, 1.0, cell.actions, out)
+play_probs(SwapParams)
 
 
 @generics.lean.implement(SwapParams)

@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tacit.bandits.rows import pick, share
+from tacit.bandits.rows import play_probs
 from tacit.bandits.spec import Bandit, Setting
 from tacit.core import generics
 from tacit.core.records import FIXED, NONNEGATIVE, Fields
@@ -62,22 +62,7 @@ def restart(bandit, cell, rounds):
     cell.rounds = 0
 
 
-@generics.draw.implement(TsallisINFParams)
-def draw(bandit, cell, u):
-    """Draw from μ."""
-    return pick(cell.prob, 1.0, cell.actions, u)
-
-
-@generics.chance.implement(TsallisINFParams)
-def chance(bandit, cell, a):
-    """Return μ(a)."""
-    return cell.prob[a]
-
-
-@generics.spread.implement(TsallisINFParams)
-def spread(bandit, cell, out):
-    """Write μ."""
-    share(cell.prob, 1.0, cell.actions, out)
+play_probs(TsallisINFParams)
 
 
 @generics.lean.implement(TsallisINFParams)

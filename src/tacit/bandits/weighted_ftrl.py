@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.bandits.rows import pick, share
+from tacit.bandits.rows import play_weights
 from tacit.bandits.spec import Bandit, Setting, rate
 from tacit.core import generics
 from tacit.core.elementary import exp, log, log_each
@@ -70,22 +70,7 @@ def restart(bandit, cell, rounds):
     cell.rounds = 0
 
 
-@generics.draw.implement(WeightedFTRLParams)
-def draw(bandit, cell, u):
-    """Draw in proportion to the weights."""
-    return pick(cell.weight, cell.total, cell.actions, u)
-
-
-@generics.chance.implement(WeightedFTRLParams)
-def chance(bandit, cell, a):
-    """Return μ(a)."""
-    return cell.weight[a] * (1.0 / cell.total)
-
-
-@generics.spread.implement(WeightedFTRLParams)
-def spread(bandit, cell, out):
-    """Write μ."""
-    share(cell.weight, cell.total, cell.actions, out)
+play_weights(WeightedFTRLParams)
 
 
 @generics.lean.implement(WeightedFTRLParams)
