@@ -15,6 +15,7 @@ from tacit.learners.pg_adaptive import PGAdaptive
 from tacit.learners.pg_exact import PGExact
 from tacit.learners.pg_storm import PGStorm, pg_sgd
 from tacit.learners.plain import plain_factory
+from tacit.learners.turns import Portfolio, portfolio
 from tacit.learners.q_independent import QIndependent
 from tacit.learners.spec import Learner, World, theorem_iota
 from tacit.learners.stage_v import StageV, stage_v_cce, stage_v_ce
@@ -22,6 +23,7 @@ from tacit.learners.ucb import UCB, ucb_central, ucb_independent
 from tacit.learners.v_learning import VLearning
 
 REGISTRY: Registry[Learner] = Registry("learner", adopt=plain_factory)
+REGISTRY.add("portfolio", portfolio)
 REGISTRY.add("adaptive-v-cce", adaptive_v_cce)
 REGISTRY.add("adaptive-v-ce", adaptive_v_ce)
 REGISTRY.add("stage-v-cce", stage_v_cce)
@@ -52,12 +54,14 @@ __all__ = [
     "PGAdaptive",
     "PGExact",
     "PGStorm",
+    "Portfolio",
     "QIndependent",
     "StageV",
     "VLearning",
     "World",
     "adaptive_v_cce",
     "adaptive_v_ce",
+    "portfolio",
     "stage_v_cce",
     "stage_v_ce",
     "theorem_iota",

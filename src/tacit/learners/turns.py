@@ -1,0 +1,202 @@
+"""Several learners take turns by the number of the episode, each learning from its own episodes only.
+
+With M members, member m plays and learns in episodes m, m + M, m + 2·M, …. Every agent counts episodes for itself, so
+all of them switch together without a message. A member never sees an episode of another: after K episodes it is, bit
+for bit, where ⌈(K − m)/M⌉ episodes with the same random numbers would have brought it alone.
+
+Guarantees: those of the members, at a share of the episodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from tacit.core import check, generics
+from tacit.core.errors import TacitError, brief
+from tacit.core.records import records
+from tacit.core.types import FloatArray
+from tacit.learners.mixed import End
+from tacit.learners.spec import Learner, World
+
+#: Who takes turns where nobody else is named.
+MEMBERS = "adaptive-v-cce,model-independent"
+
+#: The mean of what a member's episodes brought is over about the last tenth of them.
+LATE = 10
+
+
+@dataclass(frozen=True)
+class Portfolio(Learner):
+    """Several learners take turns, and the answer is the best candidate of all of them.
+
+    Parameters
+    ----------
+    members : sequence of (name, learner)
+        At least two, which learn with kernels from each agent's own play.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from tacit.learners import Portfolio
+    >>> Portfolio((("adaptive-v-cce", tacit.AdaptiveV()), ("pg-adaptive", tacit.PGAdaptive()))).equilibrium
+    'cce'
+    """
+
+    members: Sequence[tuple[str, Learner]]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "members", tuple(map(tuple, self.members)))
+        if len(self.members) < 2:
+            raise TacitError(f"members is {brief(self.members)}; a portfolio has at least two")
+        for name, own in self.members:
+            if own.central or own.exact or own.interpreted:
+                raise TacitError(f"{name} does not learn with kernels from one agent's own play, so it takes no turns")
+
+    @property
+    def equilibrium(self) -> str:
+        """That of the members whose answer is no product; a product policy's nash gap is its cce and its ce gap."""
+        found = {own.equilibrium for _, own in self.members}
+        return next((kind for kind in ("cce", "ce") if kind in found), "nash")
+
+    @property
+    def output(self) -> str:
+        """One for each member, and the best of their candidates."""
+        return "portfolio"
+
+    @property
+    def rangeless(self) -> bool:
+        """Whether none of them needs the range of rewards."""
+        return all(own.rangeless for _, own in self.members)
+
+    @property
+    def instead(self) -> str:
+        """What to try where its result is not good, in words."""
+        return "try more episodes, `starts=4` for several starts, or `tacit compare` for all learners that fit"
+
+    def explores(self, state: Any, i: int) -> float:
+        """Return how often agent i explores in this episode."""
+        m = int(state.agents["episodes"][i]) % len(self.members)
+        return self.members[m][1].explores(member_state(state, m), i)
+
+    def params(self, world: World) -> Mapping[str, Any]:
+        """Return the parameters in force, by member."""
+        return {f"{name} {key}": value for name, own in self.members for key, value in own.params(world).items()}
+
+    def init(self, world: World) -> Any:
+        """Make the chain of states, the first member's at its head."""
+        chain: Any = End()
+        for k, (_, own) in enumerate(reversed(self.members)):
+            agents = records((world.agents,), [("episodes", "i8"), ("gained", "f8"), ("mean", "f8")])
+            chain = Turns(agents, own.init(world), chain, world.horizon, k + 1)
+        return chain
+
+
+def portfolio(*, members: str = MEMBERS) -> Portfolio:
+    """Learners take turns by the number of the episode; the answer is the best of all: nothing to choose.
+
+    Parameters
+    ----------
+    members : str
+        Names of learners, separated by commas, with their own defaults. `adaptive-v-cce` is best where equilibria mix,
+        `model-independent` ends in a pure equilibrium where there is one, and often in the best.
+
+    Returns
+    -------
+    Portfolio
+
+    Examples
+    --------
+    >>> import tacit
+    >>> run = tacit.learn(tacit.make("good-state"), "portfolio", episodes=2000)
+    >>> run.chosen, run.values.round(2)
+    ('model-independent last', array([45.5, 45.5]))
+    """
+    from tacit.learners import REGISTRY  # which holds this
+
+    names = [name.strip() for name in check.text("members", members).split(",")]
+    return Portfolio([(name, REGISTRY.make(name)) for name in names])
+
+
+class Turns(NamedTuple):
+    """The states of one member and of those after it, for all agents."""
+
+    agents: Any  # [N]  episodes of this member and of those after it, rewards of its running one, mean of its late ones
+    own: Any
+    others: Any
+    horizon: int
+    left: int  # members from this one on: this one has the first of so many episodes
+
+
+def member_state(state: Any, m: int) -> Any:
+    """Return the state of member m."""
+    for _ in range(m):
+        state = state.others
+    return state.own
+
+
+def late_means(state: Any, m: int) -> FloatArray:
+    """Return each agent's mean return in the late episodes of member m, [N]."""
+    for _ in range(m):
+        state = state.others
+    found: FloatArray = state.agents["mean"]
+    return found
+
+
+def episodes_of(m: int, members: int, done: int) -> int:
+    """Return how many of the first `done` episodes are member m's."""
+    return (done + members - 1 - m) // members
+
+
+@generics.jitable
+def is_own(turns, i):
+    """Return whether it is this member's turn, by agent i's own count."""
+    return turns.agents[i].episodes % turns.left == 0
+
+
+@generics.act.implement(Turns)
+def act(learner, i, h, s, u):
+    """Act as the member whose turn it is."""
+    if is_own(learner, i):
+        return generics.act(learner.own, i, h, s, u)
+    return generics.act(learner.others, i, h, s, u)
+
+
+@generics.learn.implement(Turns)
+def learn(learner, i, h, s, a, r, s_next):
+    """Let the member learn whose turn it is; count the episode after its last step."""
+    if is_own(learner, i):
+        generics.learn(learner.own, i, h, s, a, r, s_next)
+        add_reward(learner, i, h, r)
+    else:
+        generics.learn(learner.others, i, h, s, a, r, s_next)
+    if h + 1 == learner.horizon:
+        learner.agents[i].episodes += 1
+
+
+@generics.jitable
+def add_reward(turns, i, h, r):
+    """Add agent i's own reward; after the last step of an episode, move the mean of late episodes."""
+    me = turns.agents[i]
+    me.gained = me.gained + r if h > 0 else r
+    if h + 1 == turns.horizon:
+        me.mean += (me.gained - me.mean) * LATE / (LATE + me.episodes // turns.left)
+
+
+@generics.weigh.implement(Turns)
+def weigh(learner, i, h, s, out):
+    """Write the distribution of the member whose turn it is."""
+    if is_own(learner, i):
+        generics.weigh(learner.own, i, h, s, out)
+    else:
+        generics.weigh(learner.others, i, h, s, out)
+
+
+@generics.average.implement(Turns)
+def average(learner, i, h, s, out):
+    """Write the average of the member whose turn it is."""
+    if is_own(learner, i):
+        generics.average(learner.own, i, h, s, out)
+    else:
+        generics.average(learner.others, i, h, s, out)
