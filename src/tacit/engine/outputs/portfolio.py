@@ -97,6 +97,7 @@ class PortfolioOutput(Output):
         if not chosen:
             best = max(results, key=lambda m: float(late_means(engine.state, m).sum()))
             chosen = f"{self.names[best]} {results[best].chosen}"
+            chosen = chosen if chosen in candidates else f"{self.names[best]} last"  # of which there is always a policy
         of = results[next(m for m in results if chosen.startswith(f"{self.names[m]} "))]
         return Result(of.last, candidates, chosen, of.sampled)
 
