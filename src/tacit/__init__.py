@@ -108,8 +108,13 @@ _HOMES = {
         "VLearning",
     ],
     "tacit.learning": ["learn"],
-    "tacit.policies": ["DeployedPolicy", "MarkovPolicy", "Part", "RecordedPolicy"],
-    "tacit.policies._old_names": ["CertifiedPolicy", "SampledPolicy", "SeparatePolicy", "ThinnedPolicy"],
+    "tacit.policies": [
+        "DeployedPolicy",
+        "MarkovPolicy",
+        "Part",
+        "RecordedPolicy",
+        *("CertifiedPolicy", "SampledPolicy", "SeparatePolicy", "ThinnedPolicy"),  # of the release before
+    ],
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

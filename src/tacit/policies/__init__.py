@@ -2,28 +2,21 @@
 
 from __future__ import annotations
 
-import importlib
 import os
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tacit.core import archive
-from tacit.core.errors import TacitError, brief
+from tacit.core import archive, check
+from tacit.core.errors import TacitError, brief, one_line
 from tacit.policies import document
+from tacit.policies.base import Policy
 from tacit.policies.deployed import DeployedPart, DeployedPolicy
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.part import MarkovPart, Part
 from tacit.policies.recorded import RecordedPart, RecordedPolicy
 
-#: Which class reads which kind of policy; a policy's file states its kind.
-KINDS: dict[str, Any] = {
-    "markov": MarkovPolicy,
-    "certified": RecordedPolicy,
-    "sampled": RecordedPolicy,
-    "separate": RecordedPolicy,
-    "thinned": DeployedPolicy,
-}
-
-Policy = MarkovPolicy | RecordedPolicy | DeployedPolicy
+#: Which class reads which kind of file; a policy's file states its kind.
+KINDS: dict[str, Any] = {kind: cls for cls in (MarkovPolicy, RecordedPolicy, DeployedPolicy) for kind in cls.kinds}
 
 
 def load(path: str | os.PathLike[str]) -> Policy:
@@ -47,13 +40,28 @@ def load(path: str | os.PathLike[str]) -> Policy:
     >>> load(path)
     MarkovPolicy(product, 2 agents, 1 state, 2×2 actions, the same at every step)
     """
-    kind = document.kind(path) if document.named(path) else _kind(path)
-    if kind not in KINDS:
+    kind = document.read(path)["kind"] if document.is_json(path) else _kind(path)
+    if kind not in tuple(KINDS):
         other = {"agent": "an agent, which tacit.Agent.load reads", "game": "a game, which tacit.load reads"}
-        told = other.get(kind, f"a policy of an unknown kind, {brief(kind)}; known: {', '.join(KINDS)}")
-        raise TacitError(f"{path} holds {told}")
+        unknown = f"a policy of an unknown kind, {brief(kind)}; known: {', '.join(KINDS)}"
+        raise TacitError(f"{path} holds {other.get(brief(kind)[1:-1], unknown)}")
     policy: Policy = KINDS[kind].load(path)
     return policy
+
+
+def load_part(path: object, content: Mapping[str, Any]) -> Part:
+    """Return the part that a document of one agent holds."""
+    number = check.integer("agent", content["agent"], least=0, most=2**31 - 1)
+    kind = content["kind"]
+    try:
+        policy: Policy = KINDS[kind].from_document(content)
+        if policy.agents != 1 or kind == "correlated":
+            raise TacitError(f"it is a {policy!r}")
+    except (ValueError, TypeError, KeyError, RecursionError, OverflowError) as error:
+        raise TacitError(f"{path} is not a part of a policy: {one_line(error, 300)}") from None
+    part = policy.part(0)
+    part.agent = number
+    return part
 
 
 def _kind(path: str | os.PathLike[str]) -> str:
@@ -67,9 +75,27 @@ def _kind(path: str | os.PathLike[str]) -> str:
     return str(found)
 
 
-def __getattr__(name: str) -> Any:
-    """Find the names of the release before."""
-    return getattr(importlib.import_module("tacit.policies._old_names"), name)
+# names of the release before, which still work in this one
+CertifiedPolicy, CertifiedPart = RecordedPolicy, RecordedPart
+ThinnedPolicy, ThinnedPart = DeployedPolicy, DeployedPart
+
+
+class SampledPolicy(RecordedPolicy):
+    """`RecordedPolicy.of_stages`."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> RecordedPolicy:  # type: ignore[misc]
+        """Make a recorded policy of some visits of each stage."""
+        return RecordedPolicy.of_stages(*args, **kwargs)
+
+
+class SeparatePolicy(RecordedPolicy):
+    """`RecordedPolicy.of_records`, from policies instead of their records."""
+
+    def __new__(cls, each: Sequence[RecordedPolicy]) -> RecordedPolicy:  # type: ignore[misc]
+        """Make a recorded policy in which each agent has its own record."""
+        every = check.listed("each", each, "recorded policies, one for each agent")
+        records: list[Any] = [getattr(own, "record", None) for own in every]
+        return RecordedPolicy.of_records(records, start=getattr(every[0], "start", "average") if every else "average")
 
 
 __all__ = [
@@ -78,6 +104,7 @@ __all__ = [
     "MarkovPart",
     "MarkovPolicy",
     "Part",
+    "Policy",
     "RecordedPart",
     "RecordedPolicy",
     "load",
