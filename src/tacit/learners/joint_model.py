@@ -135,8 +135,8 @@ def chance(here, row, s_next):
 def match_ahead(regret, prob, q, n):
     """Move by predictive regret matching⁺ for n actions that are worth q; return what `prob` was worth.
 
-    R ← max(R + D, 0) with D(a) = q(a) − value, then prob ∝ max(R + D, 0), where the second D foretells the next one. With
-    nothing to regret, prob is even. [Farina, Kroer, Sandholm 2021, "Faster game solving via predictive Blackwell
+    R ← max(R + D, 0) with D(a) = q(a) − value, then prob ∝ max(R + D, 0), where the second D foretells the next one.
+    With nothing to regret, prob is even. [Farina, Kroer, Sandholm 2021, "Faster game solving via predictive Blackwell
     approachability"]
     """
     value = 0.0
