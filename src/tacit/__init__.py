@@ -108,13 +108,9 @@ _HOMES = {
         "VLearning",
     ],
     "tacit.learning": ["learn"],
-    "tacit.policies": [
-        "DeployedPolicy",
-        "MarkovPolicy",
-        "Part",
-        "RecordedPolicy",
-        *("CertifiedPolicy", "SampledPolicy", "SeparatePolicy", "ThinnedPolicy"),  # of the release before
-    ],
+    "tacit.policies": ["DeployedPolicy", "MarkovPolicy", "Part", "RecordedPolicy"],
+    "tacit.policies.recorded": ["CertifiedPolicy", "SampledPolicy", "SeparatePolicy"],  # of the release before
+    "tacit.policies.deployed": ["ThinnedPolicy"],
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from tacit.core import archive, check
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.policies import document
 from tacit.policies.base import Policy
-from tacit.policies.deployed import DeployedPart, DeployedPolicy
+from tacit.policies.deployed import DeployedPart, DeployedPolicy, ThinnedPart, ThinnedPolicy
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.part import MarkovPart, Part
-from tacit.policies.recorded import RecordedPart, RecordedPolicy
+from tacit.policies.recorded import (
+    CertifiedPart,
+    CertifiedPolicy,
+    RecordedPart,
+    RecordedPolicy,
+    SampledPolicy,
+    SeparatePolicy,
+)
+
+#: Names of the release before, which still work in this one.
+OLD_NAMES = (CertifiedPart, CertifiedPolicy, SampledPolicy, SeparatePolicy, ThinnedPart, ThinnedPolicy)
 
 #: Which class reads which kind of file; a policy's file states its kind.
 KINDS: dict[str, Any] = {kind: cls for cls in (MarkovPolicy, RecordedPolicy, DeployedPolicy) for kind in cls.kinds}
@@ -73,29 +83,6 @@ def _kind(path: str | os.PathLike[str]) -> str:
     if found is None or found.dtype.kind != "U" or found.ndim:
         raise TacitError(f"{path} is no policy: it does not state its kind")
     return str(found)
-
-
-# names of the release before, which still work in this one
-CertifiedPolicy, CertifiedPart = RecordedPolicy, RecordedPart
-ThinnedPolicy, ThinnedPart = DeployedPolicy, DeployedPart
-
-
-class SampledPolicy(RecordedPolicy):
-    """`RecordedPolicy.of_stages`."""
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> RecordedPolicy:  # type: ignore[misc]
-        """Make a recorded policy of some visits of each stage."""
-        return RecordedPolicy.of_stages(*args, **kwargs)
-
-
-class SeparatePolicy(RecordedPolicy):
-    """`RecordedPolicy.of_records`, from policies instead of their records."""
-
-    def __new__(cls, each: Sequence[RecordedPolicy]) -> RecordedPolicy:  # type: ignore[misc]
-        """Make a recorded policy in which each agent has its own record."""
-        every = check.listed("each", each, "recorded policies, one for each agent")
-        records: list[Any] = [getattr(own, "record", None) for own in every]
-        return RecordedPolicy.of_records(records, start=getattr(every[0], "start", "average") if every else "average")
 
 
 __all__ = [

@@ -338,3 +338,6 @@ def _probabilities(name: str, lists: Sequence[Any], actions: Sequence[int]) -> l
             raise TacitError(f"{name}[{1 + i}] is {brief(own)}; it must be a list of {size - 1} probabilities")
         found += [check.real(f"{name}[{1 + i}][{a}]", p, least=0, most=1) for a, p in enumerate(own)]
     return found
+
+
+ThinnedPolicy, ThinnedPart = DeployedPolicy, DeployedPart  # names of the release before
