@@ -56,9 +56,9 @@ class Registry(Generic[T]):
         A name may fix some of the factory's parameters, which are then none of its own, and give others new defaults.
 
         >>> numbers = Registry[int]("number")
-        >>> numbers.add("seven", int, about="Sevens.", fixed={"base": 7})
-        >>> numbers.summary("seven")
-        'Sevens.'
+        >>> numbers.add("sum", lambda *, a=1, b=1: a + b, about="Add two.", fixed={"b": 2}, a=5)
+        >>> numbers.make("sum"), numbers.parameters("sum"), numbers.summary("sum")
+        (7, {'a': 5}, 'Add two.')
         """
         if name in self._factories:
             raise TacitError(f"{self.kind} {name!r} is registered already; choose another name")
