@@ -9,19 +9,16 @@ Guarantees: those of the members, at a share of the episodes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tacit.core import check, generics
+from tacit.core import generics
 from tacit.core.errors import TacitError, brief
 from tacit.core.records import records
 from tacit.core.types import FloatArray
 from tacit.learners.mixed import End
 from tacit.learners.spec import Learner, World
-
-#: Who takes turns where nobody else is named.
-MEMBERS = "adaptive-v-cce,model-independent"
 
 #: The mean of what a member's episodes brought is over about the last tenth of them.
 LATE = 10
@@ -29,25 +26,27 @@ LATE = 10
 
 @dataclass(frozen=True)
 class Portfolio(Learner):
-    """Several learners take turns, and the answer is the best candidate of all of them.
+    """Learners take turns by the number of the episode, and the answer is the best of all: nothing to choose.
 
     Parameters
     ----------
-    members : sequence of (name, learner)
-        At least two, which learn with kernels from each agent's own play.
+    members : str, or a sequence of (name, learner)
+        At least two: names separated by commas, each with its own defaults, or learner objects with names for people.
+        `adaptive-v-cce` is best where equilibria mix; `model-independent` ends in a pure equilibrium where there is
+        one, and often in the best.
 
     Examples
     --------
     >>> import tacit
-    >>> from tacit.learners import Portfolio
-    >>> Portfolio((("adaptive-v-cce", tacit.AdaptiveV()), ("pg-adaptive", tacit.PGAdaptive()))).equilibrium
-    'cce'
+    >>> run = tacit.learn(tacit.make("good-state"), "portfolio", episodes=2000)
+    >>> run.chosen, run.values.round(2)
+    ('model-independent last', array([45.5, 45.5]))
     """
 
-    members: Sequence[tuple[str, Learner]]
+    members: Any = "adaptive-v-cce,model-independent"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "members", tuple(map(tuple, self.members)))
+        object.__setattr__(self, "members", _named(self.members))
         if len(self.members) < 2:
             raise TacitError(f"members is {brief(self.members)}; a portfolio has at least two")
         for name, own in self.members:
@@ -93,30 +92,13 @@ class Portfolio(Learner):
         return chain
 
 
-def portfolio(*, members: str = MEMBERS) -> Portfolio:
-    """Learners take turns by the number of the episode; the answer is the best of all: nothing to choose.
+def _named(members: Any) -> tuple[tuple[str, Learner], ...]:
+    """Return names and learners."""
+    from tacit.learners import REGISTRY  # which holds this one
 
-    Parameters
-    ----------
-    members : str
-        Names of learners, separated by commas, with their own defaults. `adaptive-v-cce` is best where equilibria mix,
-        `model-independent` ends in a pure equilibrium where there is one, and often in the best.
-
-    Returns
-    -------
-    Portfolio
-
-    Examples
-    --------
-    >>> import tacit
-    >>> run = tacit.learn(tacit.make("good-state"), "portfolio", episodes=2000)
-    >>> run.chosen, run.values.round(2)
-    ('model-independent last', array([45.5, 45.5]))
-    """
-    from tacit.learners import REGISTRY  # which holds this
-
-    names = [name.strip() for name in check.text("members", members).split(",")]
-    return Portfolio([(name, REGISTRY.make(name)) for name in names])
+    if isinstance(members, str):
+        return tuple((name.strip(), REGISTRY.make(name.strip())) for name in members.split(","))
+    return tuple((str(name), own) for name, own in members)
 
 
 class Turns(NamedTuple):

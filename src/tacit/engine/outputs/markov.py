@@ -70,7 +70,7 @@ class MarkovOutput(Output):
         return self._sampled_at
 
     def measure(self, engine: Engine, done: int) -> Measures:
-        """Return exact value and gaps of the last iterate, and averages over the iterates so far ("Average")."""
+        """Return exact value and gaps of what would be answered, and averages over the iterates so far ("Average")."""
         policy = engine.policy(engine.distributions())
         if self._tables is None or self._leaves_out(policy):
             unknown = np.full(self.game.agents, np.nan)
@@ -81,6 +81,10 @@ class MarkovOutput(Output):
         if not self._averages_all:
             self._add(np.array([[found.values[0], found.gap, distance]]))
         value, gap, l2 = self._sum / max(self._count, 1)
+        if self._recent:
+            recent = evaluate(self._tables, engine.policy(engine.distributions(recent=True)))
+            both = {"recent": recent, "last": found}
+            found = both[choose(both, functools.partial(uniform_gap, self._tables), target=self.options.gap)]
         return {
             "value": found.values,
             "gap": found.gaps,

@@ -53,9 +53,7 @@ class PortfolioOutput(Output):
         """Play the run once more, with this certificate of member m."""
         watching = [certificate if k == m else Nothing() for k in range(len(self.names))]
         most, seed = self.options.most, self.options.seed
-        engine = FusedEngine(
-            self.game, self.learner, episodes=most, seed=seed, certificate=watch_members(watching)
-        )
+        engine = FusedEngine(self.game, self.learner, episodes=most, seed=seed, certificate=watch_members(watching))
         total = next(t for t in range(done * len(self.names), -1, -1) if self._own(m, t) == done)
         engine.advance(total)
 
