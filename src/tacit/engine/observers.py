@@ -24,7 +24,7 @@ from tacit.core.types import FloatArray, IntArray
 from tacit.engine.checkpoint import Arrays, check_alike, check_equal, check_names, pack, unpack
 from tacit.evaluation.thinning import Schedule, is_kept, pass_by, schedule
 from tacit.games.protocol import Game
-from tacit.learners.turns import episodes_of, is_own
+from tacit.learners.turns import is_own
 from tacit.policies.recorded import STARTS, RecordedPolicy
 from tacit.policies.visits import check_stored
 
@@ -235,7 +235,7 @@ def observe_trace(observer, learner, game, seats, h, s):
 
 
 class Watch(NamedTuple):
-    """What watches the episodes of one member, and the chain of those after it."""
+    """What watches the episodes of one member, and of those after it: a chain, or what watches the last."""
 
     own: Any
     others: Any
@@ -243,15 +243,15 @@ class Watch(NamedTuple):
 
     def split(self, done: int) -> tuple[int, int]:
         """Return how many of `done` episodes are this member's, and how many the others'."""
-        own = episodes_of(0, self.left, done)
+        own = -(-done // self.left)
         return own, done - own
 
 
 def watch_members(watching: Sequence[Any]) -> Any:
     """Return one observer that shows each of these the episodes of its own member."""
-    chain: Any = Nothing()
-    for k, own in enumerate(reversed(watching)):
-        chain = Watch(own, chain, k + 1)
+    chain = watching[-1]
+    for k, own in enumerate(reversed(watching[:-1])):
+        chain = Watch(own, chain, k + 2)
     return chain
 
 

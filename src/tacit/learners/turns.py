@@ -13,11 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tacit.core import generics
 from tacit.core.errors import TacitError, brief
 from tacit.core.records import records
 from tacit.core.types import FloatArray
-from tacit.learners.mixed import End
 from tacit.learners.spec import Learner, World
 
 #: The mean of what a member's episodes brought is over about the last tenth of them.
@@ -77,18 +78,38 @@ class Portfolio(Learner):
     def explores(self, state: Any, i: int) -> float:
         """Return how often agent i explores in this episode."""
         m = int(state.agents["episodes"][i]) % len(self.members)
-        return self.members[m][1].explores(member_state(state, m), i)
+        return self.members[m][1].explores(self.part(state, m), i)
+
+    def part(self, chain: Any, m: int) -> Any:
+        """Return what is member m's in a chain: its state, or what watches it."""
+        for _ in range(m):
+            chain = chain.others
+        return chain if m + 1 == len(self.members) else chain.own
+
+    def share(self, m: int, done: int) -> int:
+        """Return how many of the first `done` episodes are member m's."""
+        members = len(self.members)
+        return (done + members - 1 - m) // members
+
+    def late_means(self, state: Any) -> FloatArray:
+        """Return each agent's mean return in the late episodes of each member, [M, N]."""
+        found = []
+        for _ in self.members[1:]:
+            found.append(state.agents["mean"][:, 0])
+            last, state = state.agents["mean"][:, 1], state.others
+        return np.array([*found, last])
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force, by member."""
         return {f"{name} {key}": value for name, own in self.members for key, value in own.params(world).items()}
 
     def init(self, world: World) -> Any:
-        """Make the chain of states, the first member's at its head."""
-        chain: Any = End()
-        for k, (_, own) in enumerate(reversed(self.members)):
-            agents = records((world.agents,), [("episodes", "i8"), ("gained", "f8"), ("mean", "f8")])
-            chain = Turns(agents, own.init(world), chain, world.horizon, k + 1)
+        """Make the chain of states: the first member's, and those after it."""
+        states = [own.init(world) for _, own in self.members]
+        chain = states.pop()
+        for k, own in enumerate(reversed(states)):
+            agents = records((world.agents,), [("episodes", "i8"), ("gained", "f8"), ("mean", "f8", 2)])
+            chain = Turns(agents, own, chain, world.horizon, k + 2)
         return chain
 
 
@@ -102,33 +123,13 @@ def _named(members: Any) -> tuple[tuple[str, Learner], ...]:
 
 
 class Turns(NamedTuple):
-    """The states of one member and of those after it, for all agents."""
+    """The states of one member, and of those after it: a chain, or the last member's state."""
 
-    agents: Any  # [N]  episodes of this member and of those after it, rewards of its running one, mean of its late ones
+    agents: Any  # [N]  episodes, rewards of the running one, mean return of late ones: this member's, the others'
     own: Any
     others: Any
     horizon: int
     left: int  # members from this one on: this one has the first of so many episodes
-
-
-def member_state(state: Any, m: int) -> Any:
-    """Return the state of member m."""
-    for _ in range(m):
-        state = state.others
-    return state.own
-
-
-def late_means(state: Any, m: int) -> FloatArray:
-    """Return each agent's mean return in the late episodes of member m, [N]."""
-    for _ in range(m):
-        state = state.others
-    found: FloatArray = state.agents["mean"]
-    return found
-
-
-def episodes_of(m: int, members: int, done: int) -> int:
-    """Return how many of the first `done` episodes are member m's."""
-    return (done + members - 1 - m) // members
 
 
 @generics.jitable
@@ -147,23 +148,18 @@ def act(learner, i, h, s, u):
 
 @generics.learn.implement(Turns)
 def learn(learner, i, h, s, a, r, s_next):
-    """Let the member learn whose turn it is; count the episode after its last step."""
-    if is_own(learner, i):
+    """Let the member learn whose turn it is; after the last step, count the episode."""
+    me = learner.agents[i]
+    own = is_own(learner, i)
+    if own:
         generics.learn(learner.own, i, h, s, a, r, s_next)
-        add_reward(learner, i, h, r)
     else:
         generics.learn(learner.others, i, h, s, a, r, s_next)
-    if h + 1 == learner.horizon:
-        learner.agents[i].episodes += 1
-
-
-@generics.jitable
-def add_reward(turns, i, h, r):
-    """Add agent i's own reward; after the last step of an episode, move the mean of late episodes."""
-    me = turns.agents[i]
     me.gained = me.gained + r if h > 0 else r
-    if h + 1 == turns.horizon:
-        me.mean += (me.gained - me.mean) * LATE / (LATE + me.episodes // turns.left)
+    if h + 1 == learner.horizon:
+        before = me.episodes // learner.left if own else me.episodes - me.episodes // learner.left - 1
+        me.mean[0 if own else 1] += (me.gained - me.mean[0 if own else 1]) * LATE / (LATE + before)
+        me.episodes += 1
 
 
 @generics.weigh.implement(Turns)

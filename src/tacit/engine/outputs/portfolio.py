@@ -21,7 +21,7 @@ from tacit.engine.run import Candidate, Gaps
 from tacit.evaluation import uniform_gap
 from tacit.games.exact import is_exact
 from tacit.games.protocol import Game
-from tacit.learners.turns import Portfolio, episodes_of, late_means, member_state
+from tacit.learners import Portfolio
 from tacit.options import Options
 
 
@@ -37,7 +37,7 @@ class PortfolioOutput(Output):
         self.names = [name for name, _ in learner.members]
         self.members: list[Output] = []
         for m, (_, own) in enumerate(learner.members):
-            most = None if options.episodes is None else max(1, self._own(m, options.episodes))
+            most = None if options.episodes is None else max(1, self.learner.share(m, options.episodes))
             made = outputs.REGISTRY.make(own.output, game=game, learner=own, options=replace(options, episodes=most))
             made.play_again = functools.partial(self._play_again, m)  # type: ignore[attr-defined]
             self.members.append(made)
@@ -46,23 +46,19 @@ class PortfolioOutput(Output):
         self.notes = tuple(dict.fromkeys(note for own in self.members for note in own.notes))
         self.certifies = any(own.certifies for own in self.members)
 
-    def _own(self, m: int, done: int) -> int:
-        return episodes_of(m, len(self.names), done)
-
     def _play_again(self, m: int, certificate: Any, done: int) -> None:
         """Play the run once more, with this certificate of member m."""
         watching = [certificate if k == m else Nothing() for k in range(len(self.names))]
         most, seed = self.options.most, self.options.seed
         engine = FusedEngine(self.game, self.learner, episodes=most, seed=seed, certificate=watch_members(watching))
-        total = next(t for t in range(done * len(self.names), -1, -1) if self._own(m, t) == done)
-        engine.advance(total)
+        engine.advance((done - 1) * len(self.names) + m + 1)
 
     def _parts(self, engine: Engine, done: int) -> Iterator[tuple[int, Output, Engine, int]]:
         """Yield each member's number, its output, the engine as it sees it, and how many episodes it has had."""
         for m, own in enumerate(self.members):
             own.interrupted = self.interrupted
-            view = engine.view(self.learner.members[m][1], functools.partial(member_state, m=m))
-            yield m, own, view, self._own(m, done)
+            view = engine.view(self.learner.members[m][1], functools.partial(self.learner.part, m=m))
+            yield m, own, view, self.learner.share(m, done)
 
     def look(self, engine: Engine, done: int) -> int | None:
         """Let every member's output see the engine; return the first episode before which one must see it again."""
@@ -93,7 +89,7 @@ class PortfolioOutput(Output):
         candidates = {name: one for name, one in candidates.items() if one._policy is not None or _is_known(one)}
         chosen = self._choose({name: one for name, one in candidates.items() if _is_known(one)})
         if not chosen:
-            best = max(results, key=lambda m: float(late_means(engine.state, m).sum()))
+            best = int(self.learner.late_means(engine.state).sum(axis=1)[: len(results)].argmax())
             chosen = f"{self.names[best]} {results[best].chosen}"
             chosen = chosen if chosen in candidates else f"{self.names[best]} last"  # of which there is always a policy
         of = results[next(m for m in results if chosen.startswith(f"{self.names[m]} "))]
@@ -112,7 +108,7 @@ class PortfolioOutput(Output):
     def check(self, arrays: Arrays, done: int) -> None:
         """Raise unless a snapshot can be of this output after that many episodes."""
         for m, own in enumerate(self.members):
-            own.check(_of(arrays, m), self._own(m, done))
+            own.check(_of(arrays, m), self.learner.share(m, done))
 
     def restore(self, arrays: Arrays) -> None:
         """Resume from a snapshot that was checked."""
