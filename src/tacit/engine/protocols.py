@@ -90,7 +90,7 @@ class Engine(Protocol):
 
     def view(self, learner: Learner, pick: Callable[[Any], Any]) -> Engine:
         """Return this engine as one of its learner's members sees it; `pick` takes its part of a state and a record."""
-        raise NotImplementedError
+        return self
 
     def snapshot(self) -> Arrays:
         """Return everything that has changed since the engine was made."""

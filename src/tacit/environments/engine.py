@@ -285,7 +285,7 @@ class EnvironmentEngine(Engine):
         return found
 
     @property
-    def state(self) -> Any:  # type: ignore[override]
+    def state(self) -> Any:
         """The agents' states."""
         return self.team.buffer.learner
 
@@ -293,7 +293,7 @@ class EnvironmentEngine(Engine):
         """Return this engine as a member of its learner sees it; of its episodes no record is kept."""
         found = copy.copy(self)
         found.learner, found.team, found.visited, found._record = learner, copy.copy(self.team), None, Nothing()
-        found.team.learner, found.team.buffer = learner, self.team.buffer._replace(learner=pick(self.state))
+        vars(found.team).update(learner=learner, buffer=self.team.buffer._replace(learner=pick(self.state)))
         return found
 
     def own_bounds(self, kind: str, done: int) -> Gaps:

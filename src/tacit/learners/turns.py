@@ -78,7 +78,7 @@ class Portfolio(Learner):
     def explores(self, state: Any, i: int) -> float:
         """Return how often agent i explores in this episode."""
         m = int(state.agents["episodes"][i]) % len(self.members)
-        return self.members[m][1].explores(self.part(state, m), i)
+        return float(self.members[m][1].explores(self.part(state, m), i))
 
     def part(self, chain: Any, m: int) -> Any:
         """Return what is member m's in a chain: its state, or what watches it."""
