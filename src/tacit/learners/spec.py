@@ -14,7 +14,7 @@ from tacit.bandits.spec import is_bandit
 from tacit.core import check, streams
 from tacit.core.elementary import log
 from tacit.core.errors import TacitError, brief
-from tacit.core.ownership import locked
+from tacit.core.ownership import lock
 from tacit.core.records import capacity
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.protocol import Game
@@ -225,7 +225,7 @@ def world_of(learner: Learner, game: Game, *, episodes: int, seed: int) -> World
     sizes = [(game.horizon, game.states, actions) for actions in game.actions]
     start = [starting_policy(learner.seat(i), size, seed, i) for i, size in enumerate(sizes)]
     known = () if all(own is None for own in start) else tuple(start)
-    return World(game.states, locked(np.array(game.actions)), game.horizon, game.reward_range, scale, known)
+    return World(game.states, lock(np.array(game.actions)), game.horizon, game.reward_range, scale, known)
 
 
 def _check_start(start: Start, game: Game) -> None:

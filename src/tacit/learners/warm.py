@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core import generics
-from tacit.core.compilation import compiled
+from tacit.core.compilation import compile_loop
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.learners.spec import Start, World, starting_point
@@ -44,7 +44,7 @@ def warm_up(bandit: Any, cells: Any, world: World, visits: float, scale: float) 
     for i, size in enumerate(world.actions):
         table[:, :, i, :size] = (visits * table[:, :, i, :size] + 1.0) / (visits + float(size))
     given = np.array([own is not None for own in world.start])
-    compiled(lean_all, bandit)(bandit, cells, given, table, float(visits), float(scale))
+    compile_loop(lean_all, bandit)(bandit, cells, given, table, float(visits), float(scale))
 
 
 def describe(start: Start, visits: float) -> dict[str, Any]:

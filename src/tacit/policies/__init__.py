@@ -6,7 +6,7 @@ import importlib
 import os
 from typing import Any
 
-from tacit.core import archive
+from tacit.core import files
 from tacit.core.errors import TacitError, brief
 from tacit.policies import document
 from tacit.policies.deployed import DeployedPart, DeployedPolicy
@@ -58,7 +58,7 @@ def load(path: str | os.PathLike[str]) -> Policy:
 
 def _kind(path: str | os.PathLike[str]) -> str:
     """Return what a `.npz` states to hold; a game states nothing, and is known by its arrays."""
-    arrays = archive.read(path, only=("kind", "rewards", "initial"))  # a record may be large, and is read later
+    arrays = files.read_arrays(path, only=("kind", "rewards", "initial"))  # a record may be large, and is read later
     if "kind" not in arrays and {"rewards", "initial"} <= set(arrays):
         return "game"
     found = arrays.get("kind")

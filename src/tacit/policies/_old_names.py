@@ -27,7 +27,7 @@ class SeparatePolicy(RecordedPolicy):
 
     def __new__(cls, each: Sequence[RecordedPolicy]) -> RecordedPolicy:  # type: ignore[misc]
         """Make a recorded policy in which each agent has its own record."""
-        for i, own in enumerate(check.listed("each", each, "recorded policies, one for each agent")):
+        for i, own in enumerate(check.list_of("each", each, "recorded policies, one for each agent")):
             if not isinstance(own, RecordedPolicy):
                 raise TacitError(f"each[{i}] is {brief(own)}; it must be a recorded policy of one agent")
         return RecordedPolicy.of_records([own.record for own in each], start=each[0].start if len(each) else "average")

@@ -16,7 +16,7 @@ from tacit.policies import observed
 from tacit.policies.part import Part
 
 if TYPE_CHECKING:
-    from tacit.core.table import Document
+    from tacit.core.display import Document
 
 
 _Part = TypeVar("_Part", bound=Part)

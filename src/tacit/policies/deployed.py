@@ -28,9 +28,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import archive, check, memory, streams
+from tacit.core import check, files, memory, streams
 from tacit.core.errors import TacitError, brief, one_line
-from tacit.core.ownership import Owned, frozen, refuse_masked
+from tacit.core.ownership import Owned, freeze, refuse_masked
 from tacit.core.types import FloatArray, IntArray
 from tacit.policies import document, observed
 from tacit.policies.base import Showable
@@ -112,7 +112,7 @@ class DeployedPolicy(Showable):
         if given.dtype.kind not in "fiu":
             raise TacitError(f"stored holds {brief(str(given.dtype))} values; it must be an array of probabilities")
         with np.errstate(over="ignore"):  # what is beyond 32-bit floats is no probability, and told below
-            self.stored = frozen("stored", Owned(given.astype(np.float32)))
+            self.stored = freeze("stored", Owned(given.astype(np.float32)))
         check_stored(self.stored, self.actions)
         node = self.row // self.states
         if (np.diff(self.row) <= 0).any() or (node < 1).any() or (np.diff(node, prepend=0) > 1).any():
@@ -157,7 +157,7 @@ class DeployedPolicy(Showable):
             document.write(path, "thinned", self._content(agent), play=PLAY)
             return
         arrays = {key: getattr(self, key) for key in KEYS}
-        archive.write(path, {"kind": np.array("thinned"), **arrays, **observed.arrays(self)})
+        files.write_arrays(path, {"kind": np.array("thinned"), **arrays, **observed.arrays(self)})
 
     def _content(self, agent: int | None) -> dict[str, Any]:
         shown = range(self.agents) if agent is None else [agent]
@@ -176,7 +176,7 @@ class DeployedPolicy(Showable):
     def load(cls, path: str | os.PathLike[str]) -> DeployedPolicy:
         """Read a policy that `save` wrote."""
         json = document.named(path)
-        found = document.read(path, cls.__name__) if json else archive.read(path)
+        found = document.read(path, cls.__name__) if json else files.read_arrays(path)
         try:
             if json:
                 policy = cls(**read_nodes(found))
@@ -186,8 +186,8 @@ class DeployedPolicy(Showable):
             if missing:
                 raise TacitError(f"it has no {' and no '.join(missing)}")
             arrays = [found[key] for key in KEYS[:4]]
-            sizes = {key: archive.single(key, found[key]) for key in ("states", "horizon")}
-            return cls(*arrays, actions=archive.integers("actions", found["actions"]), **sizes)._observing(found)
+            sizes = {key: files.single(key, found[key]) for key in ("states", "horizon")}
+            return cls(*arrays, actions=files.integers("actions", found["actions"]), **sizes)._observing(found)
         except (TacitError, ValueError, TypeError, KeyError, RecursionError) as error:
             raise TacitError(f"{path} is not a deployed policy: {one_line(error, 300)}") from None
 
@@ -206,7 +206,7 @@ def _places(name: str, given: npt.NDArray[Any]) -> IntArray:
     whole = array.dtype.kind != "f" or (array == np.floor(array)).all()
     if array.size and not (whole and array.min() >= 0 and array.max() < 2**62):
         raise TacitError(f"{name} must be whole numbers from 0, and goes from {array.min()} to {array.max()}")
-    return frozen(name, Owned(array.astype(np.int64)))
+    return freeze(name, Owned(array.astype(np.int64)))
 
 
 class DeployedPart(Part):

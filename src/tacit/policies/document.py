@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from tacit.core import archive, check, memory, text
+from tacit.core import check, files, memory
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.policies.observed import SPREAD
 
@@ -24,12 +24,12 @@ READERS = {"product": "MarkovPolicy", "correlated": "MarkovPolicy", "thinned": "
 
 def named(path: str | os.PathLike[str]) -> bool:
     """Return whether a path asks for JSON by its ending."""
-    return archive.path(path).suffix.lower() == ".json"
+    return files.path(path).suffix.lower() == ".json"
 
 
 def check_ending(path: str | os.PathLike[str], *endings: str) -> None:
     """Check that a path ends as files of policies do."""
-    suffix = archive.path(path).suffix.lower()
+    suffix = files.path(path).suffix.lower()
     if suffix not in endings:
         ending = f"the ending {suffix!r}" if suffix else "no ending"
         raise TacitError(f"{path} has {ending}; a file of this policy ends in {' or '.join(endings)}")
@@ -57,19 +57,19 @@ def whole_only(path: str | os.PathLike[str], agent: int | None, instead: str) ->
 def write(path: str | os.PathLike[str], kind: str, content: Mapping[str, Any], *, play: str) -> None:
     """Write a document; `play` says in words how to play it."""
     header = {"format": FORMAT, "version": VERSION, "kind": kind, "play": play}
-    text.write(path, [json.dumps({**header, **content}, separators=(",", ":"), allow_nan=False), "\n"])
+    files.write_pieces(path, [json.dumps({**header, **content}, separators=(",", ":"), allow_nan=False), "\n"])
 
 
 def kind(path: str | os.PathLike[str]) -> str:
     """Return the kind of policy that a document holds."""
-    document = _parsed(archive.path(path))
+    document = _parsed(files.path(path))
     stated = document.get("kind") if isinstance(document, dict) else None
     return "thinned" if stated == "thinned" else "markov"
 
 
 def read(path: str | os.PathLike[str], reader: str) -> dict[str, Any]:
     """Read the document of a whole policy of a kind that the class `reader` takes."""
-    place = archive.path(path)
+    place = files.path(path)
     document: dict[str, Any] = _parsed(place)  # if the header says so
     try:
         _check_header(place, document, reader)
@@ -80,13 +80,13 @@ def read(path: str | os.PathLike[str], reader: str) -> dict[str, Any]:
 
 def is_part(path: str | os.PathLike[str]) -> bool:
     """Return whether a document holds one agent's part alone."""
-    document = _parsed(archive.path(path))
+    document = _parsed(files.path(path))
     return isinstance(document, dict) and "agent" in document
 
 
 def read_part(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read the document of one agent's part."""
-    place = archive.path(path)
+    place = files.path(path)
     document: dict[str, Any] = _parsed(place)
     alone = {key: value for key, value in document.items() if key != "agent"}
     try:
@@ -120,7 +120,7 @@ def entries(document: Mapping[str, Any], key: str) -> list[Any]:
 
 
 def _parsed(place: Path) -> Any:
-    content = text.read(place)
+    content = files.read_text(place)
     memory.require(SPREAD * len(content), f"{place}")
     try:
         return json.loads(content, parse_constant=_refuse)

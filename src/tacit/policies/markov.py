@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import archive, check, limits, memory
+from tacit.core import check, files, memory
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, refuse_masked
 from tacit.core.types import FloatArray
@@ -79,7 +79,7 @@ class MarkovPolicy(Showable):
         """Draw each distribution from Dirichlet(1, …, 1)."""
         _check_sizes(game)
         correlated = check.flag("correlated", correlated)
-        rng = np.random.default_rng(limits.integer("seed", seed))
+        rng = np.random.default_rng(check.integer("seed", seed))
         grid = (game.horizon, game.states)
         if correlated:
             joint = math.prod(game.actions)
@@ -96,7 +96,7 @@ class MarkovPolicy(Showable):
         MarkovPolicy(product, 1000 agents, 1 state, 2^1000 actions, the same at every step)
         """
         own = cls([probs]).probs[0]
-        return cls([Owned(own)] * limits.integer("agents", agents))
+        return cls([Owned(own)] * check.integer("agents", agents))
 
     @classmethod
     def deterministic(cls, choices: Sequence[npt.ArrayLike], actions: Sequence[int]) -> MarkovPolicy:
@@ -106,8 +106,8 @@ class MarkovPolicy(Showable):
         >>> tacit.MarkovPolicy.deterministic([[[1]]], [2]).probs[0]
         array([[[0., 1.]]])
         """
-        refuse_masked("choices", check.listed("choices", choices, "arrays [H, S], one for each agent"))
-        check.listed("actions", actions, "numbers of actions, one for each agent")
+        refuse_masked("choices", check.list_of("choices", choices, "arrays [H, S], one for each agent"))
+        check.list_of("actions", actions, "numbers of actions, one for each agent")
         try:
             tables = [np.asarray(table) for table in choices]
         except ValueError:
@@ -175,7 +175,7 @@ class MarkovPolicy(Showable):
             return
         keys = [f"probs_{i}" for i in range(self.agents)] if self.product else ["probs"]
         arrays = dict(zip(keys, self.probs, strict=True))
-        archive.write(path, {"kind": np.array("markov"), **arrays, **observed.arrays(self)})
+        files.write_arrays(path, {"kind": np.array("markov"), **arrays, **observed.arrays(self)})
 
     def _content(self, agent: int | None) -> dict[str, Any]:
         if agent is not None and not self.product:
@@ -199,7 +199,7 @@ class MarkovPolicy(Showable):
     def load(cls, path: str | os.PathLike[str]) -> MarkovPolicy:
         """Read a policy that `save` wrote."""
         json = document.named(path)
-        found = document.read(path, cls.__name__) if json else archive.read(path)
+        found = document.read(path, cls.__name__) if json else files.read_arrays(path)
         try:
             return cls._from_document(found) if json else cls._from_arrays(found)
         except (TacitError, ValueError, RecursionError, OverflowError) as error:

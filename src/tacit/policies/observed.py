@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import archive, memory
+from tacit.core import files, memory
 from tacit.core.errors import TacitError, brief, one_line
 
 #: What stands for "the agent is out of the game", which no device ever looks up.
@@ -93,7 +93,7 @@ def read_arrays(found: Mapping[str, npt.NDArray[Any]], policy: Any) -> tuple[lis
     """Return what the `.npz` of a policy says that each agent observed, None where it says nothing."""
     if "observations" not in found:
         return None
-    content = str(archive.single("observations", found["observations"]))
+    content = str(files.single("observations", found["observations"]))
     memory.require(SPREAD * len(content), "what its agents observed")
     try:
         return read({"observations": json.loads(content)}, policy.agents, policy.states)

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import archive, check
+from tacit.core import check, files
 from tacit.core.errors import TacitError, one_line
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray, IntArray
@@ -151,7 +151,7 @@ class RecordedPolicy(Showable):
         return cls.of_records([Visits.chosen(cell, stage, episode, until, stored, **sizes)], start=start)
 
     def _hold(self, records: Sequence[Visits], start: str) -> None:
-        self.records = tuple(check.listed("records", records, "records"))
+        self.records = tuple(check.list_of("records", records, "records"))
         self.start = check.choice("start", start, STARTS)
         if not self.records or any(not isinstance(own, Visits) for own in self.records):
             raise TacitError("a recorded policy must have a record for all agents, or one for each")
@@ -240,7 +240,7 @@ class RecordedPolicy(Showable):
         document.check_ending(path, ".npz")
         kind, arrays = self._arrays()
         arrays |= {"kind": np.array(kind), "start": np.array(self.start)}
-        archive.write(path, {**arrays, **observed.arrays(self)})
+        files.write_arrays(path, {**arrays, **observed.arrays(self)})
 
     def _arrays(self) -> tuple[str, dict[str, Any]]:
         """Return the kind of file and what it holds."""
@@ -268,15 +268,15 @@ class RecordedPolicy(Showable):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> RecordedPolicy:
         """Read a policy that `save` wrote."""
-        arrays = archive.read(path)
+        arrays = files.read_arrays(path)
         try:
-            kind = archive.single("kind", arrays["kind"]) if "kind" in arrays else "certified"
+            kind = files.single("kind", arrays["kind"]) if "kind" in arrays else "certified"
             if kind not in _FILES:
                 raise TacitError(f"it holds a policy of the kind {kind!r}")
             missing = [key for key in _FILES[kind] if key not in arrays]
             if missing:
                 raise TacitError(f"it has no {' and no '.join(missing)}")
-            start = archive.single("start", arrays["start"])
+            start = files.single("start", arrays["start"])
             return cls.of_records(_READERS[kind](arrays), start=start)._observing(arrays)
         except (TacitError, ValueError, TypeError) as error:
             raise TacitError(f"{path} is not a recorded policy: {one_line(error, 300)}") from None
@@ -295,28 +295,28 @@ def _read_everything(arrays: Mapping[str, npt.NDArray[Any]]) -> list[Visits]:
         Visits.everything(
             Owned(arrays["visited"]),
             Owned(arrays["stored"]),
-            actions=archive.integers("actions", arrays["actions"]),
-            states=archive.single("states", arrays["states"]),
-            rule=archive.single("rule", arrays["rule"]),
+            actions=files.integers("actions", arrays["actions"]),
+            states=files.single("states", arrays["states"]),
+            rule=files.single("rule", arrays["rule"]),
         )
     ]
 
 
 def _read_chosen(arrays: Mapping[str, npt.NDArray[Any]]) -> list[Visits]:
-    sizes = {key: archive.single(key, arrays[key]) for key in ("states", "horizon", "episodes")}
+    sizes = {key: files.single(key, arrays[key]) for key in ("states", "horizon", "episodes")}
     kept = [arrays[key] for key in _FILES["sampled"][:5]]
-    return [Visits.chosen(*kept, actions=archive.integers("actions", arrays["actions"]), **sizes)]
+    return [Visits.chosen(*kept, actions=files.integers("actions", arrays["actions"]), **sizes)]
 
 
 def _read_separate(arrays: Mapping[str, npt.NDArray[Any]]) -> list[Visits]:
-    actions, states = (archive.integers(key, arrays[key]) for key in ("actions", "states"))
+    actions, states = (files.integers(key, arrays[key]) for key in ("actions", "states"))
     visited, stored = arrays["visited"], arrays["stored"]
     if visited.ndim != 3 or visited.shape[2] != len(actions) or len(states) != len(actions):
         raise TacitError(f"visited has shape {visited.shape}; it must be [K, H, {len(actions)}]")
     width = sum(actions) - len(actions)
     if stored.shape != (*visited.shape[:2], width):
         raise TacitError(f"stored has shape {stored.shape}; it must be {(*visited.shape[:2], width)}")
-    return each_agents_own(visited, stored, actions=actions, states=states, rule=archive.single("rule", arrays["rule"]))
+    return each_agents_own(visited, stored, actions=actions, states=states, rule=files.single("rule", arrays["rule"]))
 
 
 _READERS = {"certified": _read_everything, "sampled": _read_chosen, "separate": _read_separate}
