@@ -321,6 +321,8 @@ def _header(stream: BinaryIO, name: str, place: Path) -> tuple[tuple[int, ...], 
         version = np.lib.format.read_magic(stream)
         read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         shape, _, dtype = read_header(stream)
+    except zipfile.BadZipFile:
+        raise
     except Exception as error:
         raise TacitError(f"{place}: array {name} has a damaged header ({one_line(error, 100)})") from None
     return shape, dtype
