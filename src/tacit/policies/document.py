@@ -36,7 +36,7 @@ def check_ending(path: str | os.PathLike[str], *endings: str) -> None:
 def write(path: str | os.PathLike[str], kind: str, content: Mapping[str, Any], *, play: str) -> None:
     """Write a document; `play` says in words how to play it."""
     header = {"format": FORMAT, "version": VERSION, "kind": kind, "play": play}
-    files.write_text(path, [json.dumps({**header, **content}, separators=(",", ":"), allow_nan=False), "\n"])
+    files.write_pieces(path, [json.dumps({**header, **content}, separators=(",", ":"), allow_nan=False), "\n"])
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
