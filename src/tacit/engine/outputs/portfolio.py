@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from tacit.core.types import FloatArray
 from tacit.engine import outputs
-from tacit.engine.answers import choose
 from tacit.engine.checkpoint import Arrays
 from tacit.engine.curve import Measures
 from tacit.engine.fused import FusedEngine
 from tacit.engine.observers import Nothing, watch_members
 from tacit.engine.protocols import Engine, Output, Result
-from tacit.engine.run import Candidate, Gaps
+from tacit.engine.run import Candidate, Gaps, choose
 from tacit.evaluation import uniform_gap
 from tacit.games.exact import is_exact
 from tacit.games.protocol import Game
@@ -74,29 +72,41 @@ class PortfolioOutput(Output):
     def measure(self, engine: Engine, done: int) -> Measures:
         """Return the values and gaps of the best member, where they are known, and the largest gap of each."""
         found = {self.names[m]: own.measure(view, its) for m, own, view, its in self._parts(engine, done) if its}
-        known = {name: Measured(one["gap"], one["value"]) for name, one in found.items()}  # type: ignore[arg-type]
-        best = found[self._choose({name: one for name, one in known.items() if np.isfinite(one.gap)}) or self.names[0]]
-        return {"value": best["value"], "gap": best["gap"], **{f"gap_{name}": one.gap for name, one in known.items()}}
+        known = {
+            name: self._candidate(Gaps("", np.asarray(one["gap"]), "exact"), one["value"])
+            for name, one in found.items()
+        }
+        best = known[self._choose(known) or self.names[0]]
+        gaps = {f"gap_{name}": one.gap for name, one in known.items()}
+        return {"value": np.asarray(best.values), "gap": best.gaps.upper, **gaps}
 
     def result(self, engine: Engine, done: int) -> Result:
         """Return the candidates of all members."""
-        results = {m: own.result(view, its) for m, own, view, its in self._parts(engine, done) if its}
-        candidates = {
-            f"{self.names[m]} {name}": Candidate(one._policy, Judge(one, self.learner.equilibrium))
-            for m, found in results.items()
-            for name, one in found.candidates.items()
+        results = [own.result(view, its) for _, own, view, its in self._parts(engine, done) if its]
+        found = {
+            (m, name): self._candidate(one.gaps, one.values, one._policy)
+            for m, its in enumerate(results)
+            for name, one in its.candidates.items()
+            if one._policy is not None or _is_known(one)
         }
-        candidates = {name: one for name, one in candidates.items() if one._policy is not None or _is_known(one)}
-        chosen = self._choose({name: one for name, one in candidates.items() if _is_known(one)})
+        candidates = {f"{self.names[m]} {name}": one for (m, name), one in found.items()}
+        chosen = self._choose(candidates)
+        best = next((m for m, name in found if f"{self.names[m]} {name}" == chosen), 0)
         if not chosen:
             best = int(self.learner.late_means(engine.state).sum(axis=1)[: len(results)].argmax())
-            chosen = f"{self.names[best]} {results[best].chosen}"
-            chosen = chosen if chosen in candidates else f"{self.names[best]} last"  # of which there is always a policy
-        of = results[next(m for m in results if chosen.startswith(f"{self.names[m]} "))]
-        return Result(of.last, candidates, chosen, of.sampled)
+            name = results[best].chosen
+            chosen = (
+                f"{self.names[best]} {name if (best, name) in found else 'last'}"  # the last iterate is always there
+            )
+        return Result(results[best].last, candidates, chosen, results[best].sampled)
 
-    def _choose(self, known: dict[str, Any]) -> str:
-        """Return the name of the best of these, if there are any."""
+    def _candidate(self, gaps: Gaps, values: Any, policy: Any = None) -> Candidate:
+        """Return a member's candidate as one of the portfolio's: a product's nash gaps are its cce and its ce gaps."""
+        return replace(Candidate.with_gaps(replace(gaps, kind=self.learner.equilibrium), values), _policy=policy)
+
+    def _choose(self, candidates: dict[str, Candidate]) -> str:
+        """Return the name of the best of those whose gaps are known, if there are any."""
+        known = {name: one for name, one in candidates.items() if _is_known(one)}
         if not known or not is_exact(self.game):
             return ""
         return choose(known, functools.partial(uniform_gap, self.game), target=self.options.gap)
@@ -122,28 +132,3 @@ def _of(arrays: Arrays, m: int) -> Arrays:
 
 def _is_known(one: Candidate) -> bool:
     return one.gaps.source in ("exact", "certificate") and bool(np.isfinite(one.gap))
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What a row of the curve has of a member."""
-
-    gaps: FloatArray
-    values: FloatArray
-
-    @property
-    def gap(self) -> float:
-        """The largest of all agents."""
-        return float(self.gaps.max())
-
-
-@dataclass(frozen=True)
-class Judge:
-    """Judges a member's candidate as one of the portfolio's: a product's nash gaps are its cce and its ce gaps."""
-
-    candidate: Candidate
-    kind: str
-
-    def __call__(self) -> tuple[Gaps, FloatArray | None]:
-        """Return gaps and values."""
-        return replace(self.candidate.gaps, kind=self.kind), self.candidate.values
