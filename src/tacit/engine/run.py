@@ -161,12 +161,29 @@ def _evaluate(policy: MarkovPolicy, tables: ExactGame | None) -> tuple[Gaps, Flo
     return Gaps("nash", found.gaps, "exact", most=tables.horizon * (high - low)), found.values
 
 
-def choose(known: Mapping[str, Candidate], uniform: Callable[[], float], *, target: float | None = None) -> str:
+def worth(values: FloatArray, prefer: str | int | None) -> float:
+    """Return what values [N] are worth: their sum for "welfare" and None, the least for "egalitarian", or an agent's.
+
+    >>> [worth(np.array([1.0, 3.0]), prefer) for prefer in ("welfare", "egalitarian", 1)]
+    [4.0, 1.0, 3.0]
+    """
+    if isinstance(prefer, int):
+        return float(values[prefer])
+    return float(values.min() if prefer == "egalitarian" else values.sum())
+
+
+def choose(
+    known: Mapping[str, Candidate],
+    uniform: Callable[[], float],
+    *,
+    target: float | None = None,
+    prefer: str | int | None = None,
+) -> str:
     """Return the name of the candidate to answer with.
 
     That is the one with the smallest gap, unless all agents prefer another whose gap is close to it: then the one with
-    the smallest gap of those that are close and to which no close one is preferred. Of equal gaps, the one that is
-    listed last.
+    the smallest gap of those that are close and to which no close one is preferred. With `prefer` it is of those that
+    are close the one that is worth the most. Of equal gaps, the one that is listed last.
 
     Parameters
     ----------
@@ -176,6 +193,8 @@ def choose(known: Mapping[str, Candidate], uniform: Callable[[], float], *, targ
         Returns the gap of uniform play; called only where it decides.
     target : float, optional
         A gap that the run was to reach: where a candidate has, no larger one is close.
+    prefer : {"welfare", "egalitarian"} or int, optional
+        What candidates are worth.
 
     Examples
     --------
@@ -189,13 +208,19 @@ def choose(known: Mapping[str, Candidate], uniform: Callable[[], float], *, targ
     place = {name: k for k, name in enumerate(known)}
     ranked = sorted(known, key=lambda name: (known[name].gap, -place[name]))
     first = known[ranked[0]]
-    if not any(_is_preferred(one, first) for one in known.values()):
+    if prefer is None and not any(_is_preferred(one, first) for one in known.values()):
         return ranked[0]
     limit = first.gap + max(OF_UNIFORM * uniform(), OF_SMALLEST * first.gap)
     if target is not None and first.gap <= target:
         limit = min(limit, target)
     close = [name for name in ranked if known[name].gap <= limit]
+    if prefer is not None:
+        return max(close, key=lambda name: _worth_of(known[name], prefer))
     return next(name for name in close if not any(_is_preferred(known[other], known[name]) for other in close))
+
+
+def _worth_of(one: Candidate, prefer: str | int) -> float:
+    return -math.inf if one.values is None else worth(one.values, prefer)
 
 
 def _is_preferred(one: Candidate, other: Candidate) -> bool:
