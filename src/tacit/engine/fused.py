@@ -23,7 +23,6 @@ from tacit.games.protocol import Game
 from tacit.games.tabular_kernels import by_agent
 from tacit.learners import Learner, own_bound
 from tacit.learners.spec import world_of
-from tacit.policies import MarkovPolicy
 
 #: Steps in a chunk: its uniform numbers stay within a core's cache.
 CHUNK_STEPS = 16_384
@@ -86,15 +85,11 @@ class FusedEngine(Engine):
             raise TacitError("the policies are no longer numbers; learn with a smaller step (eta)")
         return [own[:, :, :size] for own, size in zip(table, game.actions, strict=True)]
 
-    def policy(self, distributions: list[FloatArray]) -> MarkovPolicy:
-        """Return distributions as a policy."""
-        return MarkovPolicy(distributions)
-
     def own_bounds(self, kind: str, done: int) -> Gaps:
         """Return what each agent knows of its own gap: bounds where the theorem covers the run, otherwise estimates."""
         total = self.learner.bound_sum(self.state)
         if total is None:
-            return Gaps(kind, np.full(self.game.agents, np.nan), "none")
+            return Gaps.unknown(kind, self.game.agents)
         drawn = not is_exact(self.game) or int(np.count_nonzero(self.game.initial)) > 1
         upper, source = own_bound.judge(self.learner, self.world, total, done, drawn=drawn)
         return Gaps(kind, upper, source, most=self.world.largest_gap)

@@ -289,7 +289,7 @@ class EnvironmentEngine(Engine):
         low, high = self.bounds.reward_range
         unitless = self.world.largest_gap == 0 and high > low  # the first episodes had shown one reward only
         if not self.common_state or total is None or unitless:
-            return Gaps("nash", np.full(self.game.agents, np.nan), "none")
+            return Gaps.unknown("nash", self.game.agents)
         drawn = self.bounds.drawn and any(own.count != 1 for own in self.observations)
         upper, source = own_bound.judge(
             self.learner, self.world, total, done, drawn=drawn, trusted=not self.bounds.guessed

@@ -32,7 +32,7 @@ from tacit import policies
 from tacit.core import check, files
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.engine import Run
-from tacit.engine.answers import Advice
+from tacit.engine.run import Advice
 from tacit.environments.game import EnvironmentGame
 from tacit.environments.observations import OVER
 from tacit.experiments import toml, verify
