@@ -358,17 +358,16 @@ class TabularGame(ExactGame):
         for field, array in zip(Successors._fields, lists, strict=True):
             if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind not in "iuf":
                 raise TacitError(f"transitions.{field} is {brief(array)}; it must be an array of one axis")
-        for field in ("first", "state"):  # before they are cast to narrower integers
-            array = getattr(lists, field)
-            most = len(lists.state) if field == "first" else self.states - 1
-            odd = np.flatnonzero(~((array >= 0) & (array <= most) & (array == np.floor(array))))
-            if array.dtype.kind == "f" and len(odd):
-                raise TacitError(
-                    f"transitions.{field}[{odd[0]}] is {array[odd[0]]}; it must be a whole number to {most}"
-                )
-            if len(odd) and not -(2**31) <= int(array[odd[0]]) < 2**31:
-                raise TacitError(f"transitions.{field}[{odd[0]}] is {array[odd[0]]}; it goes from 0 to {most}")
         kinds = (np.int64, np.int32, np.float64)
+        for field, kind in zip(("first", "state"), kinds, strict=False):
+            array = getattr(lists, field)
+            with np.errstate(invalid="ignore"):
+                odd = np.flatnonzero(array.astype(kind) != array)  # what a cast to whole numbers would change
+            if len(odd):
+                most = len(lists.state) if field == "first" else self.states - 1
+                raise TacitError(
+                    f"transitions.{field}[{odd[0]}] is {array[odd[0]]}; it must be a whole number from 0 to {most}"
+                )
         first, state, prob = (
             freeze(f"transitions.{field}", Owned(array) if own else array, kind)
             for field, array, kind in zip(Successors._fields, lists, kinds, strict=True)
