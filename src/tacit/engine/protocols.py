@@ -160,3 +160,7 @@ class Output(Part, Protocol):
     def check(self, arrays: Arrays, done: int) -> None:
         """Raise unless a snapshot can be of this output after that many episodes; change nothing."""
         check_names(arrays, set())
+
+    def restore(self, arrays: Arrays) -> None:
+        """Resume from a snapshot that was checked."""
+        return

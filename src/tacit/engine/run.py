@@ -123,18 +123,18 @@ class Candidate:
         return f"Candidate({held}, {self.gaps.kind} gap {self.gaps.size})"
 
     @cached_property
-    def _judged(self) -> tuple[Gaps, FloatArray | None]:
+    def _verdict(self) -> tuple[Gaps, FloatArray | None]:
         return self._judge()
 
     @property
     def gaps(self) -> Gaps:
         """What each agent can gain by leaving it."""
-        return self._judged[0]
+        return self._verdict[0]
 
     @property
     def values(self) -> FloatArray | None:
         """Its exact values [N], where they are known."""
-        return self._judged[1]
+        return self._verdict[1]
 
     @property
     def gap(self) -> float:

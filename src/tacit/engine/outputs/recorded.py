@@ -17,7 +17,6 @@ from tacit.core.types import FloatArray, IntArray
 from tacit.engine.curve import Measures
 from tacit.engine.fused import FusedEngine
 from tacit.engine.observers import Nothing, capacity, record, stage_record
-from tacit.engine.outputs.markov import tables_to_measure
 from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.run import Candidate, Gaps, choose
 from tacit.evaluation import evaluate, uniform_gap
@@ -32,6 +31,10 @@ from tacit.policies import MarkovPolicy
 
 #: How the certificate is read for the policies that begin in any episode, or with what the last one left behind.
 READINGS = {"average": bound, "latest": latest}
+
+#: Up to this many joint actions exact measures are taken while learning unless they are declined; above, only on
+#: request: their cost grows with the number of joint actions.
+CERTIFY_JOINT_ACTIONS = 1024
 
 #: Visits of each stage that are certified in a counting game of which all would take longer than so many seconds.
 VISITS, CERTIFY_SECONDS = 8, 60.0
@@ -172,6 +175,15 @@ def readable(held: Any) -> Certificate:
     """Return the certificate that bounds are read from: that of some visits holds one of all that it is shown."""
     found: Certificate = getattr(held, "inner", held)
     return found
+
+
+def tables_to_measure(game: Game, certify: bool | None) -> ExactGame | None:
+    """Return the game if exact measures are wanted and its tables are there; by default they are for small games."""
+    if not is_exact(game) or certify is False:
+        return None
+    if game.anonymous:  # one evaluation for each point of the curve is not much
+        return game
+    return game if certify or game.joint_actions <= CERTIFY_JOINT_ACTIONS else None
 
 
 def visits_per_stage(game: Game, learner: Learner, options: Options) -> int | None:
