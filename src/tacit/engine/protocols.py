@@ -83,7 +83,7 @@ class Engine(Part, Protocol):
         return Gaps.unknown(kind, self.game.agents)
 
     def separate(self, rule: str) -> dict[str, Any]:
-        """Return the mixtures "average" and "latest" where agents saw different things, each on what it saw itself."""
+        """Return the mixtures "average" and "recent" where agents saw different things, each on what it saw itself."""
         return {}
 
 

@@ -52,7 +52,7 @@ def certified_bound(
         check.choice("gap", kind, ["nash", "cce", "ce"])
         raise TacitError("a nash gap needs a product policy, and a recorded one is correlated; use gap='cce' or 'ce'")
     first = histories(game, policy.record, kind, fixed=fixed)[0]
-    episodes = np.array([policy.episodes]) if policy.start == "latest" else np.arange(policy.episodes)
+    episodes = np.array([policy.episodes]) if policy.start == "recent" else np.arange(policy.episodes)
     values, gaps = np.zeros(game.agents), np.zeros(game.agents)
     for s in np.flatnonzero(game.initial):
         held = first[s]

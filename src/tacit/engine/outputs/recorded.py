@@ -20,7 +20,7 @@ from tacit.engine.observers import Nothing, capacity, record, stage_record
 from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.run import Candidate, Gaps, choose
 from tacit.evaluation import evaluate, uniform_gap
-from tacit.evaluation.certificate import Certificate, bound, bound_source, certificate, fixed_deviation, latest
+from tacit.evaluation.certificate import Certificate, bound, bound_source, certificate, fixed_deviation, recent
 from tacit.evaluation.cost import in_words, is_quick
 from tacit.evaluation.thinning import thinned_certificate, visits_to_certify
 from tacit.games.exact import ExactGame, is_exact
@@ -30,7 +30,7 @@ from tacit.options import Options
 from tacit.policies import MarkovPolicy
 
 #: How the certificate is read for the policies that begin in any episode, or with what the last one left behind.
-READINGS = {"average": bound, "latest": latest}
+READINGS = {"average": bound, "recent": recent}
 
 #: Up to this many joint actions exact measures are taken while learning unless they are declined; above, only on
 #: request: their cost grows with the number of joint actions.
@@ -43,7 +43,7 @@ VISITS, CERTIFY_SECONDS = 8, 60.0
 class RecordedOutput(Output):
     """For learners whose guarantee is about a recorded policy.
 
-    Candidates are "average", the policy of [Mao2022, Alg. 2]; "latest", the same beginning with what the last episode
+    Candidates are "average", the policy of [Mao2022, Alg. 2]; "recent", the same beginning with what the last episode
     left behind; and "last", the last iterate. `choose` takes one of them; without tables nobody knows their gaps, and
     it is the paper's.
     """
@@ -201,14 +201,14 @@ class Replay:
 
     output: RecordedOutput
     done: int
-    start: str  # of the policy: "average" or "latest"
+    start: str  # of the policy: "average" or "recent"
 
     def __call__(self) -> FloatArray:
         """Return the lower bounds [N]."""
         out = self.output
         tables = out.tables
         assert tables is not None
-        choice = fixed_deviation(tables, readable(out.certificate), latest=self.start == "latest")
+        choice = fixed_deviation(tables, readable(out.certificate), recent=self.start == "recent")
         fixed = out.make_certificate(tables, choice)
         engine = FusedEngine(tables, out.learner, episodes=out.options.most, seed=out.options.seed, certificate=fixed)
         engine.advance(self.done)
