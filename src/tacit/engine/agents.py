@@ -387,7 +387,7 @@ def _restore(arrays: Arrays, learner: str | Learner | None) -> Agent:
     made.name, made.params, made.episodes = name, params, episodes
     found = {key.removeprefix("state"): array for key, array in arrays.items()}
     fresh = pack(made.state)
-    if not any(name.startswith(".cells.") for name in found):
+    if not any(".cells." in name for name in found):
         found = _from_plain_arrays(found, fresh, *size[1:])
     check_names(found, set(fresh))
     check_alike(found, fresh, most=made.world.most(episodes))
