@@ -18,12 +18,15 @@ from tacit.evaluation.certificate import bound_source
 from tacit.evaluation.certified import certified_bound
 from tacit.evaluation.induction import Play, backward, best_action, forward, tables
 from tacit.evaluation.values import deviations
-from tacit.games.exact import ExactGame, check_exact
+from tacit.games.exact import ExactGame, check_exact, seconds_over_joint_actions
 from tacit.policies.markov import MarkovPolicy, check_policy
 from tacit.policies.recorded import RecordedPolicy
 
 #: Rounding that a gap may show below zero, relative to the largest return in absolute value.
 ROUNDING = 1e-9
+
+#: What takes more seconds than this by the estimate (several times as long on a busy machine) is left out after Ctrl-C.
+_QUICK = 0.2
 
 _UNIFORM_GAPS: WeakKeyDictionary[ExactGame, float] = WeakKeyDictionary()
 
@@ -254,3 +257,50 @@ def distances_to_best(own: FloatArray, payoffs: FloatArray, slack: float) -> Flo
     off = np.where(good, 0.0, own)
     away: FloatArray = (off**2).sum(axis=-1) + off.sum(axis=-1) ** 2 / good.sum(axis=-1)
     return away
+
+
+# how long an evaluation takes, from the operations that it needs: known before it begins
+
+
+def seconds_to_evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy) -> float:
+    """Return roughly how long `evaluate` takes.
+
+    >>> import tacit
+    >>> game = tacit.make("chicken")
+    >>> seconds_to_evaluate(game, tacit.MarkovPolicy.uniform(game)) < 0.01
+    True
+    """
+    if isinstance(policy, MarkovPolicy):
+        visits, joint = game.horizon * game.states, not policy.product
+    else:
+        visits, joint = max(len(own.keys) for own in policy.records), False
+    return seconds_over_joint_actions(game, visits) if joint else game.seconds_to_answer(visits)
+
+
+def in_words(seconds: float) -> str:
+    """Say how long something takes.
+
+    >>> in_words(1), in_words(90), in_words(300), in_words(20_000)
+    ('about a second', 'about 90 s', 'about 5 min', 'about 6 h')
+    """
+    if seconds < 2:
+        return "about a second"
+    if seconds < 120:
+        return f"about {seconds:.0f} s"
+    return f"about {seconds / 60:.0f} min" if seconds < 7200 else f"about {seconds / 3600:.0f} h"
+
+
+def is_quick(game: ExactGame, policy: MarkovPolicy | RecordedPolicy) -> bool:
+    """Return whether there is time to evaluate a policy even after Ctrl-C."""
+    return seconds_to_evaluate(game, policy) <= _QUICK
+
+
+def check_cost(seconds: float, most: float, what: str) -> None:
+    """Raise where something takes longer than is allowed, and say how to allow it.
+
+    >>> check_cost(300.0, 60.0, "its exact evaluation")
+    Traceback (most recent call last):
+    tacit.core.errors.TacitError: its exact evaluation takes about 5 min; --seconds 600 allows it
+    """
+    if seconds > most:
+        raise TacitError(f"{what} takes {in_words(seconds)}; --seconds {2 * seconds:.0f} allows it")

@@ -14,8 +14,8 @@ from tacit.core import memory
 from tacit.core.errors import TacitError
 from tacit.core.simplex import projected
 from tacit.core.types import FloatArray
-from tacit.evaluation import constants
 from tacit.evaluation.induction import Play, backward, forward
+from tacit.evaluation.theory import lipschitz
 from tacit.games.exact import ExactGame, with_tables
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy, check_policy
@@ -143,7 +143,7 @@ def smoothness_constant(game: TabularGame) -> float:
     32.0
     """
     low, high = game.reward_range
-    return constants.smooth(game.agents, max(game.actions), game.horizon) * (high - low)
+    return lipschitz(game.agents, max(game.actions), game.horizon) * (high - low)
 
 
 def stationarity(game: TabularGame, policy: MarkovPolicy) -> Stationarity:

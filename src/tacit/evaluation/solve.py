@@ -8,8 +8,7 @@ from typing import Any
 
 from tacit.core import check
 from tacit.core.errors import TacitError
-from tacit.evaluation.cost import in_words
-from tacit.evaluation.gaps import Evaluation, evaluate, uniform_gap
+from tacit.evaluation.gaps import Evaluation, evaluate, in_words, uniform_gap
 from tacit.evaluation.stage_game import OBJECTIVES, RULES, checked
 from tacit.evaluation.stages import CONCEPTS, NoExactNash, Solution, solve_stages
 from tacit.evaluation.sweeps import Sweeps

@@ -17,7 +17,7 @@ from tacit.engine import Run
 from tacit.engine.answers import Advice
 from tacit.engine.run import Candidate
 from tacit.evaluation import evaluate
-from tacit.evaluation.cost import is_quick
+from tacit.evaluation.gaps import is_quick
 from tacit.experiments.plan import RunSpec
 from tacit.games.exact import is_exact
 

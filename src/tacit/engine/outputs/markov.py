@@ -19,7 +19,7 @@ from tacit.engine.observers import Trace, trace
 from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.run import Candidate, Gaps
 from tacit.evaluation import evaluate, evaluate_iterates, l2_gap, uniform_gap
-from tacit.evaluation.cost import is_quick
+from tacit.evaluation.gaps import is_quick
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
 from tacit.learners import Learner

@@ -23,9 +23,17 @@ from tacit.engine.outputs.markov import tables_to_measure
 from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.run import Candidate, Gaps
 from tacit.evaluation import evaluate, uniform_gap
-from tacit.evaluation.certificate import Certificate, bound, bound_source, certificate, fixed_deviation, latest
-from tacit.evaluation.cost import in_words, is_quick
-from tacit.evaluation.thinning import thinned_certificate, visits_to_certify
+from tacit.evaluation.certificate import (
+    Certificate,
+    bound,
+    bound_source,
+    certificate,
+    fixed_deviation,
+    latest,
+    schedule,
+    visits_to_certify,
+)
+from tacit.evaluation.gaps import in_words, is_quick
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
 from tacit.learners import Learner
@@ -57,7 +65,7 @@ class RecordedOutput(Output):
             self.tables = game if is_exact(game) and options.certify is not False else None
             self.notes = self._cost_of_some()
         self.certifies = self.tables is not None
-        self.certificate = Nothing() if self.tables is None else self.make_certificate(self.tables)
+        self.certificate: Any = Nothing() if self.tables is None else self.make_certificate(self.tables)
         if not options.keep:
             self.record = Nothing()
         elif self.visits is None:
@@ -65,12 +73,10 @@ class RecordedOutput(Output):
         else:
             self.record = stage_record(game, options.most, self.visits)
 
-    def make_certificate(self, tables: ExactGame, choice: IntArray | None = None) -> Any:
+    def make_certificate(self, tables: ExactGame, choice: IntArray | None = None) -> Certificate:
         """Make the certificate of a run, with fixed deviations where they are given."""
-        kind = self.learner.equilibrium
-        if self.visits is None:
-            return certificate(tables, kind, choice=choice)
-        return thinned_certificate(tables, kind, self.options.most, self.visits, choice=choice)
+        times = None if self.visits is None else schedule(tables, self.options.most, self.visits)
+        return certificate(tables, self.learner.equilibrium, choice=choice, times=times)
 
     def _cost_of_some(self) -> tuple[str, ...]:
         assert self.visits is not None
@@ -135,7 +141,7 @@ class RecordedOutput(Output):
         source = bound_source(tables)
         found = {}
         for name, read in READINGS.items():
-            values, gaps = read(tables, readable(self.certificate))
+            values, gaps = read(tables, self.certificate)
             replay = Replay(self, done, name)
             found[name] = Known(Gaps(kind, np.maximum(gaps, 0.0), source, replay, most=most), values)
         if last is None or (self.interrupted and not is_quick(tables, last)):
@@ -194,12 +200,6 @@ class Known:
         return self.gaps, self.values
 
 
-def readable(held: Any) -> Certificate:
-    """Return the certificate that bounds are read from: that of some visits holds one of all that it is shown."""
-    found: Certificate = getattr(held, "inner", held)
-    return found
-
-
 def visits_per_stage(game: Game, learner: Learner, options: Options) -> int | None:
     """Return how many visits of each stage are kept and certified, or None for all."""
     if options.visits_per_stage is not None or not (is_exact(game) and game.anonymous):
@@ -222,8 +222,8 @@ class Replay:
         out = self.output
         tables = out.tables
         assert tables is not None
-        choice = fixed_deviation(tables, readable(out.certificate), latest=self.start == "latest")
+        choice = fixed_deviation(tables, out.certificate, latest=self.start == "latest")
         fixed = out.make_certificate(tables, choice)
         engine = FusedEngine(tables, out.learner, episodes=out.options.most, seed=out.options.seed, certificate=fixed)
         engine.advance(self.done)
-        return READINGS[self.start](tables, readable(fixed)).gaps
+        return READINGS[self.start](tables, fixed).gaps
