@@ -16,7 +16,7 @@ from tacit.core.types import FloatArray
 from tacit.evaluation.behaviour import behaviour
 from tacit.evaluation.certificate import bound_source
 from tacit.evaluation.certified import certified_bound
-from tacit.evaluation.induction import Play, backward, best_action, forward, tables
+from tacit.evaluation.induction import Play, backward, best_action, forward, largest_return, tables
 from tacit.evaluation.values import deviations
 from tacit.games.exact import ExactGame, check_exact, seconds_over_joint_actions
 from tacit.policies.markov import MarkovPolicy, check_policy
@@ -95,20 +95,20 @@ def evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy, *, gap: str
     Evaluation(values=array([5., 5.]), gaps=array([0., 0.]), gap=0.0, kind='ce', exact=True)
     """
     check_exact(game)
-    exact = not isinstance(policy, RecordedPolicy) or bound_source(game) == "exact"
     if isinstance(policy, RecordedPolicy):
-        kind = gap if gap is not None else "cce"
+        kind, exact = "cce" if gap is None else gap, bound_source(game) == "exact"
         values, gaps = certified_bound(game, policy, kind)
     else:
         check_policy(policy)
-        kind = gap if gap is not None else ("nash" if policy.product else "cce")
+        kind, exact = ("nash" if policy.product else "cce") if gap is None else gap, True
         found = deviations(game, policy, kind)
         values = dot(found.V[:, 0], game.initial)
         gaps = dot(found.best[:, 0], game.initial) - values
-    scale = game.horizon * max(abs(game.reward_range[0]), abs(game.reward_range[1]), 1e-300)
     # who ignores a correlated draw may do worse than who follows it, and then stays: a gain of zero
-    may_lose = kind == "cce" and (isinstance(policy, RecordedPolicy) or not policy.product)
-    if not may_lose and gaps.min() < -ROUNDING * scale:  # not an assert: it must hold under python -O too
+    may_lose = kind == "cce" and not policy.product
+    if not may_lose and gaps.min() < -ROUNDING * largest_return(
+        game
+    ):  # not an assert: it must hold under python -O too
         raise RuntimeError(f"a gap came out negative ({gaps.min()}): a defect of tacit, please report it")
     gaps = np.maximum(gaps, 0.0)
     return Evaluation(values, gaps, float(gaps.max()), kind, exact)
@@ -188,10 +188,8 @@ def l2_gap(game: ExactGame, policy: MarkovPolicy, *, tie: float = 1e-9) -> float
     0.0
     """
     check_exact(game)
-    check_policy(policy)
+    check_policy(policy, product="the L² gap")
     tie = check.real("tie", tie, least=0)
-    if not policy.product:
-        raise TacitError("the L² gap needs a product policy, and this one is correlated")
     policy.check_fits(game)
     return float(_measure(game, policy.at, tie).l2_gaps)
 

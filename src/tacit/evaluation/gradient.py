@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.core import memory
-from tacit.core.errors import TacitError
 from tacit.core.simplex import projected
 from tacit.core.types import FloatArray
 from tacit.evaluation.induction import Play, backward, forward
@@ -71,10 +70,8 @@ def policy_gradient(game: ExactGame, policy: MarkovPolicy) -> Gradient:
     >>> policy_gradient(game, tacit.MarkovPolicy([[[[1.0, 0.0]]], [[[0.5, 0.5]]]])).gradients[1]
     array([[[-1.,  1.]]])
     """
-    check_policy(policy)
+    check_policy(policy, product="the policy gradient")
     policy.check_fits(game)
-    if not policy.product:
-        raise TacitError("the policy gradient needs a product policy, and this one is correlated")
     memory.require(memory.floats(game.agents, game.horizon + 1, game.states), "the values of the policy")
     return gradients(game, policy.at, game.initial)
 
@@ -171,9 +168,7 @@ def stationarity(game: TabularGame, policy: MarkovPolicy) -> Stationarity:
     0.0
     """
     game = with_tables(game)
-    check_policy(policy)
-    if not policy.product:
-        raise TacitError("stationarity is about product policies, and this one is correlated")
+    check_policy(policy, product="stationarity")
     slopes = policy_gradient(game, policy).gradients
     here = [np.broadcast_to(own, slope.shape) for own, slope in zip(policy.probs, slopes, strict=True)]
     smoothness = smoothness_constant(game)

@@ -97,14 +97,12 @@ class Potential:
 
     def value(self, policy: MarkovPolicy) -> float:
         """Return Φ_ρ(π) − Φ_ρ(uniform) from the game's initial distribution, to rounding."""
-        check_policy(policy)
+        check_policy(policy, product="the potential")
         policy.check_fits(self.game)
         if not self.holds:
             raise TacitError(
                 f"this game has no potential: the agents' values are asymmetric by {self.asymmetry:.3g} of their size"
             )
-        if not policy.product:
-            raise TacitError("the potential is a function of product policies, and this one is correlated")
         start = _full(self.game, MarkovPolicy.uniform(self.game))
         move = [end - begin for end, begin in zip(_full(self.game, policy), start, strict=True)]
         points, weights = np.polynomial.legendre.leggauss(-(-self.game.agents * self.game.horizon // 2))
