@@ -40,7 +40,7 @@ from tacit.core import generics, memory
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
 from tacit.core.lanes import plain
-from tacit.core.ownership import locked
+from tacit.core.ownership import lock
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.induction import backward
 from tacit.evaluation.payoffs import Payoffs, payoffs
@@ -78,13 +78,13 @@ def schedule(game: Game, episodes: int, most: int) -> Schedule:
     C = game.horizon * game.states
     lengths = stage_lengths(game.horizon, episodes)
     stage, passed, kept = np.zeros((3, C), dtype=np.int64)
-    return Schedule(stage.copy(), passed.copy(), kept.copy(), locked(np.append(lengths, np.iinfo(np.int64).max)), most)
+    return Schedule(stage.copy(), passed.copy(), kept.copy(), lock(np.append(lengths, np.iinfo(np.int64).max)), most)
 
 
 def _every_visit() -> Schedule:
     """Return the schedule that keeps all visits, and leaves the stages to the learner."""
     nothing = np.zeros(0, dtype=np.int64)
-    return Schedule(nothing, nothing.copy(), nothing.copy(), locked(nothing.copy()), 0)
+    return Schedule(nothing, nothing.copy(), nothing.copy(), lock(nothing.copy()), 0)
 
 
 def visits_to_certify(game: Game, episodes: int, most: int) -> int:
@@ -166,7 +166,7 @@ def certificate(
         since=np.zeros(S, dtype=np.int64),
         clock=np.zeros(1, dtype=np.int64),
         times=_every_visit() if times is None else times,
-        choice=locked(fixed),  # it never changes
+        choice=lock(fixed),  # it never changes
         mu=np.zeros((N, A)),
         gain=np.zeros((N, A)),
         value=np.zeros(N),
