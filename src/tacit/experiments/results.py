@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 
 from tacit.core import files
-from tacit.core.display import Document
+from tacit.core.display import Document, count
 from tacit.experiments.outcome import GapOutcome, Outcome
 from tacit.experiments.plan import RunSpec
 from tacit.experiments.spec import GameSpec
 from tacit.experiments.statistics import summarize
-from tacit.games.tabular import count
 
 #: Where gaps come from, the surest first.
 SOURCES = ("exact", "certificate", "model-free", "estimate")

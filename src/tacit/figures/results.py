@@ -11,6 +11,7 @@ import numpy.typing as npt
 from matplotlib.figure import Figure
 
 from tacit.core import check
+from tacit.core.display import count
 from tacit.core.errors import TacitError, brief
 from tacit.experiments.comparison import Comparison
 from tacit.experiments.outcome import sureness
@@ -28,7 +29,6 @@ from tacit.figures.curves import (
     plot_band,
 )
 from tacit.figures.style import look, name, new_axes, plain, styled
-from tacit.games.tabular import count
 
 COLUMNS = ("reward", "value", "gap", "l2_gap")
 CANDIDATES = ("best", "average", "latest", "last")
