@@ -18,7 +18,7 @@ from tacit.engine.outputs.recorded import tables_to_measure
 from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.run import Candidate, Gaps, choose
 from tacit.evaluation import evaluate, evaluate_iterates, l2_gap, uniform_gap
-from tacit.evaluation.cost import is_quick
+from tacit.evaluation.gaps import is_quick
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
 from tacit.learners import Learner

@@ -20,9 +20,17 @@ from tacit.engine.observers import Nothing, capacity, record, stage_record
 from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.run import Candidate, Gaps, choose
 from tacit.evaluation import evaluate, uniform_gap
-from tacit.evaluation.certificate import Certificate, bound, bound_source, certificate, fixed_deviation, recent
-from tacit.evaluation.cost import in_words, is_quick
-from tacit.evaluation.thinning import thinned_certificate, visits_to_certify
+from tacit.evaluation.certificate import (
+    Certificate,
+    bound,
+    bound_source,
+    certificate,
+    fixed_deviation,
+    recent,
+    schedule,
+    visits_to_certify,
+)
+from tacit.evaluation.gaps import in_words, is_quick
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
 from tacit.learners import Learner
@@ -58,7 +66,7 @@ class RecordedOutput(Output):
             self.tables = game if is_exact(game) and options.certify is not False else None
             self.notes = self._cost_of_some()
         self.certifies = self.tables is not None
-        self.certificate = Nothing() if self.tables is None else self.make_certificate(self.tables)
+        self.certificate: Any = Nothing() if self.tables is None else self.make_certificate(self.tables)
         if not options.keep:
             self.record = Nothing()
         elif self.visits is None:
@@ -66,12 +74,10 @@ class RecordedOutput(Output):
         else:
             self.record = stage_record(game, options.most, self.visits)
 
-    def make_certificate(self, tables: ExactGame, choice: IntArray | None = None) -> Any:
+    def make_certificate(self, tables: ExactGame, choice: IntArray | None = None) -> Certificate:
         """Make the certificate of a run, with fixed deviations where they are given."""
-        kind = self.learner.equilibrium
-        if self.visits is None:
-            return certificate(tables, kind, choice=choice)
-        return thinned_certificate(tables, kind, self.options.most, self.visits, choice=choice)
+        times = None if self.visits is None else schedule(tables, self.options.most, self.visits)
+        return certificate(tables, self.learner.equilibrium, choice=choice, times=times)
 
     def play_again(self, certificate: Any, done: int) -> None:
         """Play the run's first `done` episodes once more, with another certificate."""
@@ -145,7 +151,7 @@ class RecordedOutput(Output):
         source = bound_source(tables)
         found = {}
         for name, read in READINGS.items():
-            values, gaps = read(tables, readable(self.certificate))
+            values, gaps = read(tables, self.certificate)
             replay = Replay(self, done, name)
             found[name] = Candidate.with_gaps(Gaps(kind, np.maximum(gaps, 0.0), source, replay, most=most), values)
         if last is None or (self.interrupted and not is_quick(tables, last)):
@@ -175,12 +181,6 @@ def _cost(game: Game, tables: ExactGame | None, certify: bool | None) -> tuple[s
     if tables is None:
         return (f"not certified: {every}, which takes {times}; certify=True (--certify yes) asks for it",)
     return (f"{every}, which takes {times}; certify=False (--certify no) leaves it out",)
-
-
-def readable(held: Any) -> Certificate:
-    """Return the certificate that bounds are read from: that of some visits holds one of all that it is shown."""
-    found: Certificate = getattr(held, "inner", held)
-    return found
 
 
 def tables_to_measure(game: Game, certify: bool | None) -> ExactGame | None:
@@ -214,7 +214,7 @@ class Replay:
         out = self.output
         tables = out.tables
         assert tables is not None
-        choice = fixed_deviation(tables, readable(out.certificate), recent=self.start == "recent")
+        choice = fixed_deviation(tables, out.certificate, recent=self.start == "recent")
         fixed = out.make_certificate(tables, choice)
         out.play_again(fixed, self.done)
-        return READINGS[self.start](tables, readable(fixed)).gaps
+        return READINGS[self.start](tables, fixed).gaps
