@@ -16,7 +16,7 @@ import numpy.typing as npt
 from tacit.engine import Run
 from tacit.engine.run import Advice, Candidate
 from tacit.evaluation import evaluate
-from tacit.evaluation.cost import is_quick
+from tacit.evaluation.gaps import is_quick
 from tacit.experiments.plan import RunSpec
 from tacit.games.exact import is_exact
 

@@ -252,7 +252,7 @@ class Results:
         scale : {"log", "linear"}
             Of gaps; a logarithmic axis is linear just above zero, so that a gap of zero is on it.
         band : {"sd", "ci95", "quartiles", "none"}
-        candidate : {"best", "average", "latest", "last"}
+        candidate : {"best", "average", "recent", "last"}
             Whose gap.
         title : str
 

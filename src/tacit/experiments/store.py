@@ -38,6 +38,7 @@ from tacit.environments.observations import OVER
 from tacit.experiments import toml, verify
 from tacit.experiments.outcome import GapOutcome, Outcome
 from tacit.experiments.plan import RunSpec
+from tacit.policies.recorded import take_start
 
 SPEC, CURVE, POLICY, SUMMARY, CHECKPOINT = "spec.toml", "curve.jsonl", "policy.npz", "summary.json", "checkpoint.npz"
 STATES, MACHINE = "states.json", "machine.json"
@@ -165,12 +166,13 @@ def load(place: Path, *, most: int | None = None) -> Outcome:
 
 
 def load_policy(place: Path, candidate: str | None = None) -> Any:
-    """Read the policy of a finished run, or of a record the other way to begin, "average" or "latest"."""
+    """Read the policy of a finished run, or of a record the other way to begin, "average" or "recent"."""
     summary = _summary(place)
     if POLICY not in summary["files"]:
         raise TacitError(f"{place} holds no policy; run with keep = true to store it")
     _whole(place, POLICY, summary)
     policy = policies.load(place / POLICY)
+    candidate = None if candidate is None else take_start(candidate)
     if candidate is None or getattr(policy, "start", None) == candidate:
         return policy
     if not isinstance(policy, policies.RecordedPolicy):

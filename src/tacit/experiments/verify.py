@@ -13,6 +13,7 @@ import numpy.typing as npt
 from tacit.core import check, memory
 from tacit.core.errors import TacitError, brief
 from tacit.engine.curve import ENDED, ENDS, FIRST_COLUMNS, table
+from tacit.policies.recorded import take_start
 
 _KINDS, _SOURCES = ("nash", "cce", "ce"), ("exact", "certificate", "model-free", "estimate")
 
@@ -33,10 +34,10 @@ def check_summary(given: object, known: Collection[str]) -> dict[str, Any]:
         "episodes": check.integer("episodes", table.get("episodes"), least=1, most=_MOST),
         "reward": _numbers("reward", table.get("reward"), agents),
         "value": None if table.get("value") is None else _numbers("value", table["value"], agents),
-        "chosen": check.text("chosen", table.get("chosen")),
+        "chosen": take_start(check.text("chosen", table.get("chosen"))),
         "gap": None if gap is None else _gap(_table("gap", gap), agents),
         "candidates": {
-            check.text("the name of a candidate", name): _gap(_table(f"candidates.{name}", one), agents)
+            take_start(check.text("the name of a candidate", name)): _gap(_table(f"candidates.{name}", one), agents)
             for name, one in _table("candidates", table.get("candidates", {})).items()
         },
         "uniform_gap": None if uniform is None else check.real("uniform_gap", uniform, least=0),
@@ -135,4 +136,5 @@ def read_row(line: bytes) -> dict[str, Any]:
         plain = type(number) in (int, float) and abs(number) <= _LARGEST and name != ENDED
         if not (word or plain or (number is None and name != ENDED)):
             raise TacitError(f"{name} is {brief(number)}")
-    return {name: math.nan if number is None else number for name, number in row.items()}
+    known = {"gap_latest": "gap_recent"}  # of older results
+    return {str(known.get(name, name)): math.nan if number is None else number for name, number in row.items()}
