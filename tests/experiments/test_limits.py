@@ -89,7 +89,7 @@ def test_an_end_that_no_run_has_is_refused(tmp_path: Path, ended: Any):
 
 
 def test_curves_of_other_words_are_refused():
-    from tacit.experiments.verify import read_curve as loads
+    from tacit.experiments.store import read_curve as loads
 
     row = {"episode": 1, "reward": 0.0, "value": 0.0, "gap": 0.0, "ended": "gap"}
     assert loads(json.dumps(row).encode())["ended"].tolist() == ["gap"]

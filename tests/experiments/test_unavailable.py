@@ -6,9 +6,8 @@ import pytest
 
 import tacit
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, job
-from tacit.experiments.job import Order, Wanted
+from tacit.experiments.job import Order, Wanted, refuse_unavailable
 from tacit.experiments.plan import plan
-from tacit.experiments.shipping import refuse_unavailable
 
 
 class Mine:
@@ -46,7 +45,7 @@ def test_a_learner_of_the_script_is_told_before_anything_starts():
 def test_a_game_of_the_script_travels_as_tables(monkeypatch: pytest.MonkeyPatch):
     runs = plan(Experiment("e", 5, (GameSpec("pair"),), (LearnerSpec("stage-v-cce"),)), keep=False)
     refuse_unavailable(runs, ("ray", "", None))
-    tables = job.packed_game(runs[0])
+    tables = job.pack_game(runs[0])
     del tacit.games.REGISTRY._factories["pair"]  # as in a worker
     job.forget_games()
     assert job.work(Order(runs[0]), None) == Wanted()

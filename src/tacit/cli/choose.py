@@ -91,7 +91,7 @@ def run_compare(args: argparse.Namespace) -> int:
     given = budget_of(args)
 
     from tacit.experiments import compare, scripts  # imports the compiler
-    from tacit.experiments.directory import make_directory
+    from tacit.experiments.store import make_directory
 
     scripts.run(args.scripts)
     game = options.game_of(args)

@@ -21,6 +21,9 @@ from tacit.evaluation.cost import is_quick
 from tacit.experiments.plan import RunSpec
 from tacit.games.exact import is_exact
 
+#: Where gaps come from, the surest first.
+SOURCES = ("exact", "certificate", "model-free", "estimate")
+
 
 def gap_words(kind: str, source: str) -> str:
     """Return a gap's kind with how sure it is.

@@ -15,13 +15,10 @@ import numpy as np
 from tacit.core import archive
 from tacit.core.statistics import summarize
 from tacit.core.table import Document
-from tacit.experiments.outcome import GapOutcome, Outcome
+from tacit.experiments.outcome import SOURCES, GapOutcome, Outcome
 from tacit.experiments.plan import RunSpec
 from tacit.experiments.spec import GameSpec
 from tacit.games.tabular import count
-
-#: Where gaps come from, the surest first.
-SOURCES = ("exact", "certificate", "model-free", "estimate")
 
 
 @dataclass(frozen=True)
@@ -74,7 +71,7 @@ class Group:
             "agents": first.agents,
             "seeds": len(runs),
             "seed_list": [one.spec.seed for one in runs],
-            "reward": {"mean": reward.mean, "std": reward.std, "ci95": list(reward.ci95)},
+            "reward": reward.data(),
             "value": np.mean(values, axis=0).tolist() if values else None,
             "gap": self._gap(),
             "candidates": self._candidates(),
@@ -96,6 +93,13 @@ class Group:
                 found.setdefault(kind, []).append(text)
         return [f"{texts[0]}{_others(len(texts), len(self.outcomes))}" for texts in found.values()]
 
+    def gap_kind(self, candidate: str = "best") -> tuple[str, str]:
+        """Return the kind of the runs' gaps and where they come from, the weakest where seeds differ; "" for none."""
+        gaps = [one.gap if candidate == "best" else one.candidates.get(candidate, one.gap) for one in self.outcomes]
+        known = [gap for gap in gaps if gap is not None]
+        weakest = max(known, key=lambda gap: SOURCES.index(gap.source), default=None)
+        return ("", "") if weakest is None else (weakest.kind, weakest.source)
+
     def _gap(self) -> dict[str, Any] | None:
         gaps = [one.gap for one in self.outcomes if one.gap is not None]
         if not gaps:
@@ -105,7 +109,7 @@ class Group:
         ]
         ranges = [max(gap.upper) / gap.most for gap in gaps if gap.most]
         return {
-            **_told(gaps),
+            **_sizes(gaps),
             "per_agent": np.array([gap.upper for gap in gaps]).mean(axis=0).tolist(),
             "informative": all(gap.informative for gap in gaps),
             "of_uniform": float(np.mean(shares)) if shares else None,
@@ -118,11 +122,11 @@ class Group:
         for name in names:
             gaps = [one.candidates[name] for one in self.outcomes if name in one.candidates]
             values = [gap.value for gap in gaps if gap.value is not None]
-            found[name] = {**_told(gaps), "value": np.mean(values, axis=0).tolist() if values else None}
+            found[name] = {**_sizes(gaps), "value": np.mean(values, axis=0).tolist() if values else None}
         return found
 
 
-def _told(gaps: Sequence[GapOutcome]) -> dict[str, Any]:
+def _sizes(gaps: Sequence[GapOutcome]) -> dict[str, Any]:
     """Return kind, source and size of gaps over seeds; where sources differ, the weakest."""
     largest = [max(gap.upper) for gap in gaps]
     weakest = max((gap.source for gap in gaps), key=SOURCES.index)

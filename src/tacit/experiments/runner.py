@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import time
@@ -16,14 +17,12 @@ from tacit.core import archive, check
 from tacit.core.errors import TacitError, brief
 from tacit.engine import Event, Noted
 from tacit.experiments import backends, job, scripts, store
-from tacit.experiments.directory import RunDirectory, held, make_directory, read_stored
 from tacit.experiments.dispatch import Failure, Fault, Have, JobHandler, Start, dispatch
 from tacit.experiments.job import Delivery, Order, Wanted
 from tacit.experiments.outcome import Outcome
 from tacit.experiments.plan import RunSpec, plan
 from tacit.experiments.progress import Progress, ProgressWatch, kind
 from tacit.experiments.results import FailedRun, Results
-from tacit.experiments.shipping import WorkerSetup, refuse_unavailable
 from tacit.experiments.spec import Experiment
 
 #: Seconds before a run that another process holds is looked at again.
@@ -88,15 +87,16 @@ def run_experiment(
     runs = plan(experiment, keep=out is not None)
     runs = runs if share is None else share.of(runs)
     where = on or ("processes" if any(not spec.has_tables for spec in runs) else "threads")
-    refuse_unavailable(runs, backends.parse(where, workers))
+    backend = backends.parse(where, workers)
+    job.refuse_unavailable(runs, backend)
     root = None if out is None else archive.path(out).absolute()
     found: dict[str, Outcome] = {}
     failed: dict[str, Failure] = {}
     if root is not None:
-        make_directory(root)
+        store.make_directory(root)
         found |= _read_finished(root, runs, note)
     watch = ProgressWatch(runs, found, progress, note)
-    opened = partial(backends.open_backend, where, workers=workers, setup=WorkerSetup.pack(experiment.scripts))
+    opened = partial(backend.open, scripts.WorkerSetup.pack(experiment.scripts))
     interrupted, todo = False, _probes_first([spec for spec in runs if spec.hash not in found])
     while todo and not interrupted:
         watch.specs = todo
@@ -123,7 +123,7 @@ def _wait_for_release(root: Path | None, specs: Sequence[RunSpec], note: Callabl
         what = "a run" if len(places) == 1 else f"{len(places)} runs"
         note(f"another process computes {what} of these, and is waited for: {places[0]}")
     try:
-        while places and all(not store.finished(place) and held(place) for place in places):
+        while places and all(not store.is_finished(place) and store.is_held(place) for place in places):
             time.sleep(_PATIENCE)
     except KeyboardInterrupt:
         return False
@@ -135,7 +135,7 @@ def _read_finished(root: Path, runs: Sequence[RunSpec], note: Callable[[str], No
     found: dict[str, Outcome] = {}
     for spec in runs:
         place = root / spec.directory
-        one = read_stored(place, spec)
+        one = store.read_stored(place, spec)
         if one is None:
             continue
         if spec.place is None:  # run again on its own, it keeps its place among others
@@ -168,7 +168,7 @@ class ExperimentHandler(JobHandler):
     def __init__(self, specs: Sequence[RunSpec], root: Path | None, watch: ProgressWatch, *, every: float) -> None:
         self._orders = [Order(spec, None if root is None else root / spec.directory, every) for spec in specs]
         self._watch = watch
-        self._kept: dict[int, RunDirectory] = {}
+        self._kept: dict[int, store.RunDirectory] = {}
         self._noted: set[int] = set()
         self._games: dict[str, bytes] = {}
 
@@ -176,17 +176,14 @@ class ExperimentHandler(JobHandler):
         """Hold the run's directory, unless another process does; a run that is finished is read."""
         order = self._orders[k]
         if order.directory is not None:
-            kept = RunDirectory(order.directory, order.spec)
-            try:
+            with contextlib.ExitStack() as stack:  # lets go of it, unless the run is to begin
+                kept = stack.enter_context(store.RunDirectory(order.directory, order.spec))
                 if not kept.hold():
                     return None  # another process has it
                 found = kept.begin()
-            except BaseException:
-                kept.release()
-                raise
-            if found is not None:
-                kept.release()
-                return Have(replace(found, spec=order.spec))
+                if found is not None:
+                    return Have(replace(found, spec=order.spec))
+                stack.pop_all()
             self._kept[k] = kept
         return Start(order)
 
@@ -214,7 +211,7 @@ class ExperimentHandler(JobHandler):
             return None
         spec = self._orders[k].spec
         if spec.tables not in self._games:
-            self._games = {spec.tables: job.packed_game(spec)}  # one at a time: they may be large
+            self._games = {spec.tables: job.pack_game(spec)}  # one at a time: they may be large
         return replace(self._orders[k], tables=self._games[spec.tables])
 
     def settle(self, k: int, result: Delivery) -> Outcome:

@@ -20,7 +20,7 @@ from tacit.core.errors import TacitError
 from tacit.core.statistics import summarize
 from tacit.core.table import Cell, Document, Table, interval
 from tacit.experiments.outcome import Outcome, gap_words
-from tacit.experiments.results import SOURCES, Group, game_names, group_outcomes
+from tacit.experiments.results import Group, game_names, group_outcomes
 from tacit.games.tabular import count
 
 #: Columns of the table. `agent` is −1 where a gap is the largest of more agents than have columns of their own.
@@ -143,8 +143,7 @@ def ranking(groups: Sequence[Group], *, by: str | None = None) -> Document:
         parts.append(table)
         parts += [pairs] if pairs is not None else []
         data.append({"game": game, "by": order, **rows})
-    kinds = {_kind(group) for group in groups}
-    if len(kinds - {""}) > 1:
+    if len({gap_words(*group.gap_kind()) for group in groups if group.gap_kind()[0]}) > 1:
         parts.append("gaps are of different kinds; a bound may be above the gap that it bounds")
     return Document(f"{count(len(groups), 'group')} of runs", parts, {"games": data})
 
@@ -161,12 +160,13 @@ def _game(game: str, groups: list[Group], by: str) -> tuple[Table, Table | None,
         cells: dict[str, Any] = {"rank": k + 1, "learner": group.learner, "seeds": len(group.outcomes)}
         for word in ("reward", "value", "gap"):
             values = _numbers(group, word)
-            told = None if values is None else summarize(values)
-            cells[word] = None if told is None else {"mean": told.mean, "ci95": list(told.ci95), "std": told.std}
-        cells["kind"] = _kind(group)
+            cells[word] = None if values is None else summarize(values).data()
+        kind, source = group.gap_kind()
+        cells["kind"] = gap_words(kind, source) if kind else ""
         cells["p"] = tests.get((0, k)) if k else None
         found.append(cells)
-        shown = [_interval(cells[word]) for word in ("reward", "value", "gap")]
+        measured = [cells[word] for word in ("reward", "value", "gap")]
+        shown = ["—" if one is None else interval(one["mean"], *one["ci95"]) for one in measured]
         p = cells["p"]
         rows.append([k + 1, group.learner, len(group.outcomes), *shown, cells["kind"], None if p is None else _p(p)])
     columns = ["rank", "learner", "seeds", "reward", "value", "gap", "kind", "p against rank 1"]
@@ -212,20 +212,6 @@ def _numbers(group: Group, word: str) -> list[float] | None:
     gaps = [max(one.gap.upper) for one in group.outcomes if one.gap is not None]
     known = len(gaps) == len(group.outcomes) and all(math.isfinite(gap) for gap in gaps)
     return gaps if known else None
-
-
-def _kind(group: Group) -> str:
-    gaps = [one.gap for one in group.outcomes if one.gap is not None]
-    if not gaps:
-        return ""
-    weakest = max(gaps, key=lambda gap: SOURCES.index(gap.source))
-    return gap_words(weakest.kind, weakest.source)
-
-
-def _interval(cell: dict[str, Any] | None) -> str:
-    if cell is None:
-        return "—"
-    return interval(cell["mean"], *cell["ci95"])
 
 
 def _p(p: float) -> str:

@@ -134,9 +134,9 @@ class Tuned:
             "params": dict(self.params),
             "found": dict(self.found),
             "beats_default": self.beats_default,
-            "gap": _plain(self.gap),
-            "default_gap": _plain(self.default_gap),
-            "gain": _plain(self.gain),
+            "gap": None if self.gap is None else self.gap.data(),
+            "default_gap": None if self.default_gap is None else self.default_gap.data(),
+            "gain": None if self.gain is None else self.gain.data(),
             "each_run": {"episodes": self.budget.episodes, "seconds": self.budget.seconds},
             "seed_list": list(self.seeds),
             "tried": [{"params": dict(one.params), "share": one.share, "gap": one.gap} for one in self.tried],
@@ -283,9 +283,3 @@ def _means(which: Sequence[int], batch: Batch[Entry]) -> dict[int, float]:
         if len(own) == SEEDS_ON_THE_WAY:
             found[k] = statistics.fmean(own)
     return found
-
-
-def _plain(summary: Summary | None) -> dict[str, Any] | None:
-    if summary is None:
-        return None
-    return {"mean": summary.mean, "std": summary.std, "ci95": list(summary.ci95)}

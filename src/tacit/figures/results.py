@@ -14,7 +14,7 @@ from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.experiments.comparison import Comparison
 from tacit.experiments.outcome import sureness
-from tacit.experiments.results import SOURCES, Group
+from tacit.experiments.results import Group
 from tacit.experiments.trials import SHARE
 from tacit.figures.curves import (
     BANDS,
@@ -50,7 +50,7 @@ def panels(groups: Sequence[Group], columns: Sequence[str], candidate: str) -> l
         if column != "gap":
             found.append((column, ""))
             continue
-        kinds = dict.fromkeys(_gap_of(group, candidate)[0] for group in groups)
+        kinds = dict.fromkeys(group.gap_kind(candidate)[0] for group in groups)
         found += [(column, kind) for kind in kinds if kind] or [(column, "")]
     return found
 
@@ -86,7 +86,7 @@ def draw_groups(
     entries: Entries = {}
     for row, game in zip(axes, games, strict=True):
         for ax, (column, kind) in zip(row, shown, strict=True):
-            held = [g for g in groups if g.game == game and (not kind or _gap_of(g, candidate)[0] == kind)]
+            held = [g for g in groups if g.game == game and (not kind or g.gap_kind(candidate)[0] == kind)]
             for group in held:
                 for series in _series(group, column, candidate, agents, looks[group.learner]):
                     draw_series(series, ax=ax, band=band)
@@ -110,7 +110,7 @@ def _series(
 ) -> list[Series]:
     curves = [one.curve for one in group.outcomes]
     known = [set(curve.dtype.names or ()) for curve in curves]
-    sure = sureness(_gap_of(group, candidate)[1]) if column == "gap" else ""
+    sure = sureness(group.gap_kind(candidate)[1]) if column == "gap" else ""
     told = f" ({sure})" if sure else ""
     if agents is None:
         own = _column(group, column, candidate)
@@ -133,16 +133,6 @@ def _column(group: Group, column: str, candidate: str) -> str:
         return column
     held = all(f"gap_{candidate}" in (one.curve.dtype.names or ()) for one in group.outcomes)
     return f"gap_{candidate}" if held else "gap"
-
-
-def _gap_of(group: Group, candidate: str) -> tuple[str, str]:
-    """Return the kind of a group's gap and where it comes from; where seeds differ, the weakest source."""
-    gaps = [one.gap if candidate == "best" else one.candidates.get(candidate, one.gap) for one in group.outcomes]
-    known = [gap for gap in gaps if gap is not None]
-    if not known:
-        return "", ""
-    weakest = max(known, key=lambda gap: SOURCES.index(gap.source))
-    return weakest.kind, weakest.source
 
 
 def _mark_ends(group: Group, ax: Any, color: str) -> None:

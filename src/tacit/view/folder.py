@@ -22,7 +22,7 @@ import numpy.typing as npt
 from tacit.core import reading
 from tacit.core.errors import TacitError, sentence
 from tacit.engine.curve import ENDED
-from tacit.experiments import Outcome, RunSpec, store, verify
+from tacit.experiments import Outcome, RunSpec, store
 
 #: The most runs that are shown, and entries of a directory that are looked at.
 MOST_RUNS, MOST_ENTRIES = 2000, 100_000
@@ -142,7 +142,7 @@ class Folder:
             if run is None or self._stamps.get(name, stamps)[0] != stamps[0]:
                 stored = store.load_spec(place)
                 run = StoredRun(name, place, stored.run, stored.versions)
-            finished = store.finished(place)
+            finished = store.is_finished(place)
             run.outcome = store.load(place, most=MOST_CURVE) if finished else None
         except (TacitError, OSError, RecursionError, MemoryError) as error:
             self._stamps[name], self.problems[name] = stamps, sentence(error)
@@ -300,7 +300,7 @@ class GrowingCurve:
 def _row(line: bytes) -> dict[str, float] | None:
     """Return a line as a row of numbers, or nothing where it is none."""
     try:
-        row = verify.read_row(line)
+        row = store.read_row(line)
     except TacitError:
         return None
     row.pop(ENDED, None)
