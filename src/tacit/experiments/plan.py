@@ -117,8 +117,8 @@ def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
     """Return the runs of an experiment, checked and with their defaults filled in: by game, learner and seed."""
     runs: list[RunSpec] = []
     options = replace(experiment.options, keep=experiment.options.keep and keep)
-    chosen_games = swept(experiment.games, games.REGISTRY)
-    chosen_learners = swept(experiment.learners, REGISTRY)
+    chosen_games = sweep(experiment.games, games.REGISTRY)
+    chosen_learners = sweep(experiment.learners, REGISTRY)
     total = experiment.seeds * len(chosen_games) * len(chosen_learners)
     curve = memory.floats(min(options.points, options.most), _COLUMNS)
     memory.require(total * (_PER_RUN + curve), f"an experiment of {total:,} runs")
@@ -196,11 +196,11 @@ _MOST = 10_000
 Spec = TypeVar("Spec", GameSpec, LearnerSpec)
 
 
-def swept(specs: Sequence[Spec], registry: Registry[Any]) -> list[Spec]:
+def sweep(specs: Sequence[Spec], registry: Registry[Any]) -> list[Spec]:
     """Return each spec, or one for each combination of the values that its lists give.
 
     >>> from tacit.learners import REGISTRY
-    >>> [one.params for one in swept([LearnerSpec("npg", {"eta": [0.1, 0.2]})], REGISTRY)]
+    >>> [one.params for one in sweep([LearnerSpec("npg", {"eta": [0.1, 0.2]})], REGISTRY)]
     [{'eta': 0.1}, {'eta': 0.2}]
     """
     found: list[Spec] = []
