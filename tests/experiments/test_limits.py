@@ -29,7 +29,7 @@ def test_the_file_has_them(tmp_path: Path):
     assert "episodes" not in (tmp_path / "a.toml").read_text()
     runs = plan(given, keep=True)
     assert (runs[0].gap, runs[0].seconds, runs[0].episodes) == (0.5, 2.0, limits.EPISODES)
-    assert toml.build(type(runs[0]), toml.tomllib.loads(toml.dumps(runs[0]))) == runs[0]
+    assert toml.build(type(runs[0]), toml.without_words(toml.tomllib.loads(toml.dumps(runs[0])))) == runs[0]
 
 
 def test_runs_with_other_limits_are_other_runs():

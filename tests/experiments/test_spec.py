@@ -36,7 +36,7 @@ tables = st.dictionaries(st.text(max_size=5), st.one_of(values, st.lists(st.inte
 )
 def test_round_trip(experiment: Experiment):
     text = toml.dumps(experiment)
-    assert toml.build(Experiment, toml.tomllib.loads(text)) == experiment
+    assert toml.build(Experiment, toml.without_words(toml.tomllib.loads(text))) == experiment
 
 
 def test_round_trip_of_a_file(tmp_path: Path):

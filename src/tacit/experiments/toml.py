@@ -39,13 +39,13 @@ def load(path: Path, kind: type[T]) -> T:
         text = reading.content(path, limit=LIMIT, spread=_SPREAD).decode()
         if any(piece.count(".") > _DOTS for piece in re.split(r"[,=\n{}\[\]]", text)):
             raise TacitError(f"{path} is not a TOML file that can be read: it has a key of more than {_DOTS} parts")
-        found = _without_words(tomllib.loads(text))
+        table = tomllib.loads(text)
     except TacitError:
         raise
     except (ValueError, RecursionError, MemoryError) as error:  # no TOML, no UTF-8, or a number of 5000 digits
         raise TacitError(f"{path} is not a TOML file: {one_line(error, 200)}") from None
     try:
-        return build(kind, found)
+        return build(kind, without_words(table))
     except TacitError as error:
         raise TacitError(f"{path}: {error}") from None
     except RecursionError:
@@ -147,13 +147,13 @@ def _value(hint: Any, value: Any, where: str) -> Any:
     return value
 
 
-def _without_words(value: Any) -> Any:
-    """Return what was read with None in the place of the word that stands for it."""
+def without_words(value: Any) -> Any:
+    """Return what TOML says, with None in the place of the word that stands for it."""
     match value:
         case {**named}:
-            return {key: _without_words(part) for key, part in named.items()}
+            return {key: without_words(part) for key, part in named.items()}
         case [*parts]:
-            return [_without_words(part) for part in parts]
+            return [without_words(part) for part in parts]
     return None if value == _NONE else value
 
 
