@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import logging
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Generic, TypeVar
 
@@ -42,11 +42,28 @@ class Registry(Generic[T]):
         self._plugins_met = False
         self._lock = threading.RLock()  # a plugin may use the registry while it is imported
 
-    def add(self, name: str, factory: Callable[..., T]) -> None:
-        """Register a factory; its docstring's first line is what listings show."""
+    def add(
+        self,
+        name: str,
+        factory: Callable[..., T],
+        *,
+        about: str = "",
+        fixed: Mapping[str, Any] | None = None,
+        **defaults: Any,
+    ) -> None:
+        """Register a factory; listings show what it is about, by default the first line of its docstring.
+
+        A name may fix some of the factory's parameters, which are then none of its own, and give others new defaults.
+
+        >>> numbers = Registry[int]("number")
+        >>> numbers.add("sum", lambda *, a=1, b=1: a + b, about="Add two.", fixed={"b": 2}, a=5)
+        >>> numbers.make("sum"), numbers.parameters("sum"), numbers.summary("sum")
+        (7, {'a': 5}, 'Add two.')
+        """
         if name in self._factories:
             raise TacitError(f"{self.kind} {name!r} is registered already; choose another name")
-        self._factories[name] = factory if self._adopt is None else self._adopt(factory)
+        made = factory if self._adopt is None else self._adopt(factory)
+        self._factories[name] = _vary(made, about, fixed or {}, defaults) if about else made
 
     def __iter__(self) -> Iterator[str]:
         self._meet_plugins()
@@ -104,6 +121,23 @@ class Registry(Generic[T]):
             self.leave_out(point.name, f"{point.value}: {told(error)}")
         else:
             self.add(point.name, factory)
+
+
+def _vary(
+    factory: Callable[..., T], about: str, fixed: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> Callable[..., T]:
+    """Return a factory with fixed parameters and other defaults; the parameters of those come first, in their order."""
+
+    def make(**params: Any) -> T:
+        return factory(**{**defaults, **params, **fixed})
+
+    known = inspect.signature(factory).parameters
+    names = [*defaults, *(name for name in known if name not in defaults and name not in fixed)]
+    own = [known[name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in names]
+    own = [one.replace(default=defaults.get(one.name, one.default)) for one in own]
+    make.__doc__, make.__module__, make.__annotations__ = about, factory.__module__, {"return": factory}
+    make.__dict__["__signature__"] = inspect.Signature(own)
+    return make
 
 
 def told(error: BaseException) -> str:

@@ -24,7 +24,7 @@ from tacit.engine.checkpoint import Arrays, check_alike, check_names, pack, unpa
 from tacit.engine.observers import write_down
 from tacit.learners import Learner, World
 from tacit.learners.plain import PlainAgent
-from tacit.learners.spec import starting_policy
+from tacit.learners.spec import with_start
 
 #: Uniform numbers that are drawn ahead: half a megabyte.
 _DRAWS = 65_536
@@ -139,10 +139,8 @@ class CompiledTeam(Team):
     """Agents whose learner has kernels: one state for all of them."""
 
     def __init__(self, learner: Learner, world: World, *, seed: int) -> None:
-        sizes = [(world.horizon, world.states, int(actions)) for actions in world.actions]
-        start = tuple(starting_policy(learner.seat(i), size, seed, i) for i, size in enumerate(sizes))
         self.learner, self._seed = learner, seed
-        self.world = world._replace(start=() if all(own is None for own in start) else start)
+        self.world = with_start(learner, world, seed)
         self.room = world.states
         N, H = world.agents, world.horizon
         self._ahead = max(1, _DRAWS // (N * H))  # episodes

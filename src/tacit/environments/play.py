@@ -331,6 +331,5 @@ def _key(own: Observations, seen: Any, *, encoded: bool) -> Hashable:
 
 def _horizon(policy: Any) -> int | None:
     """Return how long the policy's episodes are, where it says it."""
-    found = getattr(policy, "horizon", None)
-    steps = getattr(policy, "steps", 1)
-    return found if found is not None else (steps if steps > 1 else None)
+    found: int | None = getattr(policy, "horizon", None)
+    return found

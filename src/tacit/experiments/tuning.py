@@ -29,7 +29,7 @@ from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
 from tacit.experiments.trials import Bench, Budget, Entry, Trial, seed_list
 from tacit.games.tabular import TabularGame
 from tacit.learners import REGISTRY
-from tacit.learners.tunable import Range
+from tacit.learners.spec import Range
 
 #: Seconds for all runs together where nothing else is asked for.
 SECONDS = 120.0

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check
-from tacit.core.errors import TacitError, brief
+from tacit.core.errors import TacitError
 from tacit.core.ownership import Owned, Sealed, frozen
 from tacit.core.types import FloatArray, IntArray
 
@@ -43,9 +43,7 @@ class Visits(Sealed):
 
     def __init__(self, stored: Any, sizes: Sequence[int], *, actions: Sequence[int], states: int, rule: str) -> None:
         self.rule = check.choice("rule", rule, RULES)
-        if not isinstance(actions, Sequence) or isinstance(actions, str) or not len(actions):
-            raise TacitError(f"actions is {brief(actions)}; it must be a list with one number for each agent")
-        self.actions = tuple(check.integer(f"actions[{i}]", a, least=1, most=MOST) for i, a in enumerate(actions))
+        self.actions = check_actions(actions)
         self.states = check.integer("states", states, least=1, most=MOST)
         self.episodes = check.integer("episodes", sizes[0], least=1)
         self.horizon = check.integer("horizon", sizes[1], least=1, most=MOST)
@@ -228,6 +226,14 @@ class Visits(Sealed):
         probs[k >= 0] = self.distributions(agent, k[k >= 0], h)
         actions: IntArray = (u[:, None] >= np.cumsum(probs, axis=1)[:, :-1]).sum(axis=1)
         return actions
+
+
+def check_actions(actions: object) -> tuple[int, ...]:
+    """Return the agents' numbers of actions."""
+    each = check.listed("actions", actions, "numbers of actions, one for each agent")
+    if not each:
+        raise TacitError("actions is empty; it must be a list of numbers of actions, one for each agent")
+    return tuple([check.integer(f"actions[{i}]", a, least=1, most=MOST) for i, a in enumerate(each)])
 
 
 def _check_whole(name: str, given: Any) -> IntArray:

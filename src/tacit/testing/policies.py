@@ -12,10 +12,8 @@ import numpy as np
 from tacit import policies
 from tacit.core import archive, limits
 from tacit.core.errors import TacitError, brief
-from tacit.policies import document
+from tacit.policies import Policy, document
 from tacit.testing.violation import Violation, require, require_distribution, require_same
-
-Policy = policies.Policy
 
 
 def check_policy(policy: Policy | Any, *, seed: int = 0) -> None:
@@ -66,7 +64,8 @@ def _check_distributions(name: str, policy: Any) -> None:
 def _played(policy: Any, seed: int) -> list[list[int]]:
     """Return what each agent's part does in random states, from a common seed."""
     rng = np.random.default_rng(seed)
-    steps = policy.horizon if hasattr(policy, "horizon") else policy.steps
+    steps = getattr(policy, "horizon", None)
+    steps = policy.steps if steps is None else steps
     states = rng.integers(policy.states, size=(20, steps)).tolist()
     found = []
     for i in range(policy.agents):
@@ -128,7 +127,7 @@ def _check_files(name: str, policy: Any) -> None:
 
 
 def _require_same_files(one: Path, other: Path, sentence: str) -> None:
-    if document.named(one):
+    if document.is_json(one):
         require(one.read_bytes() == other.read_bytes(), sentence)
         return
     left, right = archive.read(one), archive.read(other)
