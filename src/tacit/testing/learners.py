@@ -303,9 +303,10 @@ def check_growth(name: str, spec: Learner, game: Game, world: World, i: int) -> 
     rng, S, more = np.random.default_rng(SEED), game.states, 2 * game.states + 1
     size = (game.horizon, S, game.actions[i])
     wider = (game.horizon, more, game.actions[i])
-    still, grown, new = (
-        make_agent(spec, room, game.reward_range, world.scale, seed=SEED, index=i) for room in (size, size, wider)
-    )
+    agents: list[Any] = [
+        make_agent(spec, each, game.reward_range, world.scale, seed=SEED, index=i) for each in (size, size, wider)
+    ]
+    still, grown, new = agents
     if not isinstance(still, Agent):
         return
     _practise([still, grown], rng, S)

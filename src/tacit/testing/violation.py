@@ -186,7 +186,7 @@ def own_records(state: Any, i: int, actions: int) -> dict[str, Array]:
 def require_same_records(
     one: tuple[Any, int], other: tuple[Any, int], actions: int, sentence: str, of: str = ""
 ) -> None:
-    """Raise unless two states, each with an agent, remember the same bits of those agents."""
+    """Raise unless two pairs of a state and an agent remember the same bits of that agent."""
     left, right = own_records(*one, actions), own_records(*other, actions)
     for path, array in left.items():
         require_same(array, right[path], f"{sentence}; {path}{of} differs")
