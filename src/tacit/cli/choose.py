@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -116,9 +115,7 @@ def _draw(found: Comparison, place: Path) -> None:
     from tacit.figures import save_figure
     from tacit.figures.results import comparison_figure
 
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph")  # of a name, which the font does not have
-        save_figure(comparison_figure(found), place)
+    save_figure(comparison_figure(found), place)
 
 
 TUNE_EPILOG = """\

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from tacit.cli import options
 from tacit.core import archive, check
 from tacit.core.errors import TacitError, brief
-from tacit.figures.mixtures import check_small
-from tacit.figures.style import checked_size
+from tacit.figures.pictures import check_small
+from tacit.figures.style import check_size
 from tacit.games.exact import with_tables
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def size_of(given: str | None) -> tuple[float, float] | None:
         width, height = (float(part) for part in parts)
     except ValueError:
         raise TacitError(f"--size is {brief(given)}; it must be WIDTHxHEIGHT in inches, e.g. 10x4") from None
-    return checked_size((width, height))
+    return check_size((width, height))
 
 
 def _numbers(option: str, given: str, between: str) -> list[int]:
@@ -105,9 +105,7 @@ def run_plot(args: argparse.Namespace) -> int:
         title=args.title,
         size=size_of(args.size),
     )
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph")  # of a name, which the font does not have
-        save_figure(figure, place)
+    save_figure(figure, place)
     options.say(f"figure: {place}")
     return 0
 
