@@ -13,7 +13,8 @@ import pytest
 
 from tacit.core.errors import TacitError
 from tacit.experiments import store
-from tacit.view import curves, page
+from tacit.view import documents as curves
+from tacit.view import page
 from tacit.view.details import details
 from tacit.view.documents import overview
 from tacit.view.folder import Folder, GrowingCurve

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tacit.experiments import Experiment
     from tacit.games import TabularGame
     from tacit.paper.claims import Claim
-    from tacit.paper.figures import Variants
+    from tacit.paper.page import Variants
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def run_reproduce(args: argparse.Namespace) -> int:
         options.say(f"figure: {directory / panel.file}.png")
     text = page.page(report.claims, report.tables, report.settings, report.seeds)
     atomic.write(directory / "claims.md", text.encode())
-    atomic.write(directory / "results.csv", page.written(report.rows).encode())
+    atomic.write(directory / "results.csv", page.write_csv(report.rows).encode())
     for claim in report.claims:
         about = f"{claim.task}; Independent as in the {claim.reading}" if claim.reading else claim.task
         where = f": {claim.where}" if claim.where and claim.verdict != "holds" else ""
@@ -104,17 +104,17 @@ class _Report:
     def add(self, panel: Panel, experiment: Experiment, variants: Variants, game: TabularGame, out: Path) -> None:
         """Draw a panel, and judge it."""
         from tacit.figures import save_figure, styled
-        from tacit.paper import claims, figures, measured, page
+        from tacit.paper import claims, measured, page
 
         task = measured.Task(panel.title, game)
         if panel.target == "matrix-team":
-            figure = figures.team_figure(variants)
+            figure = page.team_figure(variants)
             team = {g: [measured.measure_team(s, runs, task) for s, runs in v.items()] for g, v in variants.items()}
             self.claims += claims.team_claims(task, team)
             self.tables.append(page.team_table(task, team))
             self.rows += page.rows(panel.title, team)
         else:
-            figure = figures.task_figure(variants, task)
+            figure = page.task_figure(variants, task)
             groups = {g: [measured.measure(s, runs, task) for s, runs in v.items()] for g, v in variants.items()}
             self.claims += claims.task_claims(task, groups)
             self.claims += [claims.approaches(task, groups)] if panel.target == "good-state" else []

@@ -138,14 +138,13 @@ def run_play(args: argparse.Namespace) -> int:
     check.integer("--agent", args.agent, least=0, most=game.agents - 1)
 
     from tacit.games.exact import check_exact
-    from tacit.view import play  # imports the compiler
-    from tacit.view.player import Player
+    from tacit.view.player import Player, serve  # imports the compiler
 
     check_exact(game)
     policy, about = _policy(game, args)
     if args.browser:
         chosen = {"agent": args.agent, "seed": args.seed, "blind": args.blind}
-        server, _ = play.serve(game, policy, about=about, port=args.port, **chosen)
+        server, _ = serve(game, policy, about=about, port=args.port, **chosen)
         return keep_serving(server, open_page=not args.no_open)
     player = Player(game, policy, agent=args.agent, seed=args.seed, blind=args.blind)
     return _in_terminal(player, about, args.rounds)

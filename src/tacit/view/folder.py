@@ -198,36 +198,31 @@ _FILES = (store.SPEC, store.SUMMARY, store.CURVE, store.POLICY, store.STATES, st
 
 def _is_run(place: Path) -> bool:
     """Return whether a directory is of a run whose files are its own."""
-    links = any(_is_link(place / name) for name in _FILES)
+    links = any(stat.S_ISLNK(found.st_mode) for name in _FILES if (found := _stat(place / name)) is not None)
     return _own_file(place / store.SPEC) and not links
 
 
-def _is_link(path: Path) -> bool:
+def _stat(path: Path) -> os.stat_result | None:
+    """Return what the system says of a file, or of a link itself; None where there is none."""
     try:
-        return stat.S_ISLNK(os.lstat(path).st_mode)
+        return os.lstat(path)
     except (OSError, ValueError):
-        return False
+        return None
 
 
 def _own_file(path: Path) -> bool:
-    try:
-        return stat.S_ISREG(os.lstat(path).st_mode)
-    except (OSError, ValueError):
-        return False
+    found = _stat(path)
+    return found is not None and stat.S_ISREG(found.st_mode)
 
 
 def _modification_time(path: Path) -> float:
-    try:
-        return os.lstat(path).st_mtime
-    except OSError:
-        return time.time()
+    found = _stat(path)
+    return time.time() if found is None else found.st_mtime
 
 
 def _stamp(path: Path) -> int:
-    try:
-        return os.lstat(path).st_mtime_ns
-    except (OSError, ValueError):
-        return 0
+    found = _stat(path)
+    return 0 if found is None else found.st_mtime_ns
 
 
 #: The most that is read of a curve, and at once; lines longer than a piece are no rows.
