@@ -14,7 +14,7 @@ from stored import content
 import tacit
 from tacit.engine import Event, Finished, Measured, Started, Watcher
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, Outcome, RunSpec, job, run_all, run_job, store
-from tacit.experiments.plan import plan
+from tacit.experiments.spec import plan
 
 GAMES = (GameSpec("good-state", {"horizon": 3}), GameSpec("chicken"))
 LEARNERS = (

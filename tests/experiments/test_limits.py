@@ -12,8 +12,8 @@ import pytest
 import tacit
 from tacit.core import limits
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, store, toml
-from tacit.experiments.plan import plan
 from tacit.experiments.results import group_outcomes
+from tacit.experiments.spec import plan
 
 LEARNER = LearnerSpec("stage-v-cce", {"bonus": 0.1, "iota": 1.0, "step": 1.0, "loss": "raw"})
 

@@ -17,7 +17,7 @@ from stored import content
 
 from tacit.engine import Event, Finished, Measured
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, run_job, store
-from tacit.experiments.plan import plan
+from tacit.experiments.spec import plan
 
 SMALL = Experiment(
     "small",

@@ -14,7 +14,7 @@ import pytest
 from stored import content
 
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, store
-from tacit.experiments.plan import plan
+from tacit.experiments.spec import plan
 
 LONG = Experiment(
     "shared",

@@ -7,7 +7,7 @@ import pytest
 import tacit
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, job
 from tacit.experiments.job import Order, Wanted, refuse_unavailable
-from tacit.experiments.plan import plan
+from tacit.experiments.spec import plan
 
 
 class Mine:

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from synthetic import outcome, task
 
 from tacit.experiments import Outcome
-from tacit.experiments.outcome import GapOutcome
+from tacit.experiments.results import GapOutcome
 from tacit.paper import page as figures
 
 GROUPS = {

@@ -152,7 +152,7 @@ def _play(place: Path, stored: Outcome, episodes: int, candidate: str | None) ->
     from tacit.environments.measuring import with_halves
     from tacit.environments.observations import number_as_stored
     from tacit.experiments import store
-    from tacit.experiments.plan import same_game
+    from tacit.experiments.spec import same_game
 
     named: Any = same_game(stored.spec)
     policy = store.load_policy(place, candidate)

@@ -173,7 +173,7 @@ def _change(experiment: Experiment, args: argparse.Namespace, settings: dict[str
 def _learn(experiment: Experiment, out: Path, workers: int | None) -> tuple[dict[str, dict[str, Any]], TabularGame]:
     """Run an experiment; return the outcomes of each setting of each group, and the game."""
     from tacit.experiments import run_experiment
-    from tacit.experiments.plan import game_of
+    from tacit.experiments.spec import game_of
     from tacit.games.exact import with_tables
 
     with progress_on_stderr(experiment.name) as progress:

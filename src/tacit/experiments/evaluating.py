@@ -18,7 +18,7 @@ from tacit.evaluation import deviation_table, evaluate
 from tacit.evaluation.cost import check_cost, in_words, seconds_to_evaluate
 from tacit.experiments import store
 from tacit.experiments.dispatch import Batch, Failure, run_all
-from tacit.experiments.plan import game_of
+from tacit.experiments.spec import game_of
 
 #: Bytes of policies above which worker processes are worth their start.
 _LARGE = 20_000_000

@@ -24,8 +24,8 @@ from tacit.engine.events import to_all
 from tacit.environments.pettingzoo import NamedEnvironment
 from tacit.experiments import store
 from tacit.experiments.backends import Where
-from tacit.experiments.outcome import Outcome, outcome
-from tacit.experiments.plan import RunSpec, same_game
+from tacit.experiments.results import Outcome, outcome
+from tacit.experiments.spec import RunSpec, same_game
 from tacit.games.exact import ExactGame, is_exact
 from tacit.learning import run_learner
 

@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,11 +19,9 @@ from tacit.engine import Event, Noted
 from tacit.experiments import backends, job, scripts, store
 from tacit.experiments.dispatch import Failure, Fault, Have, JobHandler, Start, dispatch
 from tacit.experiments.job import Delivery, Order, Wanted
-from tacit.experiments.outcome import Outcome
-from tacit.experiments.plan import RunSpec, plan
 from tacit.experiments.progress import Progress, ProgressWatch, kind
-from tacit.experiments.results import FailedRun, Results
-from tacit.experiments.spec import Experiment
+from tacit.experiments.results import FailedRun, Outcome, Results
+from tacit.experiments.spec import Experiment, RunSpec, plan
 
 #: Seconds before a run that another process holds is looked at again.
 _PATIENCE = 0.5
@@ -83,9 +81,9 @@ def run_experiment(
     job.forget_games()
     if timeout is not None:
         check.positive("timeout", timeout)
-    share = None if shard is None else Shard.parse(shard)
     runs = plan(experiment, keep=out is not None)
-    runs = runs if share is None else share.of(runs)
+    if shard is not None:
+        runs = take_shard(shard, runs)
     where = on or ("processes" if any(not spec.has_tables for spec in runs) else "threads")
     backend = backends.parse(where, workers)
     job.refuse_unavailable(runs, backend)
@@ -237,33 +235,20 @@ class ExperimentHandler(JobHandler):
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Shard:
-    """The `index`-th of `count` shares, counted from 1.
+def take_shard(shard: object, runs: Sequence[T]) -> list[T]:
+    """Return the i-th of n shares of some runs, of which `shard` is "i/n", counted from 1.
 
-    >>> Shard.parse("2/3").of(["a", "b", "c", "d", "e"])
+    Seeds come one after the other, so shares have some of every game.
+
+    >>> take_shard("2/3", ["a", "b", "c", "d", "e"])
     ['b', 'e']
     """
-
-    index: int
-    count: int
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.index <= self.count:
-            raise TacitError(
-                f"shard is {self.index}/{self.count}; it must be from 1/{self.count} to {self.count}/{self.count}"
-            )
-
-    @classmethod
-    def parse(cls, text: object) -> Shard:
-        """Read "i/n"."""
-        found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text) if isinstance(text, str) else None
-        if found is None:
-            raise TacitError(f"shard is {brief(text)}; it must be i/n, e.g. 1/8 for the first of eight")
-        if found[2] == "0" * len(found[2]):
-            raise TacitError(f"shard is {brief(text)}; there must be at least one share, as in 1/1")
-        return cls(int(found[1]), int(found[2]))
-
-    def of(self, runs: Sequence[T]) -> list[T]:
-        """Return every `count`-th run: seeds come one after the other, so shares have some of every game."""
-        return list(runs[self.index - 1 :: self.count])
+    found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", shard) if isinstance(shard, str) else None
+    if found is None:
+        raise TacitError(f"shard is {brief(shard)}; it must be i/n, e.g. 1/8 for the first of eight")
+    index, count = int(found[1]), int(found[2])
+    if not count:
+        raise TacitError(f"shard is {brief(shard)}; there must be at least one share, as in 1/1")
+    if not 1 <= index <= count:
+        raise TacitError(f"shard is {index}/{count}; it must be from 1/{count} to {count}/{count}")
+    return list(runs[index - 1 :: count])

@@ -44,8 +44,8 @@ from tacit.engine.curve import ENDED, ENDS, FIRST_COLUMNS, table
 from tacit.environments.game import EnvironmentGame
 from tacit.environments.observations import OVER
 from tacit.experiments import toml
-from tacit.experiments.outcome import SOURCES, Outcome
-from tacit.experiments.plan import RunSpec
+from tacit.experiments.results import SOURCES, Outcome
+from tacit.experiments.spec import RunSpec
 
 SPEC, CURVE, POLICY, SUMMARY, CHECKPOINT = "spec.toml", "curve.jsonl", "policy.npz", "summary.json", "checkpoint.npz"
 STATES, MACHINE, LOCK = "states.json", "machine.json", ".lock"

@@ -19,8 +19,7 @@ from tacit.core import archive, atomic, check, extras
 from tacit.core.errors import TacitError
 from tacit.core.statistics import summarize
 from tacit.core.table import Cell, Document, Table, interval
-from tacit.experiments.outcome import Outcome, gap_words
-from tacit.experiments.results import Group, game_names, group_outcomes
+from tacit.experiments.results import Group, Outcome, game_names, gap_words, group_outcomes
 from tacit.games.tabular import count
 
 #: Columns of the table. `agent` is −1 where a gap is the largest of more agents than have columns of their own.
@@ -47,31 +46,9 @@ def tidy(outcomes: Sequence[Outcome]) -> dict[str, Column]:
 
 
 def _pieces(one: Outcome, game: str, label: str) -> list[dict[str, Column]]:
-    """Return a run's rows, agent after agent."""
-    curve, names = one.curve, one.curve.dtype.names or ()
-    agents = range(one.agents) if "reward_0" in names else range(0)
-    found = [
-        _piece(one, game, label, i, *(_column(curve, f"{word}_{i}") for word in ("reward", "value", "gap")))
-        for i in agents
-    ]
-    if not found:
-        nothing = np.full(len(curve), np.nan)
-        found.append(_piece(one, game, label, 0, _column(curve, "reward"), _column(curve, "value"), nothing))
-        found.append(_piece(one, game, label, -1, nothing, nothing, _column(curve, "gap")))
-    return found
-
-
-def _column(curve: Column, name: str) -> Column:
-    if name not in (curve.dtype.names or ()):
-        return np.full(len(curve), np.nan)
-    return curve[name].astype(float)
-
-
-def _piece(
-    one: Outcome, game: str, label: str, agent: int, reward: Column, value: Column, gap: Column
-) -> dict[str, Column]:
-    spec, rows = one.spec, len(one.curve)
-    words = {
+    """Return a run's rows, agent after agent; of very many, agent 0's rewards and values, then the largest gaps."""
+    spec, curve = one.spec, one.curve
+    constant = {
         "game": game,
         "learner": spec.learner.name,
         "label": label,  # what tables call it: runs of a sweep differ in it
@@ -80,15 +57,27 @@ def _piece(
         "kind": "" if one.gap is None else one.gap.kind,
         "source": "" if one.gap is None else one.gap.source,
     }
-    return {
-        **{name: np.full(rows, word, dtype=object) for name, word in words.items()},
-        "seed": np.full(rows, spec.seed, dtype=np.int64),
-        "episode": one.curve["episode"].astype(np.int64),
-        "agent": np.full(rows, agent, dtype=np.int64),
-        "reward": reward,
-        "value": value,
-        "gap": gap,
-    }
+    same = {name: np.full(len(curve), word, dtype=object) for name, word in constant.items()}
+    same |= {"seed": np.full(len(curve), spec.seed, dtype=np.int64), "episode": curve["episode"].astype(np.int64)}
+    each = {i: {word: f"{word}_{i}" for word in _MEASURES} for i in range(one.agents)}
+    if "reward_0" not in (curve.dtype.names or ()):
+        each = {0: {"reward": "reward", "value": "value"}, -1: {"gap": "gap"}}
+    return [
+        {
+            **same,
+            "agent": np.full(len(curve), agent, dtype=np.int64),
+            **{word: _column(curve, columns.get(word, "")) for word in _MEASURES},
+        }
+        for agent, columns in each.items()
+    ]
+
+
+_MEASURES = ("reward", "value", "gap")
+
+
+def _column(curve: Column, name: str) -> Column:
+    known = name in (curve.dtype.names or ())
+    return curve[name].astype(float) if known else np.full(len(curve), np.nan)
 
 
 def frame(outcomes: Sequence[Outcome]) -> Any:

@@ -13,7 +13,7 @@ from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.core.statistics import summarize
 from tacit.core.types import FloatArray
-from tacit.experiments.outcome import gap_words
+from tacit.experiments.results import gap_words
 from tacit.figures import style
 from tacit.figures.style import axes_for, legend, look, name, styled
 

@@ -13,8 +13,7 @@ from matplotlib.figure import Figure
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.experiments.comparison import Comparison
-from tacit.experiments.outcome import sureness
-from tacit.experiments.results import Group
+from tacit.experiments.results import Group, sureness
 from tacit.experiments.trials import SHARE
 from tacit.figures import style
 from tacit.figures.curves import BANDS, Series, align, band_words, draw_series, episode_axis, gap_axis, plot_band

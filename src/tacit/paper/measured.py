@@ -12,7 +12,7 @@ from tacit.core.statistics import Summary, summarize
 from tacit.core.types import FloatArray
 from tacit.evaluation import evaluate, l2_gap, solve, uniform_gap
 from tacit.experiments import Outcome
-from tacit.experiments.outcome import GapOutcome
+from tacit.experiments.results import GapOutcome
 from tacit.games.tabular import TabularGame
 from tacit.policies import MarkovPolicy
 

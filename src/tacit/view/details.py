@@ -30,7 +30,7 @@ from tacit.evaluation.gains import deviation_table
 from tacit.evaluation.gaps import lower_bounds
 from tacit.experiments import store
 from tacit.experiments.evaluating import APART
-from tacit.experiments.plan import game_of
+from tacit.experiments.spec import game_of
 from tacit.games.exact import ExactGame
 from tacit.games.showing import action_names, state_name
 from tacit.games.tabular import TabularGame

@@ -23,8 +23,7 @@ from tacit._version import __version__
 from tacit.core.display import printable
 from tacit.core.types import FloatArray, IntArray
 from tacit.experiments import Group, Outcome
-from tacit.experiments.outcome import GapOutcome
-from tacit.experiments.results import group_outcomes
+from tacit.experiments.results import GapOutcome, group_outcomes
 from tacit.view.folder import MOST_RUNS, Folder, StoredRun
 
 #: Characters of a text, entries of a list and problems that are shown.
