@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
 from tacit.cli.progress import count_on_stderr
-from tacit.core import archive, check, extras
+from tacit.core import check, files, registry
 from tacit.core.display import printable
 from tacit.core.errors import TacitError
 from tacit.policies.recorded import STARTS
@@ -60,7 +60,7 @@ def run_evaluate(args: argparse.Namespace) -> int:
     seconds = check.positive("--seconds", args.seconds)
     exact: list[Path] = []
     left_out, played = set(), []
-    for place in store.directories(archive.path(args.runs)):
+    for place in store.directories(files.path(args.runs)):
         stored = store.load(place)
         if stored.spec.has_tables:
             exact.append(place)
@@ -203,7 +203,7 @@ def add_export(parser: argparse.ArgumentParser) -> None:
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--csv", action="store_true", help="comma-separated values (the default)")
-    form.add_argument("--parquet", action="store_true", help=f"Parquet; {extras.pip_command('parquet')}")
+    form.add_argument("--parquet", action="store_true", help=f"Parquet; {registry.pip_command('parquet')}")
     parser.add_argument("-o", "--out", metavar="FILE", help="where (results.csv or .parquet in the first RUN_DIR)")
 
 
@@ -212,10 +212,10 @@ def run_export(args: argparse.Namespace) -> int:
     from tacit.experiments import tables
     from tacit.experiments.results import Results
 
-    first = archive.path(args.runs[0])
+    first = files.path(args.runs[0])
     parquet = args.parquet or (not args.csv and args.out is not None and str(args.out).endswith(".parquet"))
     ending = "parquet" if parquet else "csv"
-    place = first / f"results.{ending}" if args.out is None else archive.path(args.out)
+    place = first / f"results.{ending}" if args.out is None else files.path(args.out)
     if place.is_dir():
         raise TacitError(f"{place} is a directory; give a file, e.g. {place / f'results.{ending}'}")
     other = {".csv": "csv", ".parquet": "parquet"}.get(place.suffix, ending)

@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
-from tacit.core import archive, check
-from tacit.core.display import printable
+from tacit.core import check, files
+from tacit.core.display import Table, printable
 from tacit.core.errors import TacitError
-from tacit.core.table import Table
 
 if TYPE_CHECKING:
     from tacit.view.player import Player, Turn
@@ -40,8 +39,8 @@ def run_report(args: argparse.Namespace) -> int:
     from tacit.cli.progress import steps_on_stderr
     from tacit.view import write_report  # imports the compiler
 
-    place, seconds = archive.path(args.runs), check.positive("--seconds", args.seconds)
-    out = place / "report.html" if args.out is None else archive.path(args.out)
+    place, seconds = files.path(args.runs), check.positive("--seconds", args.seconds)
+    out = place / "report.html" if args.out is None else files.path(args.out)
     with steps_on_stderr("report") as progress:
         write_report(place, out, named=args.game, seconds=seconds, progress=progress)
     options.say(f"report: {out}")
@@ -76,7 +75,7 @@ def add_server(parser: argparse.ArgumentParser) -> None:
 def run_view(args: argparse.Namespace) -> int:
     """Serve until Ctrl-C."""
     check.integer("--port", args.port, least=0, most=65535)
-    place = archive.path(args.runs or (DEFAULT if Path(DEFAULT).is_dir() else "."))
+    place = files.path(args.runs or (DEFAULT if Path(DEFAULT).is_dir() else "."))
 
     from tacit.view.live import serve  # imports the compiler
 

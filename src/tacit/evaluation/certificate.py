@@ -30,7 +30,7 @@ import numpy as np
 from tacit.core import generics, memory
 from tacit.core.elementary import dot
 from tacit.core.lanes import plain
-from tacit.core.ownership import locked
+from tacit.core.ownership import lock
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.induction import backward
 from tacit.evaluation.payoffs import Payoffs, payoffs
@@ -83,7 +83,7 @@ def certificate(game: ExactGame, kind: str, *, choice: IntArray | None = None) -
         first_v_sum=np.zeros((S, N)),
         since=np.zeros(S, dtype=np.int64),
         clock=np.zeros(1, dtype=np.int64),
-        choice=locked(fixed),  # it never changes
+        choice=lock(fixed),  # it never changes
         mu=np.zeros((N, A)),
         gain=np.zeros((N, A)),
         value=np.zeros(N),

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from tacit.core import check
+from tacit.core.display import Document, Table
 from tacit.core.errors import TacitError, brief
-from tacit.core.table import Document, Table
 from tacit.experiments.dispatch import Failure
 from tacit.experiments.progress import Progress
 from tacit.experiments.trials import Bench, Budget, Entry, Trial, seed_list
@@ -260,7 +260,7 @@ def _by_label(
     if isinstance(learners, Mapping):
         given: list[tuple[str | None, Any]] = list(learners.items())
     else:
-        given = [(None, one) for one in check.listed("learners", learners, known)]
+        given = [(None, one) for one in check.list_of("learners", learners, known)]
     if not given:
         raise TacitError(f"learners is {brief(learners)}; it must be a list of {known}")
     found: dict[str, tuple[Any, Mapping[str, Any]]] = {}

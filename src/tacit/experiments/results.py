@@ -19,15 +19,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import archive
-from tacit.core.statistics import summarize
-from tacit.core.table import Document
+from tacit.core import files
+from tacit.core.display import Document
 from tacit.engine import Run
-from tacit.engine.answers import Advice
-from tacit.engine.run import Candidate
+from tacit.engine.run import Advice, Candidate
 from tacit.evaluation import evaluate
 from tacit.evaluation.cost import is_quick
 from tacit.experiments.spec import GameSpec, RunSpec
+from tacit.experiments.statistics import summarize
 from tacit.games.exact import is_exact
 from tacit.games.tabular import count
 
@@ -373,7 +372,7 @@ class Results:
         outcomes: list[Outcome] = []
         known: set[Any] = set()
         for given in places:
-            runs = {run.resolve(): run for run in store.directories(archive.path(given))}
+            runs = {run.resolve(): run for run in store.directories(files.path(given))}
             outcomes += sorted((store.load(run) for key, run in runs.items() if key not in known), key=_place)
             known |= set(runs)
         return cls(outcomes, [], False)

@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tacit.core import archive, check
+from tacit.core import check, files
 from tacit.core.errors import TacitError, brief
 from tacit.engine import Event, Noted
 from tacit.experiments import backends, job, scripts, store
@@ -87,7 +87,7 @@ def run_experiment(
     where = on or ("processes" if any(not spec.has_tables for spec in runs) else "threads")
     backend = backends.parse(where, workers)
     job.refuse_unavailable(runs, backend)
-    root = None if out is None else archive.path(out).absolute()
+    root = None if out is None else files.path(out).absolute()
     found: dict[str, Outcome] = {}
     failed: dict[str, Failure] = {}
     if root is not None:

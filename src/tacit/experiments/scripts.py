@@ -23,7 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tacit.core import atomic, reading
+from tacit.core import files
 from tacit.core.compilation import source_digest
 from tacit.core.errors import TacitError, one_line
 
@@ -68,7 +68,7 @@ def digest(paths: Sequence[str]) -> str:
     """Return a digest of the scripts' contents, "" for none: a changed script makes other runs."""
     if not paths:
         return ""
-    each = (hashlib.sha256(reading.content(Path(path))).digest() for path in paths)
+    each = (hashlib.sha256(files.read(Path(path))).digest() for path in paths)
     return hashlib.sha256(b"\0".join(each)).hexdigest()
 
 
@@ -93,7 +93,7 @@ class WorkerSetup:
     @classmethod
     def pack(cls, paths: Sequence[str]) -> WorkerSetup:
         """Pack scripts, which have been imported here."""
-        held = tuple((str(Path(path).resolve()), reading.content(Path(path))) for path in paths)
+        held = tuple((str(Path(path).resolve()), files.read(Path(path))) for path in paths)
         return cls(_code(), held, tuple(sys.path))
 
     def __call__(self) -> None:
@@ -114,8 +114,8 @@ def _code() -> str:
 
 def _at_hand(path: Path, content: bytes) -> str:
     """Return where a script can be imported from in this process."""
-    if path.is_file() and reading.content(path) == content:
+    if path.is_file() and files.read(path) == content:
         return str(path)
     copy = Path(tempfile.mkdtemp(prefix="tacit-")) / path.name
-    atomic.write(copy, content, sync=False)
+    files.write(copy, content, sync=False)
     return str(copy)

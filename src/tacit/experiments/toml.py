@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import tomli_w
 
-from tacit.core import check, reading
+from tacit.core import check, files
 from tacit.core.errors import TacitError, brief, one_line
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ _DOTS = 100
 def load(path: Path, kind: type[T]) -> T:
     """Read a file into a dataclass; whatever is wrong is told with the file's name and the path of the key."""
     try:
-        text = reading.content(path, limit=LIMIT, spread=_SPREAD).decode()
+        text = files.read(path, limit=LIMIT, spread=_SPREAD).decode()
         if any(piece.count(".") > _DOTS for piece in re.split(r"[,=\n{}\[\]]", text)):
             raise TacitError(f"{path} is not a TOML file that can be read: it has a key of more than {_DOTS} parts")
         table = tomllib.loads(text)
@@ -141,7 +141,7 @@ def _value(hint: Any, value: Any, where: str) -> Any:
         of = "words" if parts[:1] == (str,) or named else "numbers" if parts[:1] == (float,) else "tables"
         raise TacitError(f"{where} is {brief(value)}; it must be a list of {of}")
     if named:
-        return hint(*check.listed(where, value, "words", count=len(named)))
+        return hint(*check.list_of(where, value, "words", count=len(named)))
     if origin in (list, tuple):
         return origin(_value(parts[0], part, f"{where}[{k}]") for k, part in enumerate(value))
     return value

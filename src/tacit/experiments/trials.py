@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import check, limits
+from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.engine import Advanced, Event, Finished, Run, Watcher
 from tacit.engine.curve import table
@@ -104,8 +104,8 @@ class Entry:
 
 def seed_list(seeds: int, seed: int) -> list[int]:
     """Return seeds s, s+1, …"""
-    count = limits.integer("seeds", seeds)
-    first = limits.integer("seed", seed, most=limits.SEED)
+    count = check.integer("seeds", seeds)
+    first = check.integer("seed", seed, most=check.SEED)
     return list(range(first, first + count))
 
 
@@ -141,7 +141,7 @@ class Bench:
             seconds = default
         Options(episodes, seconds=seconds)  # checks them
         if workers is not None:
-            limits.integer("workers", workers)
+            check.integer("workers", workers)
         tables = certifiable(game, certify)
         at_once = 1 if workers is None and episodes is None else workers
         return cls(tables, uniform_gap(tables), Budget(episodes, seconds), at_once, progress)

@@ -19,13 +19,13 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import limits
+from tacit.core import check
+from tacit.core.display import Table
 from tacit.core.errors import TacitError
-from tacit.core.statistics import Summary, summarize
-from tacit.core.table import Table
 from tacit.experiments.dispatch import Batch, Failure
 from tacit.experiments.progress import Progress
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
+from tacit.experiments.statistics import Summary, summarize
 from tacit.experiments.trials import Bench, Budget, Entry, Trial, seed_list
 from tacit.games.tabular import TabularGame
 from tacit.learners import REGISTRY
@@ -206,7 +206,7 @@ def tune(
     >>> sorted(found.found), len(found.tried)
     (['eta'], 27)
     """
-    if limits.integer("seeds", seeds) == 1:
+    if check.integer("seeds", seeds) == 1:
         raise TacitError("seeds is 1; the comparison with the defaults needs at least 2")
     fresh = seed_list(seeds, seed)
     bench = Bench.of(game, episodes, seconds, default=SECONDS, certify=certify, workers=workers, progress=progress)

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from tacit.core import check
+from tacit.core.display import number
 from tacit.core.errors import TacitError
-from tacit.core.table import number
 from tacit.core.types import FloatArray
 from tacit.engine.trajectory import Trajectory, trajectory
 from tacit.environments.play import Played, play

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import archive, atomic, check
-from tacit.core.atomic import written
+from tacit.core import check, files
 from tacit.core.display import printable
 from tacit.core.errors import TacitError, brief
+from tacit.core.files import write_to
 
 COLORS = {
     "blue": "#0072B2",
@@ -165,7 +165,7 @@ def save_figure(figure: Any, place: Path) -> None:
         >>> place.exists()
         True
     """
-    with written(place) as stream, warnings.catch_warnings():
+    with write_to(place) as stream, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # of a name, which the font does not have
         figure.savefig(stream, format=place.suffix[1:].lower())
 
@@ -180,7 +180,7 @@ def animate(
     from matplotlib import pyplot
     from matplotlib.animation import FuncAnimation, PillowWriter
 
-    path = archive.path(place)
+    path = files.path(place)
     if path.suffix not in ENDINGS:
         raise TacitError(f"{path} has no ending of an animation; give one of {', '.join(ENDINGS)}")
     fps = check.real("fps", fps, least=0.1, most=60)
@@ -198,6 +198,6 @@ def animate(
             gif = Path(folder) / "moving.gif"
             moving.save(str(gif), writer=PillowWriter(fps=max(1, round(fps))))
             content = gif.read_bytes()
-    atomic.write(path, content)
+    files.write(path, content)
     pyplot.close(figure)
     return path

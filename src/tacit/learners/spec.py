@@ -16,7 +16,7 @@ from tacit.bandits.spec import is_bandit
 from tacit.core import check, streams
 from tacit.core.elementary import log
 from tacit.core.errors import TacitError, brief
-from tacit.core.ownership import locked
+from tacit.core.ownership import lock
 from tacit.core.records import capacity
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.protocol import Game
@@ -272,7 +272,7 @@ def world_of(learner: Learner, game: Game, *, episodes: int, seed: int) -> World
     scale = Scale(game.agents, game.states, max(game.actions), game.horizon, episodes)
     for i in range(game.agents):
         _check_fits(learner.seat(i).start, game)
-    world = World(game.states, locked(np.array(game.actions)), game.horizon, game.reward_range, scale)
+    world = World(game.states, lock(np.array(game.actions)), game.horizon, game.reward_range, scale)
     return with_start(learner, world, seed)
 
 

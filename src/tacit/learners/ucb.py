@@ -26,7 +26,7 @@ import numpy as np
 
 from tacit.core import check, generics, memory
 from tacit.core.elementary import log
-from tacit.core.ownership import locked
+from tacit.core.ownership import lock
 from tacit.core.records import Fields, capacity, index, records
 from tacit.core.types import IntArray
 from tacit.learners.spec import Choice, Learner, Range, Span, World, check_confidence, unit_rewards
@@ -93,7 +93,7 @@ class UCB(Learner):
         memory.require(memory.floats(7, world.cells, joint), "the central learner's tables over joint actions")
         agents = records((world.agents,), [("action", index(world.actions.max()))])
         step = records((1,), [("joint", index(joint)), ("total", "f8")])
-        return CentralState(self._state(world, locked(np.array([joint])), low, scale), agents, step, world.actions)
+        return CentralState(self._state(world, lock(np.array([joint])), low, scale), agents, step, world.actions)
 
     def _state(self, world: World, actions: IntArray, low: float, scale: float) -> UCBState:
         H = world.horizon

@@ -16,7 +16,7 @@ import numpy as np
 
 from tacit.bandits import Bandit, Exp3IX, Setting
 from tacit.core import check, generics
-from tacit.core.compilation import compiled
+from tacit.core.compilation import compile_loop
 from tacit.core.errors import TacitError
 from tacit.core.records import Fields, capacity, record, records
 from tacit.core.types import FloatArray
@@ -204,7 +204,7 @@ def warm_up(bandit: Any, cells: Any, world: World, visits: float, scale: float) 
     for i, size in enumerate(world.actions):
         table[:, :, i, :size] = (visits * table[:, :, i, :size] + 1.0) / (visits + float(size))
     given = np.array([own is not None for own in world.start])
-    compiled(lean_all, bandit)(bandit, cells, given, table, float(visits), float(scale))
+    compile_loop(lean_all, bandit)(bandit, cells, given, table, float(visits), float(scale))
 
 
 def check_warm(start: Start, visits: float) -> None:

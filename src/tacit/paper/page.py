@@ -15,8 +15,8 @@ from typing import Any
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
-from tacit.core.statistics import Summary
 from tacit.experiments import Outcome
+from tacit.experiments.statistics import Summary
 from tacit.figures.curves import plot_band
 from tacit.figures.style import COLORS, styled
 from tacit.paper.claims import (

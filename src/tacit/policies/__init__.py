@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from tacit.core import archive, check
+from tacit.core import check, files
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.policies import document
 from tacit.policies.base import Policy
@@ -76,7 +76,7 @@ def load_part(path: object, content: Mapping[str, Any]) -> Part:
 
 def _kind(path: str | os.PathLike[str]) -> str:
     """Return what a `.npz` states to hold; a game states nothing, and is known by its arrays."""
-    arrays = archive.read(path, only=("kind", "rewards", "initial"))  # a record may be large, and is read later
+    arrays = files.read_arrays(path, only=("kind", "rewards", "initial"))  # a record may be large, and is read later
     if "kind" not in arrays and {"rewards", "initial"} <= set(arrays):
         return "game"
     found = arrays.get("kind")

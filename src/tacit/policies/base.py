@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy.typing as npt
 
-from tacit.core import archive, check
+from tacit.core import check, files
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Sealed
 from tacit.policies import document, observed
 from tacit.policies.part import Part
 
 if TYPE_CHECKING:
-    from tacit.core.table import Document
+    from tacit.core.display import Document
     from tacit.games.protocol import Game
 
 
@@ -88,7 +88,7 @@ class Policy(Sealed, ABC):
         if agent is not None and not json:
             raise TacitError(f"cannot write the part of agent {brief(agent)} to {path}; a part alone is a .json file")
         if not json:
-            archive.write(path, {**self._arrays(), **observed.arrays(self)})
+            files.write_arrays(path, {**self._arrays(), **observed.arrays(self)})
             return
         shown = range(self.agents)
         if agent is not None:
@@ -110,7 +110,7 @@ class Policy(Sealed, ABC):
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a policy that `save` wrote."""
         json = document.is_json(path)
-        found: Any = document.read(path) if json else archive.read(path)
+        found: Any = document.read(path) if json else files.read_arrays(path)
         if json and "agent" in found:
             agent = brief(found["agent"])
             raise TacitError(f"{path} holds the part of agent {agent} alone; tacit.Part.load reads it")

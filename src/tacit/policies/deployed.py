@@ -27,9 +27,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import archive, check, memory, streams
+from tacit.core import check, files, memory, streams
 from tacit.core.errors import TacitError, brief
-from tacit.core.ownership import Owned, frozen, refuse_masked
+from tacit.core.ownership import Owned, freeze, refuse_masked
 from tacit.core.types import FloatArray, IntArray
 from tacit.policies import document
 from tacit.policies.base import Policy
@@ -110,7 +110,7 @@ class DeployedPolicy(Policy):
         if given.dtype.kind not in "fiu":
             raise TacitError(f"stored holds {brief(str(given.dtype))} values; it must be an array of probabilities")
         with np.errstate(over="ignore"):  # what is beyond 32-bit floats is no probability, and told below
-            self.stored = frozen("stored", Owned(given.astype(np.float32)))
+            self.stored = freeze("stored", Owned(given.astype(np.float32)))
         check_stored(self.stored, self.actions)
         node = self.row // self.states
         if (np.diff(self.row) <= 0).any() or (node < 1).any() or (np.diff(node, prepend=0) > 1).any():
@@ -146,8 +146,8 @@ class DeployedPolicy(Policy):
     @classmethod
     def _from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
         check_keys(arrays, KEYS)
-        sizes = {key: archive.single(key, arrays[key]) for key in ("states", "horizon")}
-        return cls(*(arrays[key] for key in KEYS[:4]), actions=archive.integers("actions", arrays["actions"]), **sizes)
+        sizes = {key: files.single(key, arrays[key]) for key in ("states", "horizon")}
+        return cls(*(arrays[key] for key in KEYS[:4]), actions=files.integers("actions", arrays["actions"]), **sizes)
 
     @classmethod
     def _from_content(cls, content: Mapping[str, Any]) -> Self:
@@ -168,7 +168,7 @@ def _places(name: str, given: npt.NDArray[Any]) -> IntArray:
     whole = array.dtype.kind != "f" or (array == np.floor(array)).all()
     if array.size and not (whole and array.min() >= 0 and array.max() < 2**62):
         raise TacitError(f"{name} must be whole numbers from 0, and goes from {array.min()} to {array.max()}")
-    return frozen(name, Owned(array.astype(np.int64)))
+    return freeze(name, Owned(array.astype(np.int64)))
 
 
 class DeployedPart(Part):

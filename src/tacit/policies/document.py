@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, NoReturn
 
-from tacit.core import archive, memory, text
+from tacit.core import files, memory
 from tacit.core.errors import TacitError, brief, one_line
 
 FORMAT, VERSION = "tacit policy", 1
@@ -22,12 +22,12 @@ _SPREAD = 24
 
 def is_json(path: str | os.PathLike[str]) -> bool:
     """Return whether a path asks for JSON by its ending."""
-    return archive.path(path).suffix.lower() == ".json"
+    return files.path(path).suffix.lower() == ".json"
 
 
 def check_ending(path: str | os.PathLike[str], *endings: str) -> None:
     """Check that a path ends as files of policies do."""
-    suffix = archive.path(path).suffix.lower()
+    suffix = files.path(path).suffix.lower()
     if suffix not in endings:
         ending = f"the ending {suffix!r}" if suffix else "no ending"
         raise TacitError(f"{path} has {ending}; a file of this policy ends in {' or '.join(endings)}")
@@ -36,14 +36,14 @@ def check_ending(path: str | os.PathLike[str], *endings: str) -> None:
 def write(path: str | os.PathLike[str], kind: str, content: Mapping[str, Any], *, play: str) -> None:
     """Write a document; `play` says in words how to play it."""
     header = {"format": FORMAT, "version": VERSION, "kind": kind, "play": play}
-    text.write(path, [json.dumps({**header, **content}, separators=(",", ":"), allow_nan=False), "\n"])
+    files.write_pieces(path, [json.dumps({**header, **content}, separators=(",", ":"), allow_nan=False), "\n"])
 
 
 def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read the document of a policy, or of one agent's part, and check its header."""
-    place = archive.path(path)
+    place = files.path(path)
     found: dict[str, Any] = parse(
-        text.read(place), f"{place}", "a whole JSON file: cut short, altered or of another kind"
+        files.read_text(place), f"{place}", "a whole JSON file: cut short, altered or of another kind"
     )
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise TacitError(f"{place} is not a policy: it must be a JSON object whose format is {FORMAT!r}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import check, limits, memory
+from tacit.core import check, memory
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, refuse_masked
 from tacit.core.types import FloatArray
@@ -52,7 +52,7 @@ class MarkovPolicy(Policy):
     def __init__(self, probs: Sequence[npt.ArrayLike | Owned[Any]] | npt.NDArray[np.float64] | Owned[Any]) -> None:
         self.product = not isinstance(probs, np.ndarray | Owned)
         if self.product:
-            each = check.listed(
+            each = check.list_of(
                 "probs",
                 probs,
                 "arrays [H, S, A_i], one for each agent (product), or one NumPy array [H, S, A_1, …, A_N] (correlated)",
@@ -85,7 +85,7 @@ class MarkovPolicy(Policy):
         """Draw each distribution from Dirichlet(1, …, 1)."""
         check_game(game)
         correlated = check.flag("correlated", correlated)
-        rng = np.random.default_rng(limits.integer("seed", seed))
+        rng = np.random.default_rng(check.integer("seed", seed))
         grid = (game.horizon, game.states)
         if correlated:
             joint = math.prod(game.actions)
@@ -102,7 +102,7 @@ class MarkovPolicy(Policy):
         MarkovPolicy(product, 1000 agents, 1 state, 2^1000 actions, the same at every step)
         """
         own = cls([probs]).probs[0]
-        return cls([Owned(own)] * limits.integer("agents", agents))
+        return cls([Owned(own)] * check.integer("agents", agents))
 
     @classmethod
     def deterministic(cls, choices: Sequence[npt.ArrayLike], actions: Sequence[int]) -> MarkovPolicy:
@@ -112,8 +112,8 @@ class MarkovPolicy(Policy):
         >>> tacit.MarkovPolicy.deterministic([[[1]]], [2]).probs[0]
         array([[[0., 1.]]])
         """
-        refuse_masked("choices", check.listed("choices", choices, "arrays [H, S], one for each agent"))
-        check.listed("actions", actions, "numbers of actions, one for each agent")
+        refuse_masked("choices", check.list_of("choices", choices, "arrays [H, S], one for each agent"))
+        check.list_of("actions", actions, "numbers of actions, one for each agent")
         try:
             tables = [np.asarray(table) for table in choices]
         except ValueError:

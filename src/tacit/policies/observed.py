@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import archive
+from tacit.core import files
 from tacit.core.errors import TacitError, brief
 from tacit.policies import document
 
@@ -92,7 +92,7 @@ def read_arrays(found: Mapping[str, npt.NDArray[Any]], policy: Any) -> tuple[lis
     """Return what the `.npz` of a policy says that each agent observed, None where it says nothing."""
     if "observations" not in found:
         return None
-    content = str(archive.single("observations", found["observations"]))
+    content = str(files.single("observations", found["observations"]))
     lists = document.parse(content, "the text of its observations", "JSON")
     return read({"observations": lists}, policy.agents, policy.states)
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import check, limits, streams
+from tacit.core import check, streams
 from tacit.core.errors import TacitError
 from tacit.policies import observed
 
@@ -126,7 +126,7 @@ class Part:
 
     def begin(self, seed: int) -> None:
         """Begin an episode with the common seed; the agent's own draws come from it too, by the agent's number."""
-        seed = limits.integer("seed", seed)
+        seed = check.integer("seed", seed)
         steps = self.horizon or 0
         common = streams.stream(seed, streams.ENVIRONMENT)
         self._lone = streams.stream(seed, streams.agent_role(self.agent))

@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import archive, check
+from tacit.core import check, files
 from tacit.core.errors import TacitError
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray, IntArray
@@ -150,7 +150,7 @@ class RecordedPolicy(Policy):
         return cls.of_records([Visits.chosen(cell, stage, episode, until, stored, **sizes)], start=start)
 
     def _hold(self, records: Sequence[Visits], start: str) -> None:
-        self.records = tuple(check.listed("records", records, "records"))
+        self.records = tuple(check.list_of("records", records, "records"))
         self.start = check.choice("start", start, STARTS)
         if not self.records or any(not isinstance(own, Visits) for own in self.records):
             raise TacitError("a recorded policy must have a record for all agents, or one for each")
@@ -238,19 +238,19 @@ class RecordedPolicy(Policy):
 
     @classmethod
     def _from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> RecordedPolicy:
-        kind = archive.single("kind", arrays["kind"]) if "kind" in arrays else "certified"
+        kind = files.single("kind", arrays["kind"]) if "kind" in arrays else "certified"
         if kind not in cls.kinds:
             raise TacitError(f"it holds a policy of the kind {kind!r}")
         check_keys(arrays, _VISITS if kind == "sampled" else _GRID)
-        start, actions = archive.single("start", arrays["start"]), archive.integers("actions", arrays["actions"])
+        start, actions = files.single("start", arrays["start"]), files.integers("actions", arrays["actions"])
         if kind == "sampled":
-            sizes = {key: archive.single(key, arrays[key]) for key in ("states", "horizon", "episodes")}
+            sizes = {key: files.single(key, arrays[key]) for key in ("states", "horizon", "episodes")}
             return cls.of_stages(*(arrays[key] for key in _VISITS[:5]), start=start, actions=actions, **sizes)
-        visited, stored, rule = arrays["visited"], arrays["stored"], archive.single("rule", arrays["rule"])
+        visited, stored, rule = arrays["visited"], arrays["stored"], files.single("rule", arrays["rule"])
         if kind == "certified":
-            states = archive.single("states", arrays["states"])
+            states = files.single("states", arrays["states"])
             return cls(Owned(visited), Owned(stored), actions=actions, states=states, rule=rule, start=start)
-        each = archive.integers("states", arrays["states"])
+        each = files.integers("states", arrays["states"])
         if visited.ndim != 3 or visited.shape[2] != len(actions) or len(each) != len(actions):
             raise TacitError(f"visited has shape {visited.shape}; it must be [K, H, {len(actions)}]")
         shape = (*visited.shape[:2], sum(actions) - len(actions))
@@ -366,6 +366,6 @@ class SeparatePolicy(RecordedPolicy):
 
     def __new__(cls, each: Sequence[RecordedPolicy]) -> RecordedPolicy:  # type: ignore[misc]
         """Make a recorded policy in which each agent has its own record."""
-        every = check.listed("each", each, "recorded policies, one for each agent")
+        every = check.list_of("each", each, "recorded policies, one for each agent")
         records: list[Any] = [getattr(own, "record", None) for own in every]
         return RecordedPolicy.of_records(records, start=getattr(every[0], "start", "average") if every else "average")

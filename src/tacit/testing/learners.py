@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import check, generics, limits, streams
+from tacit.core import check, generics, streams
 from tacit.core.errors import TacitError, brief
 from tacit.core.records import arrays
 from tacit.core.types import FloatArray
@@ -81,7 +81,7 @@ def check_learner(
     >>> from tacit.testing import check_learner
     >>> check_learner("pg-exact")
     """
-    limits.integer("episodes", episodes)
+    check.integer("episodes", episodes)
     _, spec = resolve(learner, {})
     name = learner if isinstance(learner, str) else type(spec).__name__
     table = (

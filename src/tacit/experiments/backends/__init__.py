@@ -19,7 +19,7 @@ from functools import cache
 from multiprocessing import resource_tracker
 from typing import Any, NamedTuple
 
-from tacit.core import check, limits
+from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.engine import Advanced, Event
 
@@ -153,7 +153,7 @@ def parse(on: str | Executor, workers: int | None) -> Where:
     Where(kind='ray', address='10.0.0.1:6379', workers=8)
     """
     if workers is not None:
-        limits.integer("workers", workers)
+        check.integer("workers", workers)
     if isinstance(on, Executor):
         return Where(on, "", workers)
     if not isinstance(on, str):
@@ -166,7 +166,7 @@ def parse(on: str | Executor, workers: int | None) -> Where:
         return Where(name, rest, workers)
     if not rest.isdecimal():
         raise TacitError(f"on is {brief(on)}; it must be {name} or {name}:N, with N workers")
-    stated = limits.integer("workers", int(rest))
+    stated = check.integer("workers", int(rest))
     if workers not in (None, stated):
         raise TacitError(f"on is {brief(on)} and workers is {workers}; give one of them")
     return Where(name, "", stated)
