@@ -56,6 +56,7 @@ def test_scrambling_the_others_changes_nothing(learner: str):
         "stage-v-ce",
         "v-learning",
         "model-independent",
+        "portfolio",
         "pg-adaptive",
         "pg-storm",
         "npg sampled",
@@ -109,6 +110,7 @@ def with_an_onlooker(game: tacit.TabularGame) -> tacit.TabularGame:
         ("v-learning", {"iota": 9.0}),
         ("pg-storm random start", {}),
         ("pg-adaptive", {}),
+        ("portfolio", {}),
         ("npg sampled", {}),
     ],
 )

@@ -13,12 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from tacit.cli import options
-from tacit.core.display import printable
+from tacit.core.display import printable, times
 from tacit.core.errors import brief, sentence
 from tacit.core.registry import Registry
 from tacit.games import REGISTRY
 from tacit.games.exact import check_exact
-from tacit.games.tabular import times
 
 
 def add_games(parser: argparse.ArgumentParser) -> None:

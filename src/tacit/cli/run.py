@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from tacit.cli import options
 from tacit.cli.progress import progress_on_stderr
 from tacit.core import check
-from tacit.core.display import few_numbers
+from tacit.core.display import count, few_numbers
 from tacit.core.errors import TacitError
-from tacit.games.tabular import count
 from tacit.options import Options
 
 if TYPE_CHECKING:

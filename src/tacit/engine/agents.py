@@ -406,7 +406,7 @@ def _restore(arrays: Arrays, learner: str | Learner | None) -> Agent:
     found = {key.removeprefix("state"): array for key, array in arrays.items()}
     fresh = pack(made.state)
     H, S, A = size
-    if not any(name.startswith(".cells.") for name in found):
+    if not any(".cells." in name for name in found):
         found = _from_plain_arrays(found, fresh, S, A)
     check_names(found, set(fresh))
     most = max(2 * (episodes + 1) * H + 2, H * S * A)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -93,6 +95,12 @@ class FusedEngine(Engine):
         drawn = not is_exact(self.game) or int(np.count_nonzero(self.game.initial)) > 1
         upper, source = own_bound.judge(self.learner, self.world, total, done, drawn=drawn)
         return Gaps(kind, upper, source, most=self.world.largest_gap)
+
+    def view(self, learner: Learner, pick: Callable[[Any], Any]) -> Engine:
+        """Return this engine as a member of its learner sees it."""
+        found = copy.copy(self)
+        found.learner, found.state, found.record = learner, pick(self.state), pick(self.record)
+        return found
 
     def snapshot(self) -> Arrays:
         """Return the states of learners, observers and generators."""

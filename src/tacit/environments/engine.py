@@ -7,6 +7,7 @@ are on their own. An agent that is out before the horizon stays in a state "over
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import struct
@@ -281,6 +282,18 @@ class EnvironmentEngine(Engine):
         found = {start: RecordedPolicy.of_records(records, start=start) for start in STARTS}
         for policy in found.values():
             policy.observations = self.observations
+        return found
+
+    @property
+    def state(self) -> Any:
+        """The agents' states."""
+        return self.team.buffer.learner
+
+    def view(self, learner: Learner, pick: Callable[[Any], Any]) -> Engine:
+        """Return this engine as a member of its learner sees it; of its episodes no record is kept."""
+        found = copy.copy(self)
+        found.learner, found.team, found.visited, found._record = learner, copy.copy(self.team), None, Nothing()
+        vars(found.team).update(learner=learner, buffer=self.team.buffer._replace(learner=pick(self.state)))
         return found
 
     def own_bounds(self, kind: str, done: int) -> Gaps:

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from tacit.core import check
-from tacit.core.display import Document, Table
+from tacit.core.display import Document, Table, count
 from tacit.core.errors import TacitError, brief
 from tacit.experiments.dispatch import Failure
 from tacit.experiments.progress import Progress
 from tacit.experiments.trials import Bench, Budget, Entry, Trial, seed_list
-from tacit.games.tabular import TabularGame, count
+from tacit.games.tabular import TabularGame
 from tacit.learners import REGISTRY
 from tacit.learners.teams import resolve
 

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import files
-from tacit.core.display import Document
+from tacit.core.display import Document, count
 from tacit.engine import Run
 from tacit.engine.run import Advice, Candidate
 from tacit.evaluation import evaluate
@@ -28,7 +28,6 @@ from tacit.evaluation.cost import is_quick
 from tacit.experiments.spec import GameSpec, RunSpec
 from tacit.experiments.statistics import summarize
 from tacit.games.exact import is_exact
-from tacit.games.tabular import count
 
 #: Where gaps come from, the surest first.
 SOURCES = ("exact", "certificate", "model-free", "estimate")

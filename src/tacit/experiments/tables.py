@@ -16,11 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check, files, registry
-from tacit.core.display import Cell, Document, Table, interval
+from tacit.core.display import Cell, Document, Table, count, interval
 from tacit.core.errors import TacitError
 from tacit.experiments.results import Group, Outcome, game_names, gap_words, group_outcomes
 from tacit.experiments.statistics import summarize
-from tacit.games.tabular import count
 
 #: Columns of the table. `agent` is −1 where a gap is the largest of more agents than have columns of their own.
 COLUMNS = (

@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from tacit.core import check, memory
 from tacit.core.elementary import dot
-from tacit.core.errors import TacitError, brief
+from tacit.core.errors import TacitError
 from tacit.core.ownership import Owned, lock
 from tacit.core.types import FloatArray, IntArray
 from tacit.games import count_rules, successors
@@ -26,7 +26,7 @@ from tacit.games.contraction import stack_rows
 from tacit.games.count_rules import check_counts, count_vectors, digits
 from tacit.games.exact import ExactGame, Rows
 from tacit.games.protocol import check_range
-from tacit.games.tabular import TabularGame, check_axes, checked_names, count
+from tacit.games.tabular import TabularGame, check_axes
 
 if TYPE_CHECKING:
     from tacit.core.display import Document
@@ -134,15 +134,9 @@ class CountGame(ExactGame):
         self._transitions = self._checked_transitions(transitions)  # [H or 1, S, S, X]
         self.reward_range = self._range()
         check_range(self.reward_range, self.horizon)
-        if name is not None and not isinstance(name, str):
-            raise TacitError(f"name is {brief(name)}; it must be a string")
-        self.name = name
-        self.state_names = None if state_names is None else checked_names("state_names", state_names, self.states)
-        names = None if action_names is None else checked_names("action_names", action_names, A)
-        self.action_names = None if names is None else (names,) * self.agents
-        if not isinstance(notes, Sequence) or isinstance(notes, str):
-            raise TacitError(f"notes is {brief(notes)}; it must be a list")
-        self.notes = tuple(notes)
+        self._describe(name, state_names, None, notes)
+        if action_names is not None:
+            self.action_names = (check.names("action_names", action_names, A),) * self.agents
         self.observation_names, self.picture = None, None
 
     @property
@@ -446,14 +440,6 @@ class CountGame(ExactGame):
 
         return show_counts(self, state=state, step=step, limit=limit)
 
-    def __repr__(self) -> str:
-        title = f"{self.name!r}: " if self.name else ""
-        low, high = self.reward_range
-        return (
-            f"CountGame({title}{count(self.agents, 'agent')}, {count(self.states, 'state')}, "
-            f"{count(self.actions[0], 'action')} each, horizon {self.horizon}, rewards in [{low:g}, {high:g}])"
-        )
-
     def _statistic(self, scores: Sequence[int] | IntArray) -> int:
         """Return the number of a statistic; it joins the list when it is new."""
         made = Statistic(tuple(int(w) for w in scores), self.agents * int(max(scores)) + 1)
@@ -632,9 +618,8 @@ def check_size(agents: int, actions: int, states: int, *, load: bool, scores: Se
 
 
 def _checked_scores(scores: Sequence[int], actions: int) -> tuple[int, ...]:
-    if not isinstance(scores, Sequence | np.ndarray) or isinstance(scores, str) or len(scores) != actions:
-        raise TacitError(f"scores is {brief(scores)}; it must be {actions} whole numbers, one for each action")
-    return tuple(check.integer(f"scores[{a}]", w, least=0, most=10**6) for a, w in enumerate(scores))
+    each = check.list_of("scores", scores, "whole numbers, one for each action", count=actions)
+    return tuple(check.integer(f"scores[{a}]", w, least=0, most=10**6) for a, w in enumerate(each))
 
 
 def _possible(scores: tuple[int, ...], agents: int) -> npt.NDArray[np.bool_]:

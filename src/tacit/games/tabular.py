@@ -14,6 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tacit.core import check, memory
+from tacit.core.display import count, times
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned, freeze, lock, unwrap
@@ -103,14 +104,9 @@ class TabularGame(ExactGame):
             self.transition_steps = len(self.transitions)
         self.reward_range = (float(self.rewards.min()), float(self.rewards.max()))
         check_range(self.reward_range, self.horizon)
-        if name is not None and not isinstance(name, str):
-            raise TacitError(f"name is {brief(name)}; it must be a string")
-        self.name = name
-        self.state_names = None if state_names is None else checked_names("state_names", state_names, self.states)
-        self.action_names = self._checked_action_names(action_names)
+        self._describe(name, state_names, action_names, notes)
         self.observation_names = _checked_observation_names(observation_names)
         self.picture = check.function("picture", picture)
-        self.notes = tuple(check.list_of("notes", notes, "sentences"))
 
     @cached_property
     def transitions(self) -> FloatArray:
@@ -329,15 +325,6 @@ class TabularGame(ExactGame):
 
         save(self, path)
 
-    def __repr__(self) -> str:
-        title = f"{self.name!r}: " if self.name else ""
-        low, high = self.reward_range
-        return (
-            f"TabularGame({title}{count(self.agents, 'agent')}, {count(self.states, 'state')}, "
-            f"{times(self.actions)} actions, horizon {self.horizon}, "
-            f"rewards in [{low:g}, {high:g}])"
-        )
-
     def _checked_initial(self, initial: npt.ArrayLike | Owned[Any]) -> FloatArray:
         if isinstance(initial, int | np.integer) and not isinstance(initial, bool):
             first = check.integer("initial", initial, least=0, most=self.states - 1)
@@ -423,14 +410,6 @@ class TabularGame(ExactGame):
         s, joint = divmod(rest, self.joint_actions)
         return (h, s, *(int(a) for a in np.unravel_index(joint, self.actions)))
 
-    def _checked_action_names(self, names: Sequence[Sequence[str]] | None) -> tuple[tuple[str, ...], ...] | None:
-        if names is None:
-            return None
-        if not isinstance(names, Sequence) or isinstance(names, str) or len(names) != self.agents:
-            raise TacitError(f"action_names is {brief(names)}; it must have a list for each of {self.agents} agents")
-        pairs = zip(names, self.actions, strict=True)
-        return tuple(checked_names(f"action_names[{i}]", own, a) for i, (own, a) in enumerate(pairs))
-
 
 def _checked_observation_names(names: object) -> tuple[tuple[str, ...], ...] | None:
     """Return what each agent's observations are called; a file may name some of them only."""
@@ -470,17 +449,6 @@ def _checked_rewards(rewards: npt.ArrayLike | Owned[Any], horizon: int) -> Float
     return array
 
 
-def checked_names(what: str, names: Sequence[str], count: int) -> tuple[str, ...]:
-    """Return `count` names that differ, or say what is wrong with them."""
-    words = isinstance(names, Sequence | np.ndarray) and not isinstance(names, str)
-    if not words or len(names) != count or not all(isinstance(name, str) for name in names):
-        raise TacitError(f"{what} is {brief(names)}; it must be {count} strings")
-    if len(set(names)) != count:
-        twice = next(name for name in names if list(names).count(name) > 1)
-        raise TacitError(f"{what} has {twice!r} more than once; names must differ")
-    return tuple(names)
-
-
 def _at_one_state(rows: Rows, agents: int) -> Rows:
     """Give rows [..., A_i] of one state an axis of states, [..., 1, A_i]."""
     if isinstance(rows, np.ndarray):
@@ -498,14 +466,3 @@ def _expect(values: FloatArray, matrix: FloatArray | sparse.csr_array) -> FloatA
     from tacit.games.tabular_kernels import product  # imports the compiler
 
     return product(values, matrix)
-
-
-def times(actions: tuple[int, ...]) -> str:
-    """Write the agents' numbers of actions, e.g. "2×3" or, for many equal ones, "4^8"."""
-    many = len(actions) > 4 and len(set(actions)) == 1
-    return f"{actions[0]}^{len(actions)}" if many else "×".join(str(a) for a in actions)
-
-
-def count(number: int, thing: str) -> str:
-    """Write a number of things, e.g. "1 state" or "2 states"."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

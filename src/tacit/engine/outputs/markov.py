@@ -15,7 +15,7 @@ from tacit.engine.curve import Measures
 from tacit.engine.fused import chunk_of
 from tacit.engine.observers import Trace, trace
 from tacit.engine.protocols import Engine, Output, Result
-from tacit.engine.run import Candidate, choose
+from tacit.engine.run import Candidate, Gaps, choose
 from tacit.evaluation import evaluate, evaluate_iterates, l2_gap, uniform_gap
 from tacit.evaluation.cost import is_quick
 from tacit.games.exact import ExactGame, is_exact
@@ -68,7 +68,7 @@ class MarkovOutput(Output):
         return self._sampled_at
 
     def measure(self, engine: Engine, done: int) -> Measures:
-        """Return exact value and gaps of the last iterate, and averages over the iterates so far ("Average")."""
+        """Return exact value and gaps of what would be answered, and averages over the iterates so far ("Average")."""
         policy = engine.policy(engine.distributions())
         if self._tables is None or self._leaves_out(policy):
             unknown = np.full(self.game.agents, np.nan)
@@ -79,9 +79,14 @@ class MarkovOutput(Output):
         if not self._averages_all:
             self._add(np.array([[found.values[0], found.gap, distance]]))
         value, gap, l2 = self._sum / max(self._count, 1)
+        answer = Candidate.with_gaps(Gaps("nash", found.gaps, "exact"), found.values)
+        if self._recent:
+            recent = engine.policy(engine.distributions(recent=True))
+            both = {"recent": Candidate.with_exact_gaps(recent, self._tables), "last": answer}
+            answer = both[choose(both, functools.partial(uniform_gap, self._tables), target=self.options.gap)]
         return {
-            "value": found.values,
-            "gap": found.gaps,
+            "value": np.asarray(answer.values),
+            "gap": answer.gaps.upper,
             "l2_gap": distance,
             "average_value": float(value),
             "average_gap": float(gap),

@@ -70,6 +70,12 @@ class RecordedOutput(Output):
             return certificate(tables, kind, choice=choice)
         return thinned_certificate(tables, kind, self.options.most, self.visits, choice=choice)
 
+    def play_again(self, certificate: Any, done: int) -> None:
+        """Play the run's first `done` episodes once more, with another certificate."""
+        assert self.tables is not None
+        most, seed = self.options.most, self.options.seed
+        FusedEngine(self.tables, self.learner, episodes=most, seed=seed, certificate=certificate).advance(done)
+
     def _cost_of_some(self) -> tuple[str, ...]:
         assert self.visits is not None
         steps = self.options.most * self.game.horizon
@@ -198,6 +204,5 @@ class Replay:
         assert tables is not None
         choice = fixed_deviation(tables, readable(out.certificate), latest=self.start == "latest")
         fixed = out.make_certificate(tables, choice)
-        engine = FusedEngine(tables, out.learner, episodes=out.options.most, seed=out.options.seed, certificate=fixed)
-        engine.advance(self.done)
+        out.play_again(fixed, self.done)
         return READINGS[self.start](tables, readable(fixed)).gaps
