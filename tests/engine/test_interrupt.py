@@ -36,7 +36,7 @@ def test_an_interrupted_run_keeps_what_was_done(game: tacit.TabularGame):
 
 @pytest.mark.parametrize("learner", ["stage-v-cce", "q-independent"])
 def test_what_takes_long_to_measure_is_left_out(game: tacit.TabularGame, learner: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("tacit.evaluation.cost._QUICK", 0.0)
+    monkeypatch.setattr("tacit.evaluation.gaps._QUICK", 0.0)
     params = {"bonus": 0.1} if learner == "stage-v-cce" else {}
     whole = tacit.learn(game, learner, episodes=300, points=10, **params)
     monkeypatch.setattr("tacit.engine.outputs.markov.l2_gap", None)

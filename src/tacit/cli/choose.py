@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 TABLE, FIGURE = "comparison.json", "comparison.png"
 
 COMPARE_EPILOG = """\
-Each run is judged by its policy, the best of its candidates (the average over all episodes, the latest, the last
+Each run is judged by its policy, the best of its candidates (the average over all episodes, the recent one, the last
 iterate; of gaps that hardly differ, the one that all agents prefer), and the judge is a proof: an exact gap, or an
 exact certificate. Of a product policy the nash, ce and cce gaps are the same number; a ce gap bounds the cce gap of the
 same policy, but not the other way round.

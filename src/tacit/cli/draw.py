@@ -14,6 +14,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.figures.pictures import check_small
 from tacit.figures.style import check_size
 from tacit.games.exact import with_tables
+from tacit.policies.recorded import take_start
 
 if TYPE_CHECKING:
     from tacit.experiments import Group
@@ -53,7 +54,8 @@ def add_plot(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--size", metavar="WxH", help="width and height in inches, e.g. 10x4")
     parser.add_argument(
         "--candidate",
-        choices=["best", "average", "latest", "last"],
+        type=take_start,
+        choices=["best", "average", "recent", "last"],
         default="best",
         help="whose gap: that of the best at every time, or of one candidate of certified policies (best)",
     )

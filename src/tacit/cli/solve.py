@@ -15,7 +15,7 @@ from tacit.core.errors import TacitError
 from tacit.evaluation import deviation_table, equilibria, evaluate, potential
 from tacit.evaluation.equilibria import Equilibria, enumerable
 from tacit.evaluation.solve import METHODS, solve
-from tacit.evaluation.stage_game import OBJECTIVES, RULES, tied
+from tacit.evaluation.stage_game import OBJECTIVES, RULES, select_best
 from tacit.evaluation.stages import CONCEPTS, Solution
 from tacit.evaluation.theory import theory
 
@@ -160,7 +160,7 @@ def _print_row(every: Equilibria, solution: Solution, rule: str) -> None:
     own = solution.policy.probs
     for k, policy in enumerate(every.policies):
         if all(np.allclose(mine, theirs, atol=1e-9) for mine, theirs in zip(own, policy.probs, strict=True)):
-            others = [int(j) + 1 for j in tied(every.values, rule) if j != k]
+            others = [int(j) + 1 for j in select_best(every.values, rule) if j != k]
             known = f" (equally good: {', '.join(map(str, others[:10]))})" if others else ""
             options.say(f"equilibrium {k + 1}, selected by {rule}{known}:")
             return

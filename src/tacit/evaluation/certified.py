@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.core import check
 from tacit.core.elementary import dot
-from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.induction import Step, backward, best_action
+from tacit.evaluation.values import check_kind
 from tacit.games.contraction import stack_rows
 from tacit.games.exact import ExactGame
 from tacit.policies.markov import MarkovPolicy
@@ -48,11 +47,9 @@ def certified_bound(
     With `fixed` [N, H, S], what each agent gains that plays these actions instead, exactly: lower bounds.
     """
     policy.check_fits(game)
-    if kind not in ("cce", "ce"):
-        check.choice("gap", kind, ["nash", "cce", "ce"])
-        raise TacitError("a nash gap needs a product policy, and a recorded one is correlated; use gap='cce' or 'ce'")
+    check_kind(policy, kind)
     first = histories(game, policy.record, kind, fixed=fixed)[0]
-    episodes = np.array([policy.episodes]) if policy.start == "latest" else np.arange(policy.episodes)
+    episodes = np.array([policy.episodes]) if policy.start == "recent" else np.arange(policy.episodes)
     values, gaps = np.zeros(game.agents), np.zeros(game.agents)
     for s in np.flatnonzero(game.initial):
         held = first[s]

@@ -15,7 +15,7 @@ from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.engine import Event, Noted, Watcher
 from tacit.evaluation import deviation_table, evaluate
-from tacit.evaluation.cost import check_cost, in_words, seconds_to_evaluate
+from tacit.evaluation.gaps import check_cost, in_words, seconds_to_evaluate
 from tacit.experiments import store
 from tacit.experiments.dispatch import Batch, Failure, run_all
 from tacit.experiments.spec import game_of

@@ -97,7 +97,7 @@ def run_job(
             return None
         found = kept.begin()
         if found is None:
-            both = to_all([kept.event] if watch is None else [kept.event, watch])
+            both = to_all(kept.event, watch)
             delivery = learn_order(Order(spec, directory, every), both)
             found = kept.store(delivery.outcome, delivery.others)
         return found

@@ -24,7 +24,7 @@ from tacit.core.display import Document, count
 from tacit.engine import Run
 from tacit.engine.run import Advice, Candidate
 from tacit.evaluation import evaluate
-from tacit.evaluation.cost import is_quick
+from tacit.evaluation.gaps import is_quick
 from tacit.experiments.spec import GameSpec, RunSpec
 from tacit.experiments.statistics import summarize
 from tacit.games.exact import is_exact
@@ -432,7 +432,7 @@ class Results:
         scale : {"log", "linear"}
             Of gaps; a logarithmic axis is linear just above zero, so that a gap of zero is on it.
         band : {"sd", "ci95", "quartiles", "none"}
-        candidate : {"best", "average", "latest", "last"}
+        candidate : {"best", "average", "recent", "last"}
             Whose gap.
         title : str
 

@@ -28,7 +28,7 @@ import platform
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -46,6 +46,7 @@ from tacit.environments.observations import OVER
 from tacit.experiments import toml
 from tacit.experiments.results import SOURCES, Outcome
 from tacit.experiments.spec import RunSpec
+from tacit.policies.recorded import take_start
 
 SPEC, CURVE, POLICY, SUMMARY, CHECKPOINT = "spec.toml", "curve.jsonl", "policy.npz", "summary.json", "checkpoint.npz"
 STATES, MACHINE, LOCK = "states.json", "machine.json", ".lock"
@@ -170,7 +171,9 @@ def load(place: Path, *, most: int | None = None) -> Outcome:
     with _altered(place / CURVE):
         given["curve"] = read_curve(content)
     with _altered(place / SUMMARY):
-        return _check(toml.build(Outcome, given))
+        found = _check(toml.build(Outcome, given))
+    candidates = {take_start(name): gap for name, gap in found.candidates.items()}
+    return replace(found, chosen=take_start(found.chosen), candidates=candidates)
 
 
 def _check(found: Outcome) -> Outcome:
@@ -204,12 +207,13 @@ def _altered(path: Path) -> Iterator[None]:
 
 
 def load_policy(place: Path, candidate: str | None = None) -> Any:
-    """Read the policy of a finished run, or of a record the other way to begin, "average" or "latest"."""
+    """Read the policy of a finished run, or of a record the other way to begin, "average" or "recent"."""
     summary = _summary(place)
     if POLICY not in summary["files"]:
         raise TacitError(f"{place} holds no policy; run with keep = true to store it")
     _whole(place, POLICY, summary)
     policy = policies.load(place / POLICY)
+    candidate = None if candidate is None else take_start(candidate)
     if candidate is None or getattr(policy, "start", None) == candidate:
         return policy
     if not isinstance(policy, policies.RecordedPolicy):
@@ -339,7 +343,8 @@ def read_row(line: bytes) -> dict[str, Any]:
         plain = type(number) in (int, float) and abs(number) <= _LARGEST and name != ENDED
         if not (word or plain or (number is None and name != ENDED)):
             raise TacitError(f"{name} is {brief(number)}")
-    return {name: math.nan if number is None else number for name, number in row.items()}
+    known = {"gap_latest": "gap_recent"}  # of older results
+    return {str(known.get(name, name)): math.nan if number is None else number for name, number in row.items()}
 
 
 def digest(content: bytes) -> str:

@@ -18,7 +18,7 @@ from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.engine import Advanced, Event, Finished, Run, Watcher
 from tacit.engine.curve import table
-from tacit.engine.outputs.markov import CERTIFY_JOINT_ACTIONS
+from tacit.engine.outputs.recorded import CERTIFY_JOINT_ACTIONS
 from tacit.environments.adapters import is_environment
 from tacit.evaluation import uniform_gap
 from tacit.experiments.dispatch import Batch, run_all

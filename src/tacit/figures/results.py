@@ -19,9 +19,10 @@ from tacit.experiments.trials import SHARE
 from tacit.figures import style
 from tacit.figures.curves import BANDS, Series, align, band_words, draw_series, episode_axis, gap_axis, plot_band
 from tacit.figures.style import legend, look, name, new_axes, styled
+from tacit.policies.recorded import take_start
 
 COLUMNS = ("reward", "value", "gap", "l2_gap")
-CANDIDATES = ("best", "average", "latest", "last")
+CANDIDATES = ("best", "average", "recent", "last")
 _WORDS = {"reward": "reward in an episode", "value": "value of the policy", "l2_gap": "L² gap"}
 _DASHED = {"bound": "--", "estimate": ":"}
 
@@ -62,7 +63,7 @@ def draw_groups(
     them; learners without candidates have only the one gap. Bounds are dashed and estimates dotted.
     """
     check.choice("band", band, BANDS)
-    check.choice("candidate", candidate, CANDIDATES)
+    candidate = check.choice("candidate", take_start(candidate), CANDIDATES)
     games = list(dict.fromkeys(group.game for group in groups))
     learners = list(dict.fromkeys(group.learner for group in groups))
     shown = panels(groups, columns, candidate)

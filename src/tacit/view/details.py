@@ -24,10 +24,9 @@ from tacit.core.errors import TacitError, sentence
 from tacit.environments.play import play
 from tacit.evaluation import Evaluation, behaviour, evaluate
 from tacit.evaluation.behaviour import Behaviour
-from tacit.evaluation.cost import check_cost, seconds_to_evaluate
 from tacit.evaluation.equilibria import enumerable, equilibria
 from tacit.evaluation.gains import deviation_table
-from tacit.evaluation.gaps import lower_bounds
+from tacit.evaluation.gaps import check_cost, lower_bounds, seconds_to_evaluate
 from tacit.experiments import store
 from tacit.experiments.evaluating import APART
 from tacit.experiments.spec import game_of

@@ -198,7 +198,7 @@ def _is(name: str, measure: str) -> bool:
     return name == measure or (name.startswith(measure) and agents) or (measure == "gap" and rest in _CANDIDATES)
 
 
-_CANDIDATES = ("_average", "_latest", "_last")
+_CANDIDATES = ("_average", "_recent", "_last")
 
 
 def seed_curve(run: StoredRun, names: Sequence[str], most: int) -> dict[str, Any] | None:

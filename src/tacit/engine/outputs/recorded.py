@@ -17,13 +17,20 @@ from tacit.core.types import FloatArray, IntArray
 from tacit.engine.curve import Measures
 from tacit.engine.fused import FusedEngine
 from tacit.engine.observers import Nothing, capacity, record, stage_record
-from tacit.engine.outputs.markov import tables_to_measure
 from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.run import Candidate, Gaps, choose
 from tacit.evaluation import evaluate, uniform_gap
-from tacit.evaluation.certificate import Certificate, bound, bound_source, certificate, fixed_deviation, latest
-from tacit.evaluation.cost import in_words, is_quick
-from tacit.evaluation.thinning import thinned_certificate, visits_to_certify
+from tacit.evaluation.certificate import (
+    Certificate,
+    bound,
+    bound_source,
+    certificate,
+    fixed_deviation,
+    recent,
+    schedule,
+    visits_to_certify,
+)
+from tacit.evaluation.gaps import in_words, is_quick
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
 from tacit.learners import Learner
@@ -31,7 +38,11 @@ from tacit.options import Options
 from tacit.policies import MarkovPolicy
 
 #: How the certificate is read for the policies that begin in any episode, or with what the last one left behind.
-READINGS = {"average": bound, "latest": latest}
+READINGS = {"average": bound, "recent": recent}
+
+#: Up to this many joint actions exact measures are taken while learning unless they are declined; above, only on
+#: request: their cost grows with the number of joint actions.
+CERTIFY_JOINT_ACTIONS = 1024
 
 #: Visits of each stage that are certified in a counting game of which all would take longer than so many seconds.
 VISITS, CERTIFY_SECONDS = 8, 60.0
@@ -40,7 +51,7 @@ VISITS, CERTIFY_SECONDS = 8, 60.0
 class RecordedOutput(Output):
     """For learners whose guarantee is about a recorded policy.
 
-    Candidates are "average", the policy of [Mao2022, Alg. 2]; "latest", the same beginning with what the last episode
+    Candidates are "average", the policy of [Mao2022, Alg. 2]; "recent", the same beginning with what the last episode
     left behind; and "last", the last iterate. `choose` takes one of them; without tables nobody knows their gaps, and
     it is the paper's.
     """
@@ -55,7 +66,7 @@ class RecordedOutput(Output):
             self.tables = game if is_exact(game) and options.certify is not False else None
             self.notes = self._cost_of_some()
         self.certifies = self.tables is not None
-        self.certificate = Nothing() if self.tables is None else self.make_certificate(self.tables)
+        self.certificate: Any = Nothing() if self.tables is None else self.make_certificate(self.tables)
         if not options.keep:
             self.record = Nothing()
         elif self.visits is None:
@@ -63,12 +74,10 @@ class RecordedOutput(Output):
         else:
             self.record = stage_record(game, options.most, self.visits)
 
-    def make_certificate(self, tables: ExactGame, choice: IntArray | None = None) -> Any:
+    def make_certificate(self, tables: ExactGame, choice: IntArray | None = None) -> Certificate:
         """Make the certificate of a run, with fixed deviations where they are given."""
-        kind = self.learner.equilibrium
-        if self.visits is None:
-            return certificate(tables, kind, choice=choice)
-        return thinned_certificate(tables, kind, self.options.most, self.visits, choice=choice)
+        times = None if self.visits is None else schedule(tables, self.options.most, self.visits)
+        return certificate(tables, self.learner.equilibrium, choice=choice, times=times)
 
     def play_again(self, certificate: Any, done: int) -> None:
         """Play the run's first `done` episodes once more, with another certificate."""
@@ -142,7 +151,7 @@ class RecordedOutput(Output):
         source = bound_source(tables)
         found = {}
         for name, read in READINGS.items():
-            values, gaps = read(tables, readable(self.certificate))
+            values, gaps = read(tables, self.certificate)
             replay = Replay(self, done, name)
             found[name] = Candidate.with_gaps(Gaps(kind, np.maximum(gaps, 0.0), source, replay, most=most), values)
         if last is None or (self.interrupted and not is_quick(tables, last)):
@@ -174,10 +183,13 @@ def _cost(game: Game, tables: ExactGame | None, certify: bool | None) -> tuple[s
     return (f"{every}, which takes {times}; certify=False (--certify no) leaves it out",)
 
 
-def readable(held: Any) -> Certificate:
-    """Return the certificate that bounds are read from: that of some visits holds one of all that it is shown."""
-    found: Certificate = getattr(held, "inner", held)
-    return found
+def tables_to_measure(game: Game, certify: bool | None) -> ExactGame | None:
+    """Return the game if exact measures are wanted and its tables are there; by default they are for small games."""
+    if not is_exact(game) or certify is False:
+        return None
+    if game.anonymous:  # one evaluation for each point of the curve is not much
+        return game
+    return game if certify or game.joint_actions <= CERTIFY_JOINT_ACTIONS else None
 
 
 def visits_per_stage(game: Game, learner: Learner, options: Options) -> int | None:
@@ -195,14 +207,14 @@ class Replay:
 
     output: RecordedOutput
     done: int
-    start: str  # of the policy: "average" or "latest"
+    start: str  # of the policy: "average" or "recent"
 
     def __call__(self) -> FloatArray:
         """Return the lower bounds [N]."""
         out = self.output
         tables = out.tables
         assert tables is not None
-        choice = fixed_deviation(tables, readable(out.certificate), latest=self.start == "latest")
+        choice = fixed_deviation(tables, out.certificate, recent=self.start == "recent")
         fixed = out.make_certificate(tables, choice)
         out.play_again(fixed, self.done)
-        return READINGS[self.start](tables, readable(fixed)).gaps
+        return READINGS[self.start](tables, fixed).gaps
