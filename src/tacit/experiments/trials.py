@@ -105,7 +105,7 @@ class Entry:
 def seed_list(seeds: int, seed: int) -> list[int]:
     """Return seeds s, s+1, …"""
     count = check.integer("seeds", seeds)
-    first = check.integer("seed", seed, most=check.SEED)
+    first = check.integer("seed", seed, of="first_seed")
     return list(range(first, first + count))
 
 
