@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from tacit.core import check
 from tacit.core.errors import TacitError
-from tacit.core.ownership import Owned, Sealed, freeze
+from tacit.core.ownership import Owned, Sealed, freeze, refuse_masked
 from tacit.core.types import FloatArray, IntArray
 
 RULES = ("stage", "rate")
@@ -83,7 +83,7 @@ class Visits(Sealed):
         """Hold some visits of each stage [V], ordered by cell, then by episode, and their distributions."""
         made = cls(stored, (episodes, horizon), actions=actions, states=states, rule="stage")
         cell, stage, episode, until = (
-            _check_whole(name, array)
+            check_whole(name, array)
             for name, array in (("cell", cell), ("stage", stage), ("episode", episode), ("until", until))
         )
         made._check_stored((len(cell),), "[V, Σ(A_i − 1)]")
@@ -236,9 +236,12 @@ def check_actions(actions: object) -> tuple[int, ...]:
     return tuple([check.integer(f"actions[{i}]", a, least=1, most=MOST) for i, a in enumerate(each)])
 
 
-def _check_whole(name: str, given: Any) -> IntArray:
+def check_whole(name: str, given: Any) -> IntArray:
+    """Return whole numbers [V] from 0 on as an array that nobody can write to."""
+    refuse_masked(name, given)
     array = np.asarray(given)
-    if array.ndim != 1 or array.dtype.kind not in "iu" or (array.size and (array.min() < 0 or array.max() >= 2**62)):
+    whole = array.dtype.kind in "iu" or not array.size
+    if array.ndim != 1 or not whole or (array.size and (array.min() < 0 or array.max() >= 2**62)):
         raise TacitError(f"{name} has shape {array.shape} of {array.dtype}; it must be whole numbers [V] from 0")
     return freeze(name, array, np.int64)
 
