@@ -30,12 +30,12 @@ import numpy.typing as npt
 from tacit.core import check, files, memory, streams
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned, freeze
-from tacit.core.types import FloatArray, IntArray
+from tacit.core.types import IntArray
 from tacit.policies import document
 from tacit.policies.base import Policy
 from tacit.policies.part import Part, draw
 from tacit.policies.recorded import RecordedPolicy, check_keys
-from tacit.policies.visits import MOST, check_actions, check_stored, check_whole, columns, restore
+from tacit.policies.visits import MOST, check_actions, check_stored, check_whole, columns
 
 #: What a `.npz` holds; the first four are arrays, in the order of the parameters.
 KEYS = ("row", "following", "stored", "first", "actions", "states", "horizon")
@@ -119,9 +119,10 @@ class DeployedPolicy(Policy):
     def _part(self, agent: int) -> DeployedPart:
         return DeployedPart(self, agent)
 
-    def distributions(self, agent: int, rows: IntArray, h: int) -> FloatArray:
-        """Return agent i's distributions [len(rows), A_i] in some rows; the step follows from them."""
-        return restore(self.stored[rows][:, columns(self.actions)[agent]])
+    def rows(self, k: IntArray, h: int) -> npt.NDArray[Any]:
+        """Return what is stored in some rows, [len(k), Σ(A_i − 1)]; the step follows from them."""
+        found: npt.NDArray[Any] = self.stored[k]
+        return found
 
     def find(self, node: int, s: int) -> int:
         """Return the place of the row of a node and a state, or −1 where play has left the record."""

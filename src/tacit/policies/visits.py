@@ -216,10 +216,6 @@ class Visits(Sealed):
         i = check.integer("agent", agent, least=0, most=len(self.actions) - 1)
         return restore(self.rows(k, h)[..., columns(self.actions)[i]])
 
-    def tables(self, k: IntArray, h: int) -> FloatArray:
-        """Return all agents' distributions [len(k), N, A] at step h of the episodes k, if all have as many actions."""
-        return restore(self.rows(k, h).reshape(len(k), len(self.actions), self.actions[0] - 1))
-
     def draw(self, agent: int, k: IntArray, h: int, u: FloatArray) -> IntArray:
         """Draw agent i's actions at step h from its distributions of the episodes k (evenly where k is −1)."""
         probs = np.full((len(k), self.actions[agent]), 1.0 / self.actions[agent])
@@ -293,6 +289,13 @@ def restore(stored: npt.NDArray[Any]) -> FloatArray:
     probs[..., -1:] = np.maximum(1.0 - total, 0.0)
     probs /= total + probs[..., -1:]
     return probs
+
+
+def restore_agents(rows: npt.NDArray[Any], actions: Sequence[int]) -> list[FloatArray]:
+    """Return every agent's distributions [n, A_i] from rows [n, Σ(A_i − 1)] of what is stored."""
+    if len(set(actions)) == 1:  # all at once
+        return list(np.moveaxis(restore(rows.reshape(len(rows), len(actions), actions[0] - 1)), 1, 0))
+    return [restore(rows[:, own]) for own in columns(actions)]
 
 
 def draw_by_rate(horizon: int, visits: IntArray, u: FloatArray) -> IntArray:
