@@ -20,6 +20,7 @@ from tacit.evaluation import deviation_table, evaluate, uniform_gap
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
 from tacit.policies import MarkovPolicy, RecordedPolicy
+from tacit.policies.recorded import take_start
 
 #: Agents that a notebook shows of a run.
 _AGENTS = 20
@@ -102,7 +103,7 @@ class Candidate:
     >>> import tacit
     >>> run = tacit.learn(tacit.make("chicken"), episodes=200)
     >>> sorted(run.candidates), run.candidates["last"].gaps.source
-    (['average', 'last', 'latest'], 'exact')
+    (['average', 'last', 'recent'], 'exact')
     """
 
     _policy: RecordedPolicy | MarkovPolicy | None
@@ -123,18 +124,18 @@ class Candidate:
         return f"Candidate({held}, {self.gaps.kind} gap {self.gaps.size})"
 
     @cached_property
-    def _judged(self) -> tuple[Gaps, FloatArray | None]:
+    def _verdict(self) -> tuple[Gaps, FloatArray | None]:
         return self._judge()
 
     @property
     def gaps(self) -> Gaps:
         """What each agent can gain by leaving it."""
-        return self._judged[0]
+        return self._verdict[0]
 
     @property
     def values(self) -> FloatArray | None:
         """Its exact values [N], where they are known."""
-        return self._judged[1]
+        return self._verdict[1]
 
     @property
     def gap(self) -> float:
@@ -267,6 +268,15 @@ def advise(
     return tuple(found)
 
 
+class Candidates(dict[str, Candidate]):
+    """Candidates by name; "latest" is what "recent" was called before."""
+
+    def __missing__(self, name: str) -> Candidate:
+        if take_start(name) == name:
+            raise KeyError(name)
+        return self[take_start(name)]
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
     """A finished run of learning.
@@ -291,7 +301,7 @@ class Run:
     curve : structured array
         One row for each window of episodes: episode, reward, value, gap (of agent 0, agent 0, and the largest), and
         for each agent i reward_i, value_i, gap_i; value and gap are of what would have been answered then. Learners of
-        certified policies add gap_average, gap_latest and gap_last, the largest of each candidate, those of Markov
+        certified policies add gap_average, gap_recent and gap_last, the largest of each candidate, those of Markov
         policies l2_gap, and the means over iterates average_value, average_gap and average_l2_gap: of all iterates in
         games of at most 64 numbers (steps × states × joint actions), of those at the points of the curve in larger
         ones; averaged says of how many. It opens in pandas and polars.
@@ -341,6 +351,7 @@ class Run:
     planned: int | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "candidates", Candidates(self.candidates))
         for policy in (self.last, self.sampled, *(one._policy for one in self.candidates.values())):
             if policy is not None:
                 policy.game = self.game  # for people: names, and what is reached
@@ -407,7 +418,7 @@ class Run:
         Returns what `tacit.exploit` returns, and takes its options: gains with intervals, and a lower bound on the gap.
         """
         if candidate is not None:
-            check.choice("candidate", candidate, self.candidates)
+            check.choice("candidate", take_start(candidate), self.candidates)
         exploit = importlib.import_module("tacit").exploit  # of a layer above
         return exploit(self.game, self.candidates[candidate or self.chosen].policy, **options)
 

@@ -339,7 +339,7 @@ def bound(game: ExactGame, cert: Certificate) -> Bound:
     return _read(game, cert, value, q)
 
 
-def latest(game: ExactGame, cert: Certificate) -> Bound:
+def recent(game: ExactGame, cert: Certificate) -> Bound:
     """Read the certificate for the policy that begins with what is in force now, as a further episode would.
 
     π̄ draws the episode k with which it begins evenly from all K; any other distribution gives a policy too, with the
@@ -358,17 +358,17 @@ def _read(game: ExactGame, cert: Certificate, value: FloatArray, q: FloatArray) 
     return Bound(values, best - values)
 
 
-def fixed_deviation(game: ExactGame, cert: Certificate, *, latest: bool = False) -> IntArray:
+def fixed_deviation(game: ExactGame, cert: Certificate, *, recent: bool = False) -> IntArray:
     """Choose a Markov deviation for every agent, [C, N, B]: the best against the average of what was in force.
 
-    At the first step the average over episodes decides, or for the latest policy what is in force now, elsewhere that
+    At the first step the average over episodes decides, or for the recent policy what is in force now, elsewhere that
     over all visits; a pair that never took effect is answered as if all played evenly.
     """
     C, N, B, _ = cert.q.shape
     choice = np.zeros((C, N, B), dtype=np.int64)
     lasting = (int(cert.clock[0]) - cert.since)[:, None, None, None]
     sums = cert.q_sum.copy()
-    sums[: game.states] = cert.first_q if latest else cert.first_q_sum + lasting * cert.first_q
+    sums[: game.states] = cert.first_q if recent else cert.first_q_sum + lasting * cert.first_q
     even = _even_choice(game)
     for i, size in enumerate(game.actions):
         own = sums[:, i, :, :size]

@@ -19,7 +19,8 @@ import numpy as np
 
 from tacit.core import check
 from tacit.core.types import FloatArray, IntArray
-from tacit.games.count import CountGame, check_size
+from tacit.games.count import CountGame
+from tacit.games.count_rules import check_size
 
 
 def Congestion(

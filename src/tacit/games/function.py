@@ -103,7 +103,7 @@ class FunctionGame(NamedGame):
         self.actions = check_actions(actions, self.agents)
         self.reward_range = check.interval("reward_range", reward_range)
         check_range(self.reward_range, self.horizon)
-        self.params = _checked_params(params)
+        self.params = _check_params(params)
         self.written: Functions = {"start": start, "advance": advance, "reward": reward}
         if (decode is None) != (encode is None):
             raise TacitError("decode and encode come together: one makes a state of a number, the other takes it back")
@@ -193,7 +193,7 @@ def _check_signature(what: str, function: Any, params: bool) -> None:
         return
 
 
-def _checked_params(params: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _check_params(params: Mapping[str, Any] | None) -> dict[str, Any] | None:
     if params is None:
         return None
     if not isinstance(params, Mapping) or not params:

@@ -439,24 +439,24 @@ class Search:
         """Refuse too many pairs of a state and a joint action; states that wait for their look count as well."""
         if len(self._ways) * math.prod(sizes) > self.limit:
             raise TacitError(
-                f"{self.game} has more than {self.limit:,} pairs of a state and a joint action: {self._reached()} with "
+                f"{self.game} has more than {self.limit:,} pairs of a state and a joint action: {self._extent()} with "
                 f"{times(sizes)} actions; give a smaller horizon or a larger limit"
             )
 
     def _check_work(self, outcomes: int) -> None:
         if outcomes > self.limit:
             raise TacitError(
-                f"{self.game} has {self._reached()}, and to follow them through {self.horizon:,} moves takes "
+                f"{self.game} has {self._extent()}, and to follow them through {self.horizon:,} moves takes "
                 f"{outcomes:,} outcomes or more; give a smaller horizon, or a larger limit than {self.limit:,}"
             )
 
     def _check_memory(self) -> None:
         """Refuse what has no room for the table so far and for what is met before the next check."""
         table = memory.floats(len(self._ways) * math.prod(self._sizes), 2 * len(self.names) + 4)
-        memory.require(table + CHECK * LEFT, f"{self.game}, with {self._reached()} so far,")
+        memory.require(table + CHECK * LEFT, f"{self.game}, with {self._extent()} so far,")
         self._check_at = self.followed + CHECK
 
-    def _reached(self) -> str:
+    def _extent(self) -> str:
         return f"{len(self._ways):,} states up to move {self.depth}"
 
 

@@ -201,24 +201,20 @@ class _Search:
 
     def _lead(self, here: Any, joint: tuple[int, ...], given: Any) -> None:
         """Write down the next states of one joint action."""
-        numbers, state, prob = self.numbers, self.state, self.prob
+        state, prob = self.state, self.prob
         pairs: Iterable[Any] = ((p, s) for s, p in given.items()) if isinstance(given, dict) else given
         begin, total = len(state), 0.0
         try:
             for p, s_next in pairs:
                 if p > 0.0:
-                    try:
-                        number = numbers.get(s_next)
-                    except TypeError:
-                        number = None  # the next line says why
-                    state.append(self._number(s_next) if number is None else number)
+                    state.append(self._number(s_next))
                     prob.append(p)
                 elif p != 0.0:
                     raise TacitError(f"transition({brief(here)}, {joint}) has the probability {brief(p)}")
                 total += p
-        except (TypeError, ValueError) as error:
-            if isinstance(error, TacitError):
-                raise
+        except TacitError:
+            raise
+        except (TypeError, ValueError):
             raise TacitError(
                 f"transition({brief(here)}, {joint}) is {brief(given)}; it must be pairs (probability, next state)"
             ) from None

@@ -17,7 +17,6 @@ from tacit.core.types import FloatArray, IntArray
 from tacit.engine.curve import Measures
 from tacit.engine.fused import FusedEngine
 from tacit.engine.observers import Nothing, capacity, record, stage_record
-from tacit.engine.outputs.markov import tables_to_measure
 from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.run import Candidate, Gaps, choose
 from tacit.evaluation import evaluate, uniform_gap
@@ -27,7 +26,7 @@ from tacit.evaluation.certificate import (
     bound_source,
     certificate,
     fixed_deviation,
-    latest,
+    recent,
     schedule,
     visits_to_certify,
 )
@@ -39,7 +38,11 @@ from tacit.options import Options
 from tacit.policies import MarkovPolicy
 
 #: How the certificate is read for the policies that begin in any episode, or with what the last one left behind.
-READINGS = {"average": bound, "latest": latest}
+READINGS = {"average": bound, "recent": recent}
+
+#: Up to this many joint actions exact measures are taken while learning unless they are declined; above, only on
+#: request: their cost grows with the number of joint actions.
+CERTIFY_JOINT_ACTIONS = 1024
 
 #: Visits of each stage that are certified in a counting game of which all would take longer than so many seconds.
 VISITS, CERTIFY_SECONDS = 8, 60.0
@@ -48,7 +51,7 @@ VISITS, CERTIFY_SECONDS = 8, 60.0
 class RecordedOutput(Output):
     """For learners whose guarantee is about a recorded policy.
 
-    Candidates are "average", the policy of [Mao2022, Alg. 2]; "latest", the same beginning with what the last episode
+    Candidates are "average", the policy of [Mao2022, Alg. 2]; "recent", the same beginning with what the last episode
     left behind; and "last", the last iterate. `choose` takes one of them; without tables nobody knows their gaps, and
     it is the paper's.
     """
@@ -180,6 +183,15 @@ def _cost(game: Game, tables: ExactGame | None, certify: bool | None) -> tuple[s
     return (f"{every}, which takes {times}; certify=False (--certify no) leaves it out",)
 
 
+def tables_to_measure(game: Game, certify: bool | None) -> ExactGame | None:
+    """Return the game if exact measures are wanted and its tables are there; by default they are for small games."""
+    if not is_exact(game) or certify is False:
+        return None
+    if game.anonymous:  # one evaluation for each point of the curve is not much
+        return game
+    return game if certify or game.joint_actions <= CERTIFY_JOINT_ACTIONS else None
+
+
 def visits_per_stage(game: Game, learner: Learner, options: Options) -> int | None:
     """Return how many visits of each stage are kept and certified, or None for all."""
     if options.visits_per_stage is not None or not (is_exact(game) and game.anonymous):
@@ -195,14 +207,14 @@ class Replay:
 
     output: RecordedOutput
     done: int
-    start: str  # of the policy: "average" or "latest"
+    start: str  # of the policy: "average" or "recent"
 
     def __call__(self) -> FloatArray:
         """Return the lower bounds [N]."""
         out = self.output
         tables = out.tables
         assert tables is not None
-        choice = fixed_deviation(tables, out.certificate, latest=self.start == "latest")
+        choice = fixed_deviation(tables, out.certificate, recent=self.start == "recent")
         fixed = out.make_certificate(tables, choice)
         out.play_again(fixed, self.done)
         return READINGS[self.start](tables, fixed).gaps

@@ -95,9 +95,9 @@ class Labels:
         self.what = what
         self.names: tuple[str, ...] | None = None
         if len(words) == 1 and _is_index(words[0]):
-            self.count = _checked_count(what, words[0])
+            self.count = _check_count(what, words[0])
         else:
-            self.names = _checked_names(what, words)
+            self.names = _check_names(what, words)
             self.count = len(self.names)
         self._indices = {name: k for k, name in enumerate(self.names or ())}
 
@@ -110,7 +110,7 @@ class Labels:
     def index(self, word: str) -> int:
         """Return the index that a name or an index stands for."""
         if _is_index(word):
-            return _checked_index(word, self.count, self.what)
+            return _check_index(word, self.count, self.what)
         found = self._indices.get(word)
         if found is None:
             known = f"0 to {self.count - 1}" if self.names is None else brief(self.names)
@@ -147,7 +147,7 @@ class Joint:
         if list(words) == ["*"]:
             return self.every
         if len(words) == 1 and _is_index(words[0]):
-            return _checked_index(words[0], self.count, self.what)
+            return _check_index(words[0], self.count, self.what)
         raise TacitError(
             f"{brief(' '.join(words))} is none of the {self.what}: one part for each of {len(self.agents)} agents, "
             f"one joint index, or *"
@@ -181,20 +181,20 @@ def _is_index(word: str) -> bool:
     return word.isdigit() and word.isascii()
 
 
-def _checked_index(word: str, count: int, what: str) -> int:
+def _check_index(word: str, count: int, what: str) -> int:
     index = int(word) if len(word) <= 18 else count
     if index >= count:
         raise TacitError(f"{brief(word)} is out of range: the {what} go from 0 to {count - 1}")
     return index
 
 
-def _checked_count(what: str, word: str) -> int:
+def _check_count(what: str, word: str) -> int:
     if len(word) > 18 or not 1 <= int(word) <= _MOST:
         raise TacitError(f"the number of {what} is {brief(word)}; it must be from 1 to {_MOST:.0e}")
     return int(word)
 
 
-def _checked_names(what: str, words: Sequence[str]) -> tuple[str, ...]:
+def _check_names(what: str, words: Sequence[str]) -> tuple[str, ...]:
     if not words:
         raise TacitError(f"there are no {what}; give their number or their names")
     for word in words:
