@@ -47,8 +47,10 @@ RANGES = {
 }
 
 
-def integer(name: str, value: object, *, least: int | None = None, most: int | None = None) -> int:
-    """Return `value` as an int within [least, most]; where neither is given, within the range of its name.
+def integer(
+    name: str, value: object, *, least: int | None = None, most: int | None = None, of: str | None = None
+) -> int:
+    """Return `value` as an int within [least, most]; without `least`, within the range of its name, or of another.
 
     >>> integer("horizon", 0)
     Traceback (most recent call last):
@@ -58,7 +60,7 @@ def integer(name: str, value: object, *, least: int | None = None, most: int | N
     tacit.core.errors.TacitError: seeds is 1000000000; at most 1,000,000 can be asked for
     """
     if least is None:
-        least, high = RANGES[name]
+        least, high = RANGES[of or name]
         number = integer(name, value, least=least)
         if number > high:
             raise TacitError(f"{name} is {brief(number)}; at most {high:,} can be asked for")
