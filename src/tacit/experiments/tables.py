@@ -173,7 +173,7 @@ def _game(game: str, groups: list[Group], by: str) -> tuple[Table, Table | None,
 
 def _tests(groups: list[Group], by: str) -> dict[tuple[int, int], float]:
     """Return the p-value of each pair, corrected by Holm for their number."""
-    from scipy.stats import mannwhitneyu  # imported where it is used, see core/statistics.py
+    from scipy.stats import mannwhitneyu  # imported where it is used, see statistics.py
 
     raw: dict[tuple[int, int], float] = {}
     for i, j in itertools.combinations(range(len(groups)), 2):

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check, memory
+from tacit.core.display import count, times
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, refuse_masked
 from tacit.core.types import FloatArray
 from tacit.policies import document
-from tacit.policies.base import Policy, check_game, times
+from tacit.policies.base import Policy, check_game
 from tacit.policies.part import MarkovPart
 
 if TYPE_CHECKING:
@@ -200,10 +201,9 @@ class MarkovPolicy(Policy):
 
     def __repr__(self) -> str:
         kind = "product" if self.product else "correlated"
-        plural = "" if self.agents == 1 else "s"
         when = "the same at every step" if self.steps == 1 else f"{self.steps} steps"
-        states = "1 state" if self.states == 1 else f"{self.states} states"
-        return f"MarkovPolicy({kind}, {self.agents} agent{plural}, {states}, {times(self.actions)} actions, {when})"
+        sizes = f"{count(self.agents, 'agent')}, {count(self.states, 'state')}, {times(self.actions)} actions"
+        return f"MarkovPolicy({kind}, {sizes}, {when})"
 
 
 def check_policy(policy: object, *, product: str = "") -> None:
