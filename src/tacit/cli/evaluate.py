@@ -11,7 +11,6 @@ from tacit.cli.progress import count_on_stderr
 from tacit.core import archive, check
 from tacit.core.display import printable
 from tacit.core.errors import TacitError
-from tacit.policies.recorded import STARTS
 
 if TYPE_CHECKING:
     from tacit.experiments import Outcome
@@ -46,9 +45,9 @@ def add(commands: Any) -> None:
     parser.add_argument("--workers", metavar="N", type=int, help="processes, where much is to be read (all cores)")
     parser.add_argument(
         "--candidate",
-        choices=STARTS,
-        help="of certified policies: the mixture over all episodes, or the one that begins with the latest; the run's "
-        "own choice if not given",
+        choices=["average", "latest", "markov", "product"],
+        help="of recorded policies: the mixture over all episodes, the one that begins with the latest, the table of "
+        "what the better of the two plays where, or the product of its marginals; the run's own choice if not given",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document on stdout")
     parser.set_defaults(run=run)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -28,12 +28,19 @@ class Judged(Protocol):
         """Exact values [N], where they are known."""
 
 
-def choose(known: Mapping[str, Judged], uniform: Callable[[], float], *, target: float | None = None) -> str:
+def choose(
+    known: Mapping[str, Judged],
+    uniform: Callable[[], float],
+    *,
+    target: float | None = None,
+    tables: Collection[str] = (),
+) -> str:
     """Return the name of the candidate to answer with.
 
     That is the one with the smallest gap, unless all agents prefer another whose gap is close to it: then the one with
     the smallest gap of those that are close and to which no close one is preferred. Of equal gaps, the one that is
-    listed last.
+    listed last. A table takes the place of another kind of policy whose gap is not smaller by more than a tenth, if
+    values that differ by less than a tenth of that gap count as equal.
 
     Parameters
     ----------
@@ -43,6 +50,8 @@ def choose(known: Mapping[str, Judged], uniform: Callable[[], float], *, target:
         Returns the gap of uniform play; called only where it decides.
     target : float, optional
         A gap that the run was to reach: where a candidate has, no larger one is close.
+    tables : collection of str
+        Which candidates are tables: Markov policies, which need no record.
 
     Examples
     --------
@@ -52,7 +61,25 @@ def choose(known: Mapping[str, Judged], uniform: Callable[[], float], *, target:
     ...          "last": Policy(gap=0.27, values=np.array([118.3, 118.3]))}
     >>> choose(known, lambda: 20.7), choose(known, lambda: 5.0), choose(known, lambda: 20.7, target=0.1)
     ('last', 'average', 'average')
+    >>> known = {"latest": Policy(gap=0.1, values=np.array([2.3, 2.7])),
+    ...          "markov": Policy(gap=0.105, values=np.array([2.305, 2.695]))}
+    >>> choose(known, lambda: 1.0), choose(known, lambda: 1.0, tables=["markov"])
+    ('latest', 'markov')
     """
+    best = _choose(known, uniform, target)
+    if best in tables:
+        return best
+    gap = known[best].gap
+    limit = (1 + OF_SMALLEST) * gap
+    if target is not None and gap <= target:
+        limit = min(limit, target)
+    close = [name for name in tables if known[name].gap <= limit]
+    equal = [name for name in close if not _preferred(known[best], known[name], OF_SMALLEST * gap)]
+    return min(equal, key=lambda name: known[name].gap, default=best)
+
+
+def _choose(known: Mapping[str, Judged], uniform: Callable[[], float], target: float | None) -> str:
+    """Return the candidate to answer with, whatever kind of policy it is."""
     place = {name: k for k, name in enumerate(known)}
     ranked = sorted(known, key=lambda name: (known[name].gap, -place[name]))
     first = known[ranked[0]]
@@ -65,12 +92,12 @@ def choose(known: Mapping[str, Judged], uniform: Callable[[], float], *, target:
     return next(name for name in close if not any(_preferred(known[other], known[name]) for other in close))
 
 
-def _preferred(one: Judged, other: Judged) -> bool:
-    """Return whether one policy is better than another for some agent, and for none worse."""
+def _preferred(one: Judged, other: Judged, least: float = 0.0) -> bool:
+    """Return whether one policy is better than another for some agent by more than `least`, and for none worse."""
     if one.values is None or other.values is None:
         return False
     more = one.values - other.values
-    equal = _EQUAL * max(float(np.abs(one.values).max()), float(np.abs(other.values).max()))
+    equal = max(least, _EQUAL * max(float(np.abs(one.values).max()), float(np.abs(other.values).max())))
     return bool((more >= -equal).all() and (more > equal).any())
 
 

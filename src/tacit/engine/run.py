@@ -93,7 +93,7 @@ class Candidate:
     >>> import tacit
     >>> run = tacit.learn(tacit.make("chicken"), episodes=200)
     >>> sorted(run.candidates), run.candidates["last"].gaps.source
-    (['average', 'last', 'latest'], 'exact')
+    (['average', 'last', 'latest', 'markov', 'product'], 'exact')
     """
 
     _policy: RecordedPolicy | MarkovPolicy | None
@@ -123,6 +123,11 @@ class Candidate:
         return self.gaps.gap
 
     @property
+    def table(self) -> bool:
+        """Whether it is a table, which needs no record."""
+        return isinstance(self._policy, MarkovPolicy)
+
+    @property
     def policy(self) -> RecordedPolicy | MarkovPolicy:
         """The policy itself."""
         if self._policy is None:
@@ -148,12 +153,14 @@ class Run:
         What the run can answer with, by name.
     chosen : str
         The candidate that `policy`, `gaps` and `values` are of: where gaps are known the one with the smallest, unless
-        all agents prefer another whose gap is larger by at most 2 % of uniform play's, or by a tenth of itself.
+        all agents prefer another whose gap is larger by at most 2 % of uniform play's, or by a tenth of itself; a table
+        (a Markov policy) unless another kind of policy is better by more than a tenth.
     reward : array [N]
         Mean return of each agent over the last tenth of the episodes.
     curve : structured array
         One row for each window of episodes: episode, reward, value, gap (of agent 0, agent 0, and the largest), and
-        for each agent i reward_i, value_i, gap_i; value and gap are of what would have been answered then. Learners of
+        for each agent i reward_i, value_i, gap_i; value and gap are of what would have been answered then, tables
+        of recorded policies left out, which are made at the end. Learners of
         certified policies add gap_average, gap_latest and gap_last, the largest of each candidate, those of Markov
         policies l2_gap, and the means over iterates average_value, average_gap and average_l2_gap: of all iterates in
         games of at most 64 numbers (steps × states × joint actions), of those at the points of the curve in larger
@@ -360,7 +367,8 @@ class Run:
         for name, one in known.items():
             size = one.gaps.size if one.gaps.informative else "not known yet"
             values = "" if one.values is None else f", values {few_numbers(one.values.tolist())}"
-            lines.append(f"{name}: gap {size}{values}{' (the answer)' if name == self.chosen else ''}")
+            answer = f" (the answer{', a table' if one.table else ''})" if name == self.chosen else ""
+            lines.append(f"{name}: gap {size}{values}{answer}")
         return lines if len(known) > 1 else []
 
     def _quality(self) -> str:

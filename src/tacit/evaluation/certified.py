@@ -171,6 +171,10 @@ def averages(record: Visits, k: IntArray, h: int, s: int) -> tuple[IntArray, Mea
     return np.concatenate([[0], until + 1]), Means(ends, record.horizon)
 
 
+#: Products of rates are computed down to this.
+_VANISHES = 1e-200
+
+
 class Means(NamedTuple):
     """Averages over stages that end before the visits `ends`, or with the rate α_t."""
 
@@ -185,12 +189,15 @@ class Means(NamedTuple):
                 lengths = np.diff(self.ends, prepend=0)
                 weight[: self.ends[-1]] = np.repeat(share / lengths, lengths)
             return weight
-        ahead = 0.0
-        for t in reversed(range(visits)):
-            alpha = (self.horizon + 1) / (self.horizon + t + 1)
-            ahead += share[t]
-            weight[t] = alpha * ahead
-            ahead *= 1 - alpha
+        keep = np.arange(visits) / np.arange(self.horizon + 1, self.horizon + 1 + visits)  # 1 − α_t
+        end, ahead = visits, 0.0
+        while end > 0:  # in blocks, most often one, in which products do not vanish
+            left = np.cumprod(np.concatenate([[1.0], keep[end - 1 : 0 : -1]]))[::-1]  # Π keep from t + 1 to the end
+            begin = int(np.searchsorted(left, _VANISHES))
+            left = left[begin:]
+            total = left * (np.cumsum((share[begin:end] / left)[::-1])[::-1] + ahead)
+            weight[begin:end] = (1 - keep[begin:end]) * total
+            end, ahead = begin, total[0] * keep[begin]
         return weight
 
     def __call__(self, x: FloatArray) -> FloatArray:

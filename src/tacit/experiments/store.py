@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from tacit import policies
 from tacit.core import atomic, check, reading
-from tacit.core.errors import TacitError, brief, one_line
+from tacit.core.errors import TacitError, one_line
 from tacit.engine import Run
 from tacit.engine.answers import Advice
 from tacit.environments.game import EnvironmentGame
@@ -38,9 +38,12 @@ from tacit.environments.observations import OVER
 from tacit.experiments import toml, verify
 from tacit.experiments.outcome import GapOutcome, Outcome
 from tacit.experiments.plan import RunSpec
+from tacit.policies.recorded import STARTS
 
 SPEC, CURVE, POLICY, SUMMARY, CHECKPOINT = "spec.toml", "curve.jsonl", "policy.npz", "summary.json", "checkpoint.npz"
 STATES, MACHINE = "states.json", "machine.json"
+#: What other candidates are read from: the record of "average" and "latest", and the table "markov".
+RECORD, MARKOV = "record.npz", "markov.npz"
 
 #: What of an outcome stands in the summary: all but what the other files have, and what is known only just now.
 _ELSEWHERE = ("spec", "curve", "interrupted", "learned", "span", "seconds", "where")
@@ -82,9 +85,15 @@ def others(run: Run, spec: RunSpec) -> dict[str, bytes]:
     """Return the files of a run besides its numbers: what a worker sends back to the process that stores it."""
     if not spec.keep:
         return {}
+    kept, found = {POLICY: run.policy}, {}
+    if "markov" in run.candidates:
+        kept[MARKOV] = run.candidates["markov"].policy
+        if run.chosen in ("markov", "product"):
+            kept[RECORD] = run.candidates["latest"].policy
     with tempfile.TemporaryDirectory(prefix="tacit-") as held, atomic.passing():
-        run.policy.save(Path(held) / POLICY)
-        found = {POLICY: (Path(held) / POLICY).read_bytes()}
+        for name, policy in kept.items():
+            policy.save(Path(held) / name)
+            found[name] = (Path(held) / name).read_bytes()
     if isinstance(run.game, EnvironmentGame):
         found[STATES] = json.dumps([[repr(key) for key in own.met] for own in run.game.observations]).encode()
     return found
@@ -165,17 +174,26 @@ def load(place: Path, *, most: int | None = None) -> Outcome:
 
 
 def load_policy(place: Path, candidate: str | None = None) -> Any:
-    """Read the policy of a finished run, or of a record the other way to begin, "average" or "latest"."""
+    """Read the policy of a finished run, or another of its candidates where it is stored."""
     summary = _summary(place)
-    if POLICY not in summary["files"]:
+    chosen, files = summary["chosen"], summary["files"]
+    if POLICY not in files:
         raise TacitError(f"{place} holds no policy; run with keep = true to store it")
-    _whole(place, POLICY, summary)
-    policy = policies.load(place / POLICY)
-    if candidate is None or getattr(policy, "start", None) == candidate:
-        return policy
-    if not isinstance(policy, policies.RecordedPolicy):
-        raise TacitError(f"{place} holds {brief(policy)}, which has no {candidate!r}; leave --candidate out")
-    return policy.with_start(candidate)
+    if candidate in (None, chosen):
+        return _policy(place, POLICY, summary)
+    if candidate in ("markov", "product") and MARKOV in files:
+        table = _policy(place, MARKOV, summary)
+        return table if candidate == "markov" else table.as_product()
+    if candidate in STARTS:
+        record = _policy(place, RECORD if RECORD in files else POLICY, summary)
+        if hasattr(record, "with_start"):
+            return record.with_start(candidate)
+    raise TacitError(f"{place} holds no {candidate!r}; leave --candidate out for its {chosen!r}")
+
+
+def _policy(place: Path, name: str, summary: dict[str, Any]) -> Any:
+    _whole(place, name, summary)
+    return policies.load(place / name)
 
 
 def directories(place: Path) -> list[Path]:
@@ -221,7 +239,7 @@ def _machine(place: Path) -> dict[str, Any]:
 def _summary(place: Path) -> dict[str, Any]:
     given = _document(place / SUMMARY)
     try:
-        return verify.check_summary(given, (CURVE, POLICY, STATES))
+        return verify.check_summary(given, (CURVE, POLICY, STATES, RECORD, MARKOV))
     except (TacitError, RecursionError) as error:
         raise TacitError(f"{place / SUMMARY} is altered: {one_line(error)}{_AGAIN}") from None
 

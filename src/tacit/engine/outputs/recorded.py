@@ -7,7 +7,8 @@ made of those is another, with a certificate of its own that is as exact.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,15 +26,19 @@ from tacit.engine.run import Candidate, Gaps
 from tacit.evaluation import evaluate, uniform_gap
 from tacit.evaluation.certificate import Certificate, bound, bound_source, certificate, fixed_deviation, latest
 from tacit.evaluation.cost import in_words, is_quick
+from tacit.evaluation.markov_table import markov_table
 from tacit.evaluation.thinning import thinned_certificate, visits_to_certify
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
 from tacit.learners import Learner
 from tacit.options import Options
-from tacit.policies import MarkovPolicy
+from tacit.policies import MarkovPolicy, RecordedPolicy
 
 #: How the certificate is read for the policies that begin in any episode, or with what the last one left behind.
 READINGS = {"average": bound, "latest": latest}
+
+#: Steps × states × joint actions up to which a table of joint actions is made: 32 MB.
+LARGEST_TABLE = 1 << 22
 
 #: Visits of each stage that are certified in a counting game of which all would take longer than so many seconds.
 VISITS, CERTIFY_SECONDS = 8, 60.0
@@ -43,8 +48,9 @@ class RecordedOutput(Output):
     """For learners whose guarantee is about a recorded policy.
 
     Candidates are "average", the policy of [Mao2022, Alg. 2]; "latest", the same beginning with what the last episode
-    left behind; and "last", the last iterate. `choose` takes one of them; without tables nobody knows their gaps, and
-    it is the paper's.
+    left behind; "markov", the table of the joint actions that the better of the two plays where; "product", the marginals
+    of that table, drawn independently; and "last", the last iterate. `choose` takes one of them; without tables of the game
+    nobody knows their gaps, and it is the paper's.
     """
 
     def __init__(self, *, game: Game, learner: Learner, options: Options) -> None:
@@ -109,17 +115,40 @@ class RecordedOutput(Output):
             known, chosen = self._unproven(engine, done), "average"
         else:
             known = self._known(self.tables, engine, done, last=last)
-            chosen = self._choose(known)
-            known.setdefault("last", self._nothing())
         kept = engine.record
         held: dict[str, Any] = {"last": last}
         if hasattr(kept, "policies"):
             held |= kept.policies(self.game, self.learner.rule)
+        if self.tables is not None:
+            better = min(READINGS, key=lambda name: known[name].gap)
+            averaged = self._average_out(self.tables, held.get(better))
+            judged = {name: self._judge(self.tables, engine, own) for name, own in averaged.items()}
+            known = {name: one for name, one in known.items() if name != "last"} | judged | known
+            chosen = self._choose(known, tables=(*averaged, *(["last"] if "last" in known else [])))
+            known.setdefault("last", self._nothing())
+            held |= averaged
         return Result(last, {name: Candidate(held.get(name), one) for name, one in known.items()}, chosen)
 
-    def _choose(self, known: Mapping[str, Known]) -> str:
+    def _average_out(self, tables: ExactGame, policy: RecordedPolicy | None) -> dict[str, MarkovPolicy]:
+        """Return the tables of what a policy plays where, if there is a record and they are not too large."""
+        size = tables.horizon * tables.states * math.prod(tables.actions)
+        if policy is None or tables.anonymous or size > LARGEST_TABLE:
+            return {}
+        if self.interrupted and not is_quick(tables, policy):
+            return {}
+        joint = markov_table(tables.tabular(), policy)
+        return {"markov": joint, "product": joint.as_product()}
+
+    def _judge(self, tables: ExactGame, engine: Engine, policy: MarkovPolicy) -> Known:
+        """Evaluate a table: a product policy's nash gaps are its cce and its ce gaps."""
+        kind = self.learner.equilibrium
+        found = evaluate(tables, policy, gap=None if policy.product else kind)
+        return Known(Gaps(kind, found.gaps, "exact", most=engine.world.largest_gap), found.values)
+
+    def _choose(self, known: Mapping[str, Known], tables: Collection[str] = ()) -> str:
         assert self.tables is not None
-        return choose(known, functools.partial(uniform_gap, self.tables), target=self.options.gap)
+        uniform = functools.partial(uniform_gap, self.tables)
+        return choose(known, uniform, target=self.options.gap, tables=tables)
 
     def _unproven(self, engine: Engine, done: int) -> dict[str, Known]:
         """Return what is known of each candidate without tables: what the agents say of the average of all visits."""
@@ -130,7 +159,7 @@ class RecordedOutput(Output):
         return Known(Gaps(self.learner.equilibrium, np.full(self.game.agents, np.nan), "none"), None)
 
     def _known(self, tables: ExactGame, engine: Engine, done: int, *, last: MarkovPolicy | None) -> dict[str, Known]:
-        """Return what is known of each candidate: a product policy's nash gaps are its cce and its ce gaps."""
+        """Return what is known of the candidates that are measured while learning."""
         kind, most = self.learner.equilibrium, engine.world.largest_gap
         source = bound_source(tables)
         found = {}
@@ -140,8 +169,7 @@ class RecordedOutput(Output):
             found[name] = Known(Gaps(kind, np.maximum(gaps, 0.0), source, replay, most=most), values)
         if last is None or (self.interrupted and not is_quick(tables, last)):
             return found
-        exact = evaluate(tables, last)
-        return {**found, "last": Known(Gaps(kind, exact.gaps, "exact", most=most), exact.values)}
+        return {**found, "last": self._judge(tables, engine, last)}
 
     def _measures_last(self, engine: Engine) -> MarkovPolicy | None:
         """Return the last iterate where it is measured in every row of the curve."""
