@@ -87,7 +87,7 @@ class ExactEngine(Engine):
         if math.isnan(gap) or not 0 <= seconds < math.inf:
             raise TacitError("its gap and time are no numbers")
         search = checked(arrays, "search", np.float64, np.shape(self._search or ()))
-        if len(search) and not line_search.possible(Search(*search.tolist()), self.world):
+        if len(search) and not line_search.is_possible(Search(*search.tolist()), self.world):
             raise TacitError("its steps are none that the search could have taken")
 
     def _restored(self, arrays: Arrays) -> MarkovPolicy:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core import memory, streams
-from tacit.core.compilation import compiled
+from tacit.core.compilation import compile_loop
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine import loop, observers
@@ -67,7 +67,7 @@ class FusedEngine(Engine):
         self._seats = seats(game.agents)
         self._chosen = np.zeros(game.agents, dtype=np.int64)
         self._room = np.empty((1 + game.agents) * self.chunk * game.horizon)
-        self._loop = compiled(loop.episodes, self._kernels, self.state, self.certificate, self.record)
+        self._loop = compile_loop(loop.episodes, self._kernels, self.state, self.certificate, self.record)
         self.play(self._draws(0), np.zeros((0, game.agents)))  # compile, or load what was compiled before
 
     def advance(self, episodes: int) -> FloatArray:
@@ -81,7 +81,7 @@ class FusedEngine(Engine):
         """Return what each agent answers with, [H, S, A_i]."""
         game = self.game
         table = memory.zeros((game.agents, game.horizon, game.states, max(game.actions)), "the last iterate")
-        compiled(loop.distributions, self.state)(self.state, game.horizon, game.states, recent, table)
+        compile_loop(loop.distributions, self.state)(self.state, game.horizon, game.states, recent, table)
         if not np.isfinite(table).all():
             raise TacitError("the policies are no longer numbers; learn with a smaller step (eta)")
         return [own[:, :, :size] for own, size in zip(table, game.actions, strict=True)]

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check
+from tacit.core.display import Document, Table, few_numbers
 from tacit.core.errors import TacitError
-from tacit.core.table import Document, Table, few_numbers
 from tacit.core.types import FloatArray
 from tacit.engine.answers import Advice, advise
 from tacit.evaluation import deviation_table, evaluate, uniform_gap

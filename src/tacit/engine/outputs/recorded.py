@@ -19,7 +19,7 @@ from tacit.engine.answers import choose
 from tacit.engine.checkpoint import Arrays, check_names
 from tacit.engine.curve import Measures
 from tacit.engine.fused import FusedEngine
-from tacit.engine.observers import Nothing, capacity, record, stage_record
+from tacit.engine.observers import Nothing, bytes_of, capacity, record, stage_record
 from tacit.engine.outputs.markov import tables_to_measure
 from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.run import Candidate, Gaps
@@ -39,6 +39,8 @@ READINGS = {"average": bound, "latest": latest}
 
 #: Steps × states × joint actions up to which a table of joint actions is made: 32 MB.
 LARGEST_TABLE = 1 << 22
+#: Bytes of a record that is kept to make tables of, even where it is not asked for.
+SMALL_RECORD = 1 << 26
 
 #: Visits of each stage that are certified in a counting game of which all would take longer than so many seconds.
 VISITS, CERTIFY_SECONDS = 8, 60.0
@@ -64,7 +66,7 @@ class RecordedOutput(Output):
             self.notes = self._cost_of_some()
         self.certifies = self.tables is not None
         self.certificate = Nothing() if self.tables is None else self.make_certificate(self.tables)
-        if not options.keep:
+        if not (options.keep or (self._tabulates() and bytes_of(game, options.most) <= SMALL_RECORD)):
             self.record = Nothing()
         elif self.visits is None:
             self.record = record(game, options.most, grows=options.stops)
@@ -116,12 +118,11 @@ class RecordedOutput(Output):
         else:
             known = self._known(self.tables, engine, done, last=last)
         kept = engine.record
-        held: dict[str, Any] = {"last": last}
-        if hasattr(kept, "policies"):
-            held |= kept.policies(self.game, self.learner.rule)
+        recorded = kept.policies(self.game, self.learner.rule) if hasattr(kept, "policies") else {}
+        held: dict[str, Any] = {"last": last, **(recorded if self.options.keep else {})}
         if self.tables is not None:
             better = min(READINGS, key=lambda name: known[name].gap)
-            averaged = self._average_out(self.tables, held.get(better))
+            averaged = self._average_out(self.tables, recorded.get(better))
             judged = {name: self._judge(self.tables, engine, own) for name, own in averaged.items()}
             known = {name: one for name, one in known.items() if name != "last"} | judged | known
             chosen = self._choose(known, tables=(*averaged, *(["last"] if "last" in known else [])))
@@ -129,12 +130,16 @@ class RecordedOutput(Output):
             held |= averaged
         return Result(last, {name: Candidate(held.get(name), one) for name, one in known.items()}, chosen)
 
+    def _tabulates(self) -> bool:
+        """Return whether a table of joint actions is made, which is not too large."""
+        tables = self.tables
+        if tables is None or tables.anonymous:
+            return False
+        return tables.horizon * tables.states * math.prod(tables.actions) <= LARGEST_TABLE
+
     def _average_out(self, tables: ExactGame, policy: RecordedPolicy | None) -> dict[str, MarkovPolicy]:
         """Return the tables of what a policy plays where, if there is a record and they are not too large."""
-        size = tables.horizon * tables.states * math.prod(tables.actions)
-        if policy is None or tables.anonymous or size > LARGEST_TABLE:
-            return {}
-        if self.interrupted and not is_quick(tables, policy):
+        if policy is None or not self._tabulates() or (self.interrupted and not is_quick(tables, policy)):
             return {}
         joint = markov_table(tables.tabular(), policy)
         return {"markov": joint, "product": joint.as_product()}
