@@ -13,7 +13,7 @@ from tacit.cli.main import main
 def test_another_candidate_of_a_stored_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert main(["run", "chicken", "stage-v-cce", "--episodes", "300", "--out", str(tmp_path), "--json"]) == 0
     gaps = {name: one["max"] for name, one in json.loads(capsys.readouterr().out)["candidates"].items()}
-    for name in ("average", "latest"):
+    for name in ("average", "latest", "markov", "product"):
         assert main(["evaluate", str(tmp_path), "--candidate", name, "--json"]) == 0
         (row,) = json.loads(capsys.readouterr().out)["runs"]
         assert row["candidate"] == name

@@ -3,6 +3,8 @@
     spec.toml        what was run, the hash, the versions
     curve.jsonl      the curve, one line for each measurement, written as it happens
     policy.npz       the policy, where it is kept
+    record.npz       the record of its mixtures, where the policy is a table that was made of it
+    markov.npz       that table
     states.json      of an environment, what each agent observed in each state that the policy numbers
     machine.json     where it ran and for how long: of all files the only one that is not the same on another machine
     summary.json     the numbers, and the digests of the files above; written last: a run that has one is finished
