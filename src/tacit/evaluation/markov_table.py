@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tacit.core.compilation import compiled
+from tacit.core.compilation import compile_loop
 from tacit.evaluation.certified import distributions
 from tacit.games.contraction import stack_rows
 from tacit.games.tabular import TabularGame
@@ -45,25 +45,25 @@ def markov_table(game: TabularGame, policy: RecordedPolicy, *, visits: int = 102
         lost[0, s], share[own] = chance[0], chance[1:]
     scratch = np.zeros(game.joint_actions), np.zeros(S), np.zeros(S, dtype=np.int64)
     for h in range(H):
-        own = cells[h * S : (h + 1) * S + 1]
-        first = np.searchsorted(record.keys, own)
+        edges = cells[h * S : (h + 1) * S + 1]
+        first = np.searchsorted(record.keys, edges)
         here = slice(first[0], first[-1])
         if by_rate:
             weight = share[here]
-            compiled(spread_by_rate)(first - first[0], weight, H)
+            compile_loop(spread_by_rate)(first - first[0], weight, H)
         else:
             weight = np.zeros(first[-1] - first[0])
-            stages = slice(*np.searchsorted(ends, [own[0], own[-1]]))
+            stages = slice(*np.searchsorted(ends, [edges[0], edges[-1]]))
             begin, end = record.stages.begin[stages], record.stages.end[stages]
             for b, e, chance in zip(begin - first[0], end - first[0], share[stages], strict=True):
                 weight[b:e] = chance / (e - b)
-        compiled(space_evenly)(first - first[0], weight, visits)
+        compile_loop(space_evenly)(first - first[0], weight, visits)
         held = np.flatnonzero(weight)
         keys = record.keys[here][held]
         k, states = keys % K, keys // K - h * S
         mu = np.swapaxes(stack_rows(distributions(record, k, h)), 0, 1)  # [n, N, A]
         chances = weight[held], mu, lost[h], joint[h]
-        compiled(follow, tables)(tables, h, states, k, *chances, ends, cells, share, lost[h + 1], *scratch)
+        compile_loop(follow, tables)(tables, h, states, k, *chances, ends, cells, share, lost[h + 1], *scratch)
     total = joint.sum(axis=-1, keepdims=True)
     joint = np.divide(joint, total, out=np.full_like(joint, 1 / game.joint_actions), where=total > 0)
     return MarkovPolicy(joint.reshape(H, S, *game.actions))

@@ -50,9 +50,9 @@ class RecordedOutput(Output):
     """For learners whose guarantee is about a recorded policy.
 
     Candidates are "average", the policy of [Mao2022, Alg. 2]; "latest", the same beginning with what the last episode
-    left behind; "markov", the table of the joint actions that the better of the two plays where; "product", the marginals
-    of that table, drawn independently; and "last", the last iterate. `choose` takes one of them; without tables of the game
-    nobody knows their gaps, and it is the paper's.
+    left behind; "markov", the table of the joint actions that the better of the two plays where; "product", the
+    marginals of that table, drawn independently; and "last", the last iterate. `choose` takes one of them; without
+    tables of the game nobody knows their gaps, and it is the paper's.
     """
 
     def __init__(self, *, game: Game, learner: Learner, options: Options) -> None:
