@@ -55,6 +55,7 @@ GRADIENTS: dict[str, tuple[str, dict[str, Any]]] = {
 #: The others that each agent can run alone.
 BENCHMARKS: dict[str, tuple[str, dict[str, Any]]] = {
     "model-independent": ("model-independent", {}),
+    "portfolio": ("portfolio", {}),
     "ucb-independent": ("ucb-independent", {"bonus": 0.1, "reference": 20}),
     "q-independent": ("q-independent", {}),
 }

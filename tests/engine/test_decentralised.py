@@ -11,7 +11,7 @@ import pytest
 import tacit
 from tacit.core import generics
 from tacit.learners.spec import world_of
-from tacit.testing.states import copy, own_records, scramble
+from tacit.testing.violation import copy, own_records, scramble
 
 
 def practised(game: tacit.TabularGame, learner: str, rng: np.random.Generator) -> Any:
@@ -56,6 +56,7 @@ def test_scrambling_the_others_changes_nothing(learner: str):
         "stage-v-ce",
         "v-learning",
         "model-independent",
+        "portfolio",
         "pg-adaptive",
         "pg-storm",
         "npg sampled",
@@ -109,6 +110,7 @@ def with_an_onlooker(game: tacit.TabularGame) -> tacit.TabularGame:
         ("v-learning", {"iota": 9.0}),
         ("pg-storm random start", {}),
         ("pg-adaptive", {}),
+        ("portfolio", {}),
         ("npg sampled", {}),
     ],
 )

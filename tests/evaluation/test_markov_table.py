@@ -11,7 +11,7 @@ from tacit.evaluation.markov_table import markov_table
 GAME = tacit.make("random-general-sum", states=3, actions=3, horizon=3, seed=1)
 
 
-@pytest.mark.parametrize("start", ["average", "latest"])
+@pytest.mark.parametrize("start", ["average", "recent"])
 @pytest.mark.parametrize("learner", ["stage-v-cce", "adaptive-v-cce"])  # by stages, and by rates
 def test_the_table_is_what_the_policy_does(learner: str, start: str):
     """`behaviour` follows the index too, in other code; the values are those that the certificate has."""
@@ -25,7 +25,7 @@ def test_the_table_is_what_the_policy_does(learner: str, start: str):
 
 
 def test_some_visits_of_each_stage():
-    policy = tacit.learn(GAME, "stage-v-ce", episodes=300, visits_per_stage=2).candidates["latest"].policy
+    policy = tacit.learn(GAME, "stage-v-ce", episodes=300, visits_per_stage=2).candidates["recent"].policy
     table = markov_table(GAME, policy)
     np.testing.assert_allclose(table.probs[0], tacit.behaviour(GAME, policy).joint, atol=1e-12)
 

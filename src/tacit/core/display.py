@@ -186,6 +186,17 @@ def few_numbers(values: Sequence[float], most: int = 4) -> str:
     return ", ".join(written[:most]) + (f", … ({len(written)} agents)" if len(written) > most else "")
 
 
+def times(actions: tuple[int, ...]) -> str:
+    """Write the agents' numbers of actions, e.g. "2×3" or, for many equal ones, "4^8"."""
+    many = len(actions) > 4 and len(set(actions)) == 1
+    return f"{actions[0]}^{len(actions)}" if many else "×".join(str(a) for a in actions)
+
+
+def count(number: int, thing: str) -> str:
+    """Write a number of things, e.g. "1 state" or "2 states"."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
+
+
 def interval(value: float, low: float, high: float) -> str:
     """Write a number and its interval with the same digits, so many that the width of the interval shows.
 

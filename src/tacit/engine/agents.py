@@ -19,9 +19,9 @@ from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import lock
 from tacit.core.pinned import Pinned, entry, unpin
 from tacit.core.types import FloatArray
-from tacit.engine import loop
 from tacit.engine.checkpoint import Arrays, check_alike, check_names, pack, unpack, whole_number
-from tacit.learners import REGISTRY, Learner, Mixed, World, own_bound
+from tacit.engine.fused import read_distributions
+from tacit.learners import REGISTRY, Learner, World, own_bound
 from tacit.learners.plain import PlainAgent, PlainLearner
 from tacit.learners.spec import Scale, starting_policy
 from tacit.learners.teams import resolve
@@ -82,7 +82,6 @@ class Agent:
         self._act = entry(act_one, self._pinned, 0, 0, 0.0)
         self._learn = entry(learn_one, self._pinned, 0, 0, 0, 0.0, 0)
         self._weigh = compile_loop(weigh_one, self.state)
-        self._table = compile_loop(loop.distributions, self.state)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the agent as `.npz`, with all that it has learned and its random stream."""
@@ -207,11 +206,7 @@ class Agent:
     @property
     def policy(self) -> FloatArray:
         """The agent's current distributions, [H, S, A], without exploration."""
-        shape = (1, self.world.horizon, self.world.states, int(self.world.actions[0]))
-        probs = memory.zeros(shape, "the agent's distributions")
-        self._table(self.state, self.world.horizon, self.world.states, False, probs)
-        found: FloatArray = probs[0]
-        return found
+        return read_distributions(self.state, self.world, self.world.states)[0]
 
     def probabilities(self, h: int, s: int) -> FloatArray:
         """Return the agent's current distribution at step h in state s, [A], without exploration."""
@@ -278,7 +273,7 @@ def agent(
     """
     name, spec = resolve(learner, params)
     check_alone(spec, name)
-    if spec.interpreted or isinstance(spec, Mixed):
+    if spec.interpreted or spec.seat(0) is not spec:
         raise TacitError(f"{name} is no learner of one agent with kernels; a class of your own is an agent already")
     states = check.integer("states", states)
     actions = check.integer("actions", actions)
@@ -286,28 +281,19 @@ def agent(
     seed, index = check.integer("seed", seed), check.integer("index", index, least=0)
     span = check.interval("reward_range", reward_range)
     scale = Scale(agents=1, states=states, actions=actions, horizon=horizon, episodes=1)
-    made = make_agent(spec, (horizon, states, actions), span, scale, seed=seed, index=index)
-    assert isinstance(made, Agent)
+    size = (horizon, states, actions)
+    start = starting_policy(spec, size, seed, index)
+    made = Agent(spec, _world(size, span, scale, start), seed=seed, index=index)
     if isinstance(learner, str):
         made.name, made.params = learner, dict(params)
     return made
 
 
-def _make_from(
-    spec: Learner,
-    size: tuple[int, int, int],
-    span: tuple[float, float],
-    scale: Scale,
-    *,
-    seed: int,
-    index: int,
-    start: FloatArray | None,
-) -> Agent:
-    """Make an agent as a file has it."""
+def _world(size: tuple[int, int, int], span: tuple[float, float], scale: Scale, start: FloatArray | None) -> World:
+    """Return what one agent of a game of this size (H, S, A) knows, if there is memory for it."""
     _check_memory(*size)
     horizon, states, actions = size
-    known = () if start is None else (start,)
-    return Agent(spec, World(states, lock(np.array([actions])), horizon, span, scale, known), seed=seed, index=index)
+    return World(states, lock(np.array([actions])), horizon, span, scale, () if start is None else (start,))
 
 
 def make_agent(
@@ -320,14 +306,10 @@ def make_agent(
     index: int,
 ) -> Agent | PlainAgent:
     """Return agent `index` of a game of this size (H, S, A), if there is memory for it."""
-    horizon, states, actions = size
     if isinstance(learner, PlainLearner):
         return learner.agent(size, reward_range, seed=seed, index=index)
-    _check_memory(*size)
     start = starting_policy(learner, size, seed, index)
-    known = () if start is None else (start,)
-    world = World(states, lock(np.array([actions])), horizon, reward_range, scale, known)
-    return Agent(learner, world, seed=seed, index=index)
+    return Agent(learner, _world(size, reward_range, scale, start), seed=seed, index=index)
 
 
 def check_alone(learner: Learner, name: str) -> None:
@@ -401,16 +383,14 @@ def _restore(arrays: Arrays, learner: str | Learner | None) -> Agent:
     given = arrays.pop("start", None)
     start = None if given is None else _start(given, size)
     episodes = whole_number({"episodes": arrays.pop("episodes")}, "episodes", most=_MOST)
-    made = _make_from(spec, size, span, scale, seed=seed, index=index, start=start)
+    made = Agent(spec, _world(size, span, scale, start), seed=seed, index=index)
     made.name, made.params, made.episodes = name, params, episodes
     found = {key.removeprefix("state"): array for key, array in arrays.items()}
     fresh = pack(made.state)
-    H, S, A = size
-    if not any(name.startswith(".cells.") for name in found):
-        found = _from_plain_arrays(found, fresh, S, A)
+    if not any(".cells." in name for name in found):
+        found = _from_plain_arrays(found, fresh, *size[1:])
     check_names(found, set(fresh))
-    most = max(2 * (episodes + 1) * H + 2, H * S * A)
-    check_alike(found, fresh, most=most)
+    check_alike(found, fresh, most=made.world.most(episodes))
     streams.check_state(made.stream, known["stream"])
     unpack(made.state, found)
     made.stream.bit_generator.state = known["stream"]

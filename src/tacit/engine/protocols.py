@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from tacit.core.types import FloatArray
-from tacit.engine.checkpoint import Arrays
+from tacit.engine.checkpoint import Arrays, Part, check_names
 from tacit.engine.curve import Measures
 from tacit.engine.observers import Nothing
 from tacit.engine.run import Candidate, Gaps
@@ -16,7 +17,7 @@ from tacit.learners import Learner, World
 from tacit.policies import MarkovPolicy
 
 
-class Engine(Protocol):
+class Engine(Part, Protocol):
     """Plays episodes, or takes exact steps, and lets agents learn.
 
     Attributes
@@ -39,6 +40,8 @@ class Engine(Protocol):
         The states that kernels work on; the code that defines them takes part in the run.
     record : NamedTuple
         The output's record of the loop; the output may put a larger one here between chunks.
+    state : NamedTuple
+        The learner's state, where it plays with kernels.
     notes, warnings : tuple of str
         What was found during the run, and which of it needs attention.
     told : tuple of str
@@ -63,6 +66,7 @@ class Engine(Protocol):
     common_state: bool = True
     structs: tuple[object, ...] = ()
     record: Any = Nothing()
+    state: Any = None
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
@@ -76,22 +80,19 @@ class Engine(Protocol):
 
     def policy(self, distributions: list[FloatArray]) -> MarkovPolicy:
         """Return what `distributions` returned, now or earlier, as a policy of the game."""
+        return MarkovPolicy(distributions)
 
     def own_bounds(self, kind: str, done: int) -> Gaps:
         """Return what the agents themselves know of their gaps after `done` episodes."""
+        return Gaps.unknown(kind, self.game.agents)
 
     def separate(self, rule: str) -> dict[str, Any]:
-        """Return the mixtures "average" and "latest" where agents saw different things, each on what it saw itself."""
+        """Return the mixtures "average" and "recent" where agents saw different things, each on what it saw itself."""
         return {}
 
-    def snapshot(self) -> Arrays:
-        """Return everything that has changed since the engine was made."""
-
-    def check(self, arrays: Arrays, done: int) -> None:
-        """Raise unless a snapshot can be of this engine after that many episodes; change nothing."""
-
-    def restore(self, arrays: Arrays) -> None:
-        """Resume from a snapshot that was checked."""
+    def view(self, learner: Learner, pick: Callable[[Any], Any]) -> Engine:
+        """Return this engine as one of its learner's members sees it; `pick` takes its part of a state and a record."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -120,7 +121,7 @@ class Result:
     sampled: MarkovPolicy | None = None
 
 
-class Output(Protocol):
+class Output(Part, Protocol):
     """What a run yields besides rewards, and how good that is; it is made with `game`, `learner` and `options`.
 
     Attributes
@@ -161,10 +162,13 @@ class Output(Protocol):
         """Return the candidates."""
 
     def snapshot(self) -> Arrays:
-        """Return everything that has changed since the output was made, engine and curve left out."""
+        """Return everything that has changed since the output was made; what watches the loop is the engine's."""
+        return {}
 
     def check(self, arrays: Arrays, done: int) -> None:
         """Raise unless a snapshot can be of this output after that many episodes; change nothing."""
+        check_names(arrays, set())
 
     def restore(self, arrays: Arrays) -> None:
         """Resume from a snapshot that was checked."""
+        return

@@ -141,7 +141,7 @@ def _mix(game: ExactGame, rows: Callable[[IntArray, int], list[FloatArray]], pla
 def follow(game: ExactGame, policy: RecordedPolicy) -> Iterator[Place]:
     """Follow the hidden index of a recorded policy from the first step to the last."""
     even = [np.full(a, 1 / a) for a in game.actions]
-    episodes = np.array([policy.episodes]) if policy.start == "latest" else np.arange(policy.episodes)
+    episodes = np.array([policy.episodes]) if policy.start == "recent" else np.arange(policy.episodes)
     at = [(episodes, np.full(len(episodes), chance / len(episodes))) for chance in game.initial]
     lost = np.zeros(game.states)
     for h in range(game.horizon):

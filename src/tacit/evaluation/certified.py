@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.core import check
 from tacit.core.elementary import dot
-from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.induction import Step, backward, best_action
+from tacit.evaluation.values import check_kind
 from tacit.games.contraction import stack_rows
 from tacit.games.exact import ExactGame
 from tacit.policies.markov import MarkovPolicy
@@ -48,11 +47,9 @@ def certified_bound(
     With `fixed` [N, H, S], what each agent gains that plays these actions instead, exactly: lower bounds.
     """
     policy.check_fits(game)
-    if kind not in ("cce", "ce"):
-        check.choice("gap", kind, ["nash", "cce", "ce"])
-        raise TacitError("a nash gap needs a product policy, and a recorded one is correlated; use gap='cce' or 'ce'")
+    check_kind(policy, kind)
     first = histories(game, policy.record, kind, fixed=fixed)[0]
-    episodes = np.array([policy.episodes]) if policy.start == "latest" else np.arange(policy.episodes)
+    episodes = np.array([policy.episodes]) if policy.start == "recent" else np.arange(policy.episodes)
     values, gaps = np.zeros(game.agents), np.zeros(game.agents)
     for s in np.flatnonzero(game.initial):
         held = first[s]
@@ -171,10 +168,6 @@ def averages(record: Visits, k: IntArray, h: int, s: int) -> tuple[IntArray, Mea
     return np.concatenate([[0], until + 1]), Means(ends, record.horizon)
 
 
-#: Products of rates are computed down to this.
-_VANISHES = 1e-200
-
-
 class Means(NamedTuple):
     """Averages over stages that end before the visits `ends`, or with the rate α_t."""
 
@@ -189,15 +182,12 @@ class Means(NamedTuple):
                 lengths = np.diff(self.ends, prepend=0)
                 weight[: self.ends[-1]] = np.repeat(share / lengths, lengths)
             return weight
-        keep = np.arange(visits) / np.arange(self.horizon + 1, self.horizon + 1 + visits)  # 1 − α_t
-        end, ahead = visits, 0.0
-        while end > 0:  # in blocks, most often one, in which products do not vanish
-            left = np.cumprod(np.concatenate([[1.0], keep[end - 1 : 0 : -1]]))[::-1]  # Π keep from t + 1 to the end
-            begin = int(np.searchsorted(left, _VANISHES))
-            left = left[begin:]
-            total = left * (np.cumsum((share[begin:end] / left)[::-1])[::-1] + ahead)
-            weight[begin:end] = (1 - keep[begin:end]) * total
-            end, ahead = begin, total[0] * keep[begin]
+        ahead = 0.0
+        for t in reversed(range(visits)):
+            alpha = (self.horizon + 1) / (self.horizon + t + 1)
+            ahead += share[t]
+            weight[t] = alpha * ahead
+            ahead *= 1 - alpha
         return weight
 
     def __call__(self, x: FloatArray) -> FloatArray:

@@ -15,7 +15,7 @@ from tacit.core import memory
 from tacit.core.types import FloatArray
 from tacit.games.contraction import stack_rows
 from tacit.games.exact import ExactGame, Rows
-from tacit.policies.markov import MarkovPolicy
+from tacit.policies.markov import MarkovPolicy, check_policy
 
 #: What all play at a step.
 Play = Callable[[int], Rows]
@@ -39,9 +39,11 @@ class Step(NamedTuple):
     best: FloatArray  # [..., N, S]  of the deviation; V where there is none
 
 
-def play(policy: MarkovPolicy) -> Play:
-    """Return what a Markov policy plays at each step, as games take it."""
-    return policy.at if policy.product else lambda h: policy.at(h)[0]
+def prepare(game: ExactGame, policy: MarkovPolicy) -> tuple[ExactGame, Play]:
+    """Check that a Markov policy fits a game; return the game as it answers for it, and what is played at each step."""
+    check_policy(policy)
+    policy.check_fits(game)
+    return (game, policy.at) if policy.product else (game.tabular(), lambda h: policy.at(h)[0])
 
 
 def tables(probs: Sequence[FloatArray]) -> Play:
@@ -72,6 +74,11 @@ def forward(game: ExactGame, rows_at: Play, initial: FloatArray | None = None) -
     for h in range(game.horizon - 1):
         there.append(game.push(h, rows_at(h), there[-1]))
     return np.stack(np.broadcast_arrays(*there), axis=-2)
+
+
+def largest_return(game: ExactGame) -> float:
+    """Return what the return of an episode is at most, in absolute value: rounding is relative to it."""
+    return game.horizon * max(abs(game.reward_range[0]), abs(game.reward_range[1]), 1e-300)
 
 
 def average(payoffs: FloatArray, rows: Rows) -> FloatArray:

@@ -26,7 +26,7 @@ def markov_table(game: TabularGame, policy: RecordedPolicy, *, visits: int = 102
     >>> import tacit
     >>> game = tacit.make("chicken")
     >>> run = tacit.learn(game, episodes=500)
-    >>> markov_table(game, run.candidates["latest"].policy).product
+    >>> markov_table(game, run.candidates["recent"].policy).product
     False
     """
     record, tables, H, S, K = policy.record, game.kernels(), game.horizon, game.states, policy.episodes
@@ -38,7 +38,7 @@ def markov_table(game: TabularGame, policy: RecordedPolicy, *, visits: int = 102
     for s in np.flatnonzero(game.initial):
         own = slice(*np.searchsorted(ends, cells[s : s + 2]))
         since = np.concatenate([[0], ends[own] - cells[s] + 1])  # the first index for which an entry is in force
-        if policy.start == "latest":
+        if policy.start == "recent":
             chance = (np.arange(len(since)) == len(since) - 1) * game.initial[s]
         else:
             chance = np.diff(since, append=K) * (game.initial[s] / K)

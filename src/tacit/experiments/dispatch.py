@@ -320,6 +320,7 @@ def run_all(
     on: str | Executor = "threads",
     workers: int | None = None,
     watch: Callable[[int, Event], None] | None = None,
+    done: Callable[[int, T | Failure], None] | None = None,
     setup: Callable[[], None] | None = None,
     timeout: float | None = None,
 ) -> Batch[T]:
@@ -336,6 +337,8 @@ def run_all(
         How many at once; the number of cores, or what the cluster has, if not given.
     watch : callable, optional
         Called with (index of the item, event) while jobs run.
+    done : callable, optional
+        Called with (index of the item, its result or failure) as they come.
     setup : callable, optional
         Called in each worker process before its first job; it must pickle.
     timeout : float, optional
@@ -343,7 +346,7 @@ def run_all(
 
     Returns
     -------
-    Answers
+    Batch
 
     Examples
     --------
@@ -351,18 +354,18 @@ def run_all(
     >>> run_all(lambda n, watch: 2 * n, [1, 2, 3]).results
     [2, 4, 6]
     """
-    backends.parse(on, workers)
+    where = backends.parse(on, workers)
     if timeout is not None:
         check.positive("timeout", timeout)
-    opened = partial(backends.open_backend, on, workers=workers, setup=setup)
-    return dispatch(opened, job, len(items), _Plain(items, watch), timeout=timeout)
+    handler = _Plain(items, watch, done)
+    return dispatch(partial(where.open, setup), job, len(items), handler, timeout=timeout)
 
 
 class _Plain(JobHandler):
-    """Hands over items, and passes on events."""
+    """Hands over items, and passes on events and results."""
 
-    def __init__(self, items: Sequence[Any], watch: Callable[[int, Event], None] | None) -> None:
-        self._items, self._watch = items, watch
+    def __init__(self, items: Sequence[Any], watch: Any, done: Any) -> None:
+        self._items, self._watch, self._done = items, watch, done
 
     def begin(self, k: int) -> Start:
         """Hand over an item."""
@@ -372,3 +375,8 @@ class _Plain(JobHandler):
         """Pass on an event."""
         if self._watch is not None:
             self._watch(k, event)
+
+    def end(self, k: int, result: Any) -> None:
+        """Pass on a result, or a failure."""
+        if self._done is not None and result is not None:
+            self._done(k, result)

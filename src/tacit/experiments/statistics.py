@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +34,10 @@ class Summary:
     std: float
     ci95: tuple[float, float]
     count: int
+
+    def data(self) -> dict[str, Any]:
+        """Return it as JSON documents have it."""
+        return {"mean": self.mean, "std": self.std, "ci95": list(self.ci95)}
 
 
 def summarize(values: npt.ArrayLike) -> Summary:

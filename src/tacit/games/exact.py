@@ -21,6 +21,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Sealed, lock
 from tacit.core.types import FloatArray, IntArray
 from tacit.games import successors
+from tacit.games.protocol import NamedGame
 
 if TYPE_CHECKING:
     from tacit.core.display import Document
@@ -30,26 +31,16 @@ if TYPE_CHECKING:
 Rows = Sequence[FloatArray] | FloatArray
 
 
-class ExactGame(Sealed, ABC):
+class ExactGame(NamedGame, Sealed, ABC):
     """A finite-horizon Markov game of N agents, S states and H steps that answers the oracle's questions.
 
     Both questions take axes in front, for many policies at once: then `rows` are [..., S, A_i]. With a state `s` they
     are about this state alone, and the axis of states is left out: rows [..., A_i].
     """
 
-    name: str | None
-    agents: int
-    states: int
-    actions: tuple[int, ...]
-    horizon: int
     initial: FloatArray  # [S]
-    reward_range: tuple[float, float]
-    state_names: tuple[str, ...] | None
-    action_names: tuple[tuple[str, ...], ...] | None
     observation_names: tuple[tuple[str, ...], ...] | None
     picture: Callable[[int], npt.NDArray[np.uint8]] | None
-    notes: tuple[str, ...]
-    anonymous = False  # whether only how many chose what matters, so that joint actions are never listed
 
     def payoffs(
         self, h: int, rows: Rows, V: FloatArray | None, s: int | None = None, *, agents: Sequence[int] | None = None
@@ -161,9 +152,8 @@ class ExactGame(Sealed, ABC):
         """Raise unless step, state and joint action are of this game."""
         check.integer("h", h, least=0, most=self.horizon - 1)
         check.integer("s", s, least=0, most=self.states - 1)
-        if not isinstance(actions, Sequence | np.ndarray) or len(actions) != self.agents:
-            raise TacitError(f"actions is {brief(actions)}; there must be one for each of {self.agents} agents")
-        for i, (a, size) in enumerate(zip(actions, self.actions, strict=True)):
+        each = check.list_of("actions", actions, f"actions, one for each of {self.agents} agents", count=self.agents)
+        for i, (a, size) in enumerate(zip(each, self.actions, strict=True)):
             check.integer(f"actions[{i}]", a, least=0, most=size - 1)
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.core import check
-from tacit.core.display import Cell, Document, Table, number
+from tacit.core.display import Cell, Document, Table, count, number, times
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
-from tacit.games.tabular import TabularGame, count, times
+from tacit.games.tabular import TabularGame
 
 if TYPE_CHECKING:
     from tacit.games.count import CountGame

@@ -95,6 +95,10 @@ class World(NamedTuple):
         """Return what agent i alone knows."""
         return self._replace(actions=self.actions[i : i + 1], start=self.start[i : i + 1])
 
+    def most(self, episodes: int) -> int:
+        """Return what no count or index that agents remember exceeds after so many episodes."""
+        return max(2 * (episodes + 1) * self.horizon + 2, self.cells * int(self.actions.max()))
+
     @property
     def agents(self) -> int:
         """Number of agents, N."""

@@ -208,6 +208,6 @@ def check_game(game: object) -> None:
 
 def times(actions: tuple[int, ...]) -> str:
     """Write the agents' numbers of actions, e.g. "2×3"."""
-    from tacit.games.tabular import times as written
+    from tacit.core.display import times as written
 
     return written(actions)

@@ -215,10 +215,12 @@ class MarkovPolicy(Policy):
         return f"MarkovPolicy({kind}, {self.agents} agent{plural}, {states}, {times(self.actions)} actions, {when})"
 
 
-def check_policy(policy: object) -> None:
-    """Raise unless `policy` is a Markov policy."""
+def check_policy(policy: object, *, product: str = "") -> None:
+    """Raise unless `policy` is a Markov policy, and a product policy where something named needs one."""
     if not isinstance(policy, MarkovPolicy):
         raise TacitError(f"policy is {brief(policy)}; it must be a policy, as from tacit.solve or tacit.learn")
+    if product and not policy.product:
+        raise TacitError(f"{product} needs a product policy, and this one is correlated")
 
 
 def _check_own(i: int, given: npt.ArrayLike | Owned[Any]) -> FloatArray:

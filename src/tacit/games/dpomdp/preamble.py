@@ -11,8 +11,8 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.files import Lines
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.dpomdp import words
-from tacit.games.dpomdp.labels import Joint, Labels, Selection
 from tacit.games.dpomdp.table import SUM_TOLERANCE
+from tacit.games.dpomdp.words import Joint, Labels, Selection
 from tacit.games.tabular import check_axes
 
 #: Bytes for each state and joint action: two tables with two numbers a row, their sums, the reward, and each agent's.

@@ -12,10 +12,10 @@ from tacit.core.files import Lines
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.dpomdp import preamble, words
-from tacit.games.dpomdp.labels import Joint, Labels
 from tacit.games.dpomdp.preamble import Preamble
 from tacit.games.dpomdp.rewards import Rewards
 from tacit.games.dpomdp.table import Distributions, Table
+from tacit.games.dpomdp.words import Joint, Labels
 from tacit.games.successors import Successors
 from tacit.games.tabular import TabularGame
 
@@ -91,10 +91,10 @@ def _body(head: Preamble, lines: Lines) -> tuple[Distributions, FloatArray]:
             raise TacitError(f'{brief(line)} stands where "T:", "O:" or "R:" must')
         statement.read(fields, lines)
     for name in ("T", "R"):
-        if statements[name].untouched:
+        if statements[name].is_empty:
             raise TacitError(f"the file ends without any {name}; it seems to be cut short")
     moves = transitions.finish()
-    seen = None if observations.untouched else observations.finish()
+    seen = None if observations.is_empty else observations.finish()
     return moves, rewards.finish(moves, seen)
 
 
@@ -142,9 +142,9 @@ class Probabilities:
         self._table = Table(preamble.rows)
 
     @property
-    def untouched(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether the file has no such statement."""
-        return self._table.untouched
+        return self._table.is_empty
 
     def read(self, fields: list[list[str]], lines: Lines) -> None:
         """Read what follows `T:` or `O:`."""
