@@ -85,7 +85,7 @@ class Agent:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the agent as `.npz`, with all that it has learned and its random stream."""
-        _write(self, path)
+        files.write_arrays(path, _arrays(self))
 
     @staticmethod
     def load(path: str | os.PathLike[str], *, learner: str | Learner | None = None) -> Agent:
@@ -108,20 +108,18 @@ class Agent:
         >>> same.act(0, 1) == me.act(0, 1)
         True
         """
-        return _read(path, learner)
+        arrays = files.read_arrays(path, limited=False)
+        try:
+            return _restore(arrays, learner)
+        except (TacitError, ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+            raise TacitError(f"{path} is not an agent that can be loaded: {one_line(error, 300)}") from None
 
     def __getstate__(self) -> dict[str, Any]:
-        held = {"spec": self.spec, "world": self.world, "seed": self.seed, "index": self.index}
-        later = {"name": self.name, "params": self.params, "episodes": self.episodes}
-        return {"made": held, "later": later, "arrays": pack(self.state), "stream": self.stream.bit_generator.state}
+        return {"spec": self.spec, "name": self.name, "params": self.params, "arrays": _arrays(self)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        world = state["made"]["world"]  # unpickled arrays can be written to, and kernels are compiled for locked ones
-        world = world._replace(actions=lock(world.actions), start=tuple(lock(own) for own in world.start))
-        self.__init__(**{**state["made"], "world": world})  # type: ignore[misc]
-        self.__dict__.update(state["later"])
-        unpack(self.state, state["arrays"])
-        self.stream.bit_generator.state = state["stream"]
+        self.__dict__ = _restore(dict(state["arrays"]), state["spec"]).__dict__
+        self.name, self.params = state["name"], state["params"]
 
     @property
     def horizon(self) -> int:
@@ -331,8 +329,8 @@ def _check_memory(horizon: int, states: int, actions: int) -> None:
 _MOST = 2**53
 
 
-def _write(agent: Agent, path: str | os.PathLike[str]) -> None:
-    """Write an agent as `.npz`."""
+def _arrays(agent: Agent) -> Arrays:
+    """Return all that an agent is made of, as its files and pickles hold it."""
     world = agent.world
     known = {
         "learner": agent.name,
@@ -348,25 +346,13 @@ def _write(agent: Agent, path: str | os.PathLike[str]) -> None:
         "stream": agent.stream.bit_generator.state,
     }
     start: dict[str, Any] = {"start": world.start[0]} if world.start else {}
-    files.write_arrays(
-        path,
-        {
-            "kind": np.array("agent"),
-            "known": np.array(json.dumps(known)),
-            "episodes": np.array(agent.episodes),
-            **start,
-            **{f"state{key}": array for key, array in pack(agent.state).items()},
-        },
-    )
-
-
-def _read(path: str | os.PathLike[str], learner: str | Learner | None) -> Agent:
-    """Return an agent from a file."""
-    arrays = files.read_arrays(path, limited=False)
-    try:
-        return _restore(arrays, learner)
-    except (TacitError, ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
-        raise TacitError(f"{path} is not an agent that can be loaded: {one_line(error, 300)}") from None
+    return {
+        "kind": np.array("agent"),
+        "known": np.array(json.dumps(known)),
+        "episodes": np.array(agent.episodes),
+        **start,
+        **{f"state{key}": array for key, array in pack(agent.state).items()},
+    }
 
 
 def _restore(arrays: Arrays, learner: str | Learner | None) -> Agent:

@@ -108,6 +108,6 @@ def swap(h: int, gains: FloatArray) -> FloatArray:
     return top
 
 
-def deviation(policy: MarkovPolicy, kind: str) -> Deviate:
+def deviation(product: bool, kind: str) -> Deviate:
     """Return the best deviation of a kind: who draws independently learns nothing from its own draw."""
-    return best_action if policy.product else swap if kind == "ce" else ignore_draw
+    return best_action if product else swap if kind == "ce" else ignore_draw

@@ -126,10 +126,8 @@ class _Place:
         self.h, self.last, self.s = h, h, s
         self.low = self.high = reach
 
-    def step(self, steady: bool) -> str:
+    def steps(self) -> str:
         """Return the steps in writing."""
-        if steady:
-            return "every"
         return str(self.h) if self.h == self.last else f"{self.h}–{self.last}"
 
     def reach(self) -> Cell:
@@ -205,7 +203,7 @@ def _joint_rows(
         table = joint[place.h, place.s]
         played = np.argwhere(table >= _LEAST)
         order = np.argsort(-table[tuple(played.T)], kind="stable")
-        head: list[Cell] = [place.step(False), state_name(game, place.s), place.reach()]
+        head: list[Cell] = [place.steps(), state_name(game, place.s), place.reach()]
         for chosen in played[order]:
             if most is not None and len(rows) >= most:
                 left += 1
@@ -235,7 +233,7 @@ def _own_rows(
         rows: list[list[Cell]] = []
         for place in shown:
             chances = [_chance(float(p)) for p in found.marginals[i][place.h, place.s]]
-            where: list[Cell] = [place.step(False), state_name(game, place.s), place.reach()]
+            where: list[Cell] = [place.steps(), state_name(game, place.s), place.reach()]
             rows.append([*([] if plain else where), *chances])
         parts.append(Table(_agents(agents), [*([] if plain else ["step", "state", "reached"]), *names], rows, head=2))
     if len(held) > len(tables):

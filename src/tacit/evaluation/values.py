@@ -191,7 +191,7 @@ def steps(game: ExactGame, policy: MarkovPolicy, kind: str) -> Iterator[Step]:
     """Yield the steps of the backward pass over a policy and each agent's best deviation of a kind."""
     prepared = prepare(game, policy)
     check_kind(policy, kind)
-    return backward(*prepared, deviation(policy, kind))
+    return backward(*prepared, deviation(policy.product, kind))
 
 
 def check_kind(policy: Policy, kind: str) -> None:

@@ -148,22 +148,21 @@ def axes_for(ax: Any, count: int, size: tuple[float, float] | None, usual: tuple
 def save_figure(figure: Any, place: Path) -> None:
     """Write a matplotlib figure in the format of its ending atomically.
 
-        Parameters
-        ----------
-        figure : matplotlib.figure.Figure
-        place : path
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    place : path
 
-        Examples
-        --------
-        >>> import tempfile
-    import warnings
-        >>> from pathlib import Path
-        >>> from matplotlib.figure import Figure
-        >>> from tacit.figures import save_figure
-        >>> place = Path(tempfile.mkdtemp()) / "empty.svg"
-        >>> save_figure(Figure(), place)
-        >>> place.exists()
-        True
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from matplotlib.figure import Figure
+    >>> from tacit.figures import save_figure
+    >>> place = Path(tempfile.mkdtemp()) / "empty.svg"
+    >>> save_figure(Figure(), place)
+    >>> place.exists()
+    True
     """
     with write_to(place) as stream, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # of a name, which the font does not have

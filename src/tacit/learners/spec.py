@@ -342,10 +342,10 @@ def take_bandit(value: Bandit | str, *, swap: bool) -> Bandit:
     return Swap(bandit) if swap and bandit.regret == "external" else bandit
 
 
-def take_step_constant(step: float | str) -> float | None:
-    """Return the constant of the step size, or None for "theory"."""
+def take_step_constant(step: float | str, word: str = "theory") -> float | None:
+    """Return the constant of the step size, or None for the word that leaves it to the learner."""
     if isinstance(step, str):
-        check.choice("step", step, ["theory"])
+        check.choice("step", step, [word])
         return None
     return check.positive("step", step)
 

@@ -199,6 +199,10 @@ class RecordedPolicy(Policy):
         other.start = check.choice("start", take_start(start), STARTS)
         return other
 
+    def starts(self) -> IntArray:
+        """Return the episodes with which an episode of play begins, each as likely as the others."""
+        return np.array([self.episodes]) if self.start == "recent" else np.arange(self.episodes)
+
     def first(self, u: FloatArray) -> IntArray:
         """Return the episodes with which episodes of play begin, drawn with the uniform numbers u."""
         if self.start == "recent":
