@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.core.compilation import compile_loop
-from tacit.evaluation.certified import distributions
 from tacit.games.contraction import stack_rows
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.recorded import RecordedPolicy
+from tacit.policies.visits import restore_agents
 
 
 def markov_table(game: TabularGame, policy: RecordedPolicy, *, visits: int = 1024) -> MarkovPolicy:
@@ -61,7 +61,7 @@ def markov_table(game: TabularGame, policy: RecordedPolicy, *, visits: int = 102
         held = np.flatnonzero(weight)
         keys = record.keys[here][held]
         k, states = keys % K, keys // K - h * S
-        mu = np.swapaxes(stack_rows(distributions(record, k, h)), 0, 1)  # [n, N, A]
+        mu = np.swapaxes(stack_rows(restore_agents(record.rows(k, h), record.actions)), 0, 1)  # [n, N, A]
         chances = weight[held], mu, lost[h], joint[h]
         compile_loop(follow, tables)(tables, h, states, k, *chances, ends, cells, share, lost[h + 1], *scratch)
     total = joint.sum(axis=-1, keepdims=True)
