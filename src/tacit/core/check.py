@@ -225,7 +225,7 @@ def array(name: str, value: npt.ArrayLike | Owned[Any]) -> FloatArray:
 
     It is copied, so that a later change by the caller never reaches the game, unless it is `Owned`.
     """
-    inner, _ = unwrap(value)
+    inner, own = unwrap(value)
     refuse_masked(name, inner)
     try:
         found = np.asarray(inner)
@@ -234,7 +234,7 @@ def array(name: str, value: npt.ArrayLike | Owned[Any]) -> FloatArray:
     if found.dtype.kind not in "biuf":
         raise TacitError(f"{name} holds {found.dtype} values ({brief(inner)}); it must be an array of real numbers")
     made = isinstance(inner, list | tuple)  # other objects may have given an array that they keep
-    return freeze(name, Owned(found) if made or isinstance(value, Owned) else found, np.float64)
+    return freeze(name, Owned(found) if made or own else found, np.float64)
 
 
 Axis = str | tuple[str, tuple[int, ...]]  # a name, or a name and the shape that the axis flattens

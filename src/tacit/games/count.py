@@ -183,7 +183,7 @@ class CountGame(ExactGame):
         return (u[:, None] >= cumulative[:, :-1]).sum(axis=1), rewards
 
     def kernels(self) -> CountTables:
-        """Return the tables as the compiled loop reads them, with room of its own."""
+        """Return the tables as the compiled loop reads them, with scratch arrays of its own."""
         from tacit.games.count_kernels import CountTables  # imports the compiler
 
         N, A, S = self.agents, self.actions[0], self.states

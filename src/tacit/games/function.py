@@ -104,7 +104,7 @@ class FunctionGame(NamedGame):
         self.reward_range = check.interval("reward_range", reward_range)
         check_range(self.reward_range, self.horizon)
         self.params = _check_params(params)
-        self.written: Functions = {"start": start, "advance": advance, "reward": reward}
+        self.functions = self.written = {"start": start, "advance": advance, "reward": reward}
         if (decode is None) != (encode is None):
             raise TacitError("decode and encode come together: one makes a state of a number, the other takes it back")
         both = {} if decode is None else {"decode": decode, "encode": encode}
@@ -112,11 +112,7 @@ class FunctionGame(NamedGame):
             _check_signature(what, function, self.params is not None)
         if decode is not None:
             check_inverse(decode, encode, self.states, self._given)
-        self.functions = (
-            self.written
-            if decode is None
-            else over_numbers(self.written, decode, encode, params=self.params is not None)
-        )
+            self.functions = over_numbers(self.written, decode, encode, params=self.params is not None)
         self._describe(name, state_names, action_names, notes)
         self._check_calls()
 
@@ -135,10 +131,10 @@ class FunctionGame(NamedGame):
         digest = fingerprint(*self.functions.values())
         kind, new = struct(f"Rules_{digest}{'_params' if given else ''}", ("horizon", "states", "actions", "params"))
         if new:
-            implement(kind, self.functions, bool(given))
+            implement(kind, self.functions)
         check_compiles(digest, self.functions, self.written, given)
         made: Any = kind
-        return made(self.horizon, self.states, lock(np.array(self.actions)), given[0] if given else 0)
+        return made(self.horizon, self.states, lock(np.array(self.actions)), given)
 
     @property
     def _given(self) -> tuple[Any, ...]:
@@ -155,15 +151,15 @@ class FunctionGame(NamedGame):
             if what == "advance" and self.horizon == 1:
                 continue
             function = self.functions[what]
-            told = f"{what} ({where(self.written[what])})"
+            which = f"{what} ({where(self.written[what])})"
             try:
                 found = function(*arguments, *self._given)
             except Exception as error:  # whatever somebody's function does
-                raise TacitError(f"{told} raised {type(error).__name__}: {one_line(error, 200)}") from error
+                raise TacitError(f"{which} raised {type(error).__name__}: {one_line(error, 200)}") from error
             if what == "reward" and not isinstance(found, int | float | np.integer | np.floating):
-                raise TacitError(f"{told} returned {brief(found)}; a reward is a number")
+                raise TacitError(f"{which} returned {brief(found)}; a reward is a number")
             if what != "reward" and not isinstance(found, int | np.integer):
-                raise TacitError(f"{told} returned {brief(found)}; a state is a whole number to {self.states - 1}")
+                raise TacitError(f"{which} returned {brief(found)}; a state is a whole number to {self.states - 1}")
 
     def show(self, **options: Any) -> Document:
         """Show the sizes; rewards and transitions are functions, which are not listed."""

@@ -120,7 +120,7 @@ def from_openspiel(
 
 
 def _load(pyspiel: Any, text: str, most: int) -> Any:
-    """Load a game of at most so many actions; unknown names are told here: OpenSpiel prints all that it knows."""
+    """Load a game of at most so many actions; unknown names are reported here: OpenSpiel prints all that it knows."""
     params = pyspiel.game_parameters_from_string(text)
     name = params.pop("name", "")
     kinds = {kind.short_name: kind for kind in pyspiel.registered_games()}
@@ -259,7 +259,7 @@ def try_out(pyspiel: Any, text: str, limit: int) -> None:
         raise TacitError(
             f"OpenSpiel takes more than {CPU} s to make {brief(text)}, or fails at it altogether; make it smaller"
         )
-    if "error" in found:  # told here, since OpenSpiel prints it besides
+    if "error" in found:  # reported here, since OpenSpiel prints it besides
         raise TacitError(f"OpenSpiel cannot play {brief(text)}: {reason(found['error'])}")
     if found.get("actions", 0) > limit:
         raise TacitError(f"{text} has up to {found['actions']:,} actions; give it parameters that make it smaller")
@@ -451,7 +451,7 @@ class Search:
             )
 
     def _check_memory(self) -> None:
-        """Refuse what has no room for the table so far and for what is met before the next check."""
+        """Refuse where there is no memory for the table so far and for what is met before the next check."""
         table = memory.floats(len(self._ways) * math.prod(self._sizes), 2 * len(self.names) + 4)
         memory.require(table + CHECK * LEFT, f"{self.game}, with {self._extent()} so far,")
         self._check_at = self.followed + CHECK
@@ -507,7 +507,7 @@ def table(game: Any, *, horizon: int | None, key: Callable[[Any], object], limit
 
 
 def _find(game: Any, horizon: int | None, key: Callable[[Any], object], limit: int) -> tuple[Search, list[str]]:
-    """Search the states, told apart by their keys, or where that does not suffice by the moves before as well."""
+    """Search the states, distinguished by their keys, or where that does not suffice by the moves before as well."""
     try:
         return Search(game, horizon=horizon, key=key, limit=limit, timed=False), []
     except Ambiguous as error:

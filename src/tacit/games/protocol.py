@@ -64,7 +64,7 @@ class Game(Protocol):
         """Return the game as the compiled loop plays it.
 
         A NamedTuple with fields `horizon`, `states` and `actions` [N], for whose type `start`, `place`, `advance` and
-        `reward` of `tacit.kernels` are implemented. It is asked for once a run, so it may hold room for a token.
+        `reward` of `tacit.kernels` are implemented. It is asked for once a run, so it may hold scratch for a token.
         """
 
 

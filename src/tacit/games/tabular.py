@@ -21,7 +21,7 @@ from tacit.core.ownership import Owned, freeze, lock, unwrap
 from tacit.core.types import FloatArray, IntArray
 from tacit.games import successors
 from tacit.games import successors as rows_of
-from tacit.games.contraction import joint_draw, own_payoffs, stack_agents, told_payoffs
+from tacit.games.contraction import advised_payoffs, joint_draw, own_payoffs, stack_agents
 from tacit.games.exact import ExactGame, Rows, seconds_over_joint_actions
 from tacit.games.protocol import check_range
 from tacit.games.successors import Successors
@@ -172,12 +172,12 @@ class TabularGame(ExactGame):
         each = [(i, tables[(*before, k)]) for k, i in enumerate(range(self.agents) if agents is None else agents)]
 
         def payoffs(rows: Rows) -> FloatArray:
-            told = isinstance(rows, np.ndarray)
+            advised = isinstance(rows, np.ndarray)
             mine = _at_one_state(rows, self.agents) if s is not None else rows
-            contract: Any = told_payoffs if told else own_payoffs
+            contract: Any = advised_payoffs if advised else own_payoffs
             parts = [contract(payoff, mine, i) for i, payoff in each]
-            found = stack_agents(parts, told=told)
-            return found if s is None else np.squeeze(found, axis=-3 if told else -2)
+            found = stack_agents(parts, advised=advised)
+            return found if s is None else np.squeeze(found, axis=-3 if advised else -2)
 
         return payoffs
 
@@ -391,8 +391,8 @@ class TabularGame(ExactGame):
         self._check_rows(row, twice, state, "lists next state {} twice; add its probabilities up")
         sums = np.add.reduceat(prob, first[:-1])
         wrong = np.abs(sums - 1) > check.SUM_TOLERANCE
-        told = f"sums to {{:.12g}}; a distribution over next states must sum to 1 (±{check.SUM_TOLERANCE:g})"
-        self._check_rows(np.arange(lists.rows), wrong, sums, told)
+        message = f"sums to {{:.12g}}; a distribution over next states must sum to 1 (±{check.SUM_TOLERANCE:g})"
+        self._check_rows(np.arange(lists.rows), wrong, sums, message)
         return Successors(first, state, prob)
 
     def _check_rows(self, row: IntArray, wrong: npt.NDArray[np.bool_], values: npt.NDArray[Any], message: str) -> None:

@@ -105,9 +105,9 @@ def _check_parameters(what: str, function: Callable[..., Any]) -> None:
     try:
         signature.bind(None, ())
     except TypeError:
-        told = f"{what} is a function of {brief(str(signature))}; it must be one of (state, actions)"
+        message = f"{what} is a function of {brief(str(signature))}; it must be one of (state, actions)"
         after = "; of a reward that depends on the next state, return the expectation" if what == "reward" else ""
-        raise TacitError(f"{told}{after}") from None
+        raise TacitError(f"{message}{after}") from None
 
 
 def _first(start: Any) -> tuple[list[Any], list[float]]:
@@ -147,7 +147,7 @@ class _Search:
         """Look at all states that can be reached, step by step."""
         for state in first:
             self._number(state)
-        done, told = 0, time.monotonic()
+        done, shown_at = 0, time.monotonic()
         for step in range(self.horizon):
             level = range(done, len(self.states))
             for s in level:
@@ -157,8 +157,8 @@ class _Search:
                         f"{step} steps and {len(self.joint)} joint actions; give a larger limit= or a smaller game"
                     )
                 self._look(s, last=step == self.horizon - 1)
-                if self.shown and time.monotonic() - told > 0.2:
-                    told = time.monotonic()
+                if self.shown and time.monotonic() - shown_at > 0.2:
+                    shown_at = time.monotonic()
                     print(f"\rtabulate: {s + 1:,} of {len(self.states):,} states", end="", file=sys.stderr)
             done = level.stop
             if done == len(self.states):
@@ -196,8 +196,8 @@ class _Search:
                 else:
                     paid.extend(given)
             except TypeError:
-                told = f"reward({brief(here)}, {joint}) is {brief(given)}"
-                raise TacitError(f"{told}; it must be a number, or one for each of {N} agents") from None
+                message = f"reward({brief(here)}, {joint}) is {brief(given)}"
+                raise TacitError(f"{message}; it must be a number, or one for each of {N} agents") from None
 
     def _lead(self, here: Any, joint: tuple[int, ...], given: Any) -> None:
         """Write down the next states of one joint action."""

@@ -7,7 +7,7 @@ its expectation. Expectations are computed at the end, when all of T and O is kn
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,9 +16,11 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.files import LineError, Lines
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.dpomdp import words
-from tacit.games.dpomdp.preamble import Preamble
 from tacit.games.dpomdp.table import Distributions
 from tacit.games.dpomdp.words import Selection
+
+if TYPE_CHECKING:
+    from tacit.games.dpomdp.read import Preamble
 
 #: Bytes for each entry that is kept to the end, and how many are kept between two looks at the memory that is free.
 _PER_ENTRY = 1024
