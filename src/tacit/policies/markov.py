@@ -147,6 +147,15 @@ class MarkovPolicy(Policy):
             joint = joint[..., None] * own.reshape(self.states, *[1] * (joint.ndim - 1), -1)
         return joint
 
+    def as_product(self) -> MarkovPolicy:
+        """Return the product of the marginals: what each agent plays on average, drawn independently.
+
+        >>> import tacit
+        >>> tacit.solve(tacit.make("chicken"), "ce").policy.as_product().probs[0].round(2).tolist()
+        [[[0.75, 0.25]]]
+        """
+        return MarkovPolicy([self.marginal(i) for i in range(self.agents)])
+
     def marginal(self, agent: int) -> FloatArray:
         """Return agent i's own distributions [H or 1, S, A_i]."""
         i = check.integer("agent", agent, least=0, most=self.agents - 1)
