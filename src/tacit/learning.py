@@ -17,7 +17,7 @@ from tacit.engine.agents import check_alone
 from tacit.engine.checkpoint import Checkpoint
 from tacit.engine.curve import Curve
 from tacit.engine.drive import drive
-from tacit.engine.events import Compiling, Finished, Noted, Scouted, Started, Watcher, and_shown, shown, to_all
+from tacit.engine.events import Compiling, Finished, Noted, Scouted, Started, Watcher, log_event, show, to_all
 from tacit.engine.exact import ExactEngine
 from tacit.engine.fused import FusedEngine
 from tacit.engine.protocols import Engine, Output
@@ -153,7 +153,7 @@ def learn(
         "encode": encode,
         "pickle_env": check.flag("pickle_env", pickle_env) or None,
     }
-    watch = shown if progress is None else and_shown(progress)
+    watch = to_all(show, progress)
     run = run_learner(game, learner, params, options, watch=watch, checkpoint=checkpoint, **given)
     for note in run.warnings:
         warnings.warn(note, stacklevel=2)
@@ -171,7 +171,7 @@ def run_learner(
     **bounds: Any,
 ) -> Run:
     """Do what `learn` does, without warnings: they are in `run.warnings`."""
-    watch = to_all([] if watch is None else [watch])
+    watch = to_all(log_event, watch)
     if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
         raise TacitError(f"checkpoint is {brief(checkpoint)}; it must be a tacit.engine.checkpoint.Checkpoint")
     if not is_game(game) and is_environment(game):

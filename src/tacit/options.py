@@ -17,8 +17,7 @@ from tacit.core.errors import TacitError, brief
 
 
 def _whole(of: str) -> Callable[[str, Any], int]:
-    least, most = check.RANGES[of]
-    return partial(check.integer, least=least, most=most)
+    return partial(check.integer, of=of)
 
 
 def _option(default: Any, checked: Callable[[str, Any], Any], metavar: str, help: str, *, old: str = "") -> Any:

@@ -11,7 +11,7 @@ import pytest
 import tacit
 from tacit.core import generics
 from tacit.learners.spec import world_of
-from tacit.testing.states import copy, own_records, scramble
+from tacit.testing.violation import copy, own_records, scramble
 
 
 def practised(game: tacit.TabularGame, learner: str, rng: np.random.Generator) -> Any:

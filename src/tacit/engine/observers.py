@@ -22,7 +22,7 @@ from tacit.core.errors import TacitError
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine.checkpoint import Arrays, check_alike, check_equal, check_names, pack, unpack
-from tacit.evaluation.thinning import Schedule, is_kept, pass_by, schedule
+from tacit.evaluation.certificate import Schedule, is_kept, pass_by, schedule
 from tacit.games.protocol import Game
 from tacit.learners.turns import is_own
 from tacit.policies.recorded import STARTS, RecordedPolicy

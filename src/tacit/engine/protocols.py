@@ -87,7 +87,7 @@ class Engine(Part, Protocol):
         return Gaps.unknown(kind, self.game.agents)
 
     def separate(self, rule: str) -> dict[str, Any]:
-        """Return the mixtures "average" and "latest" where agents saw different things, each on what it saw itself."""
+        """Return the mixtures "average" and "recent" where agents saw different things, each on what it saw itself."""
         return {}
 
     def view(self, learner: Learner, pick: Callable[[Any], Any]) -> Engine:
@@ -168,3 +168,7 @@ class Output(Part, Protocol):
     def check(self, arrays: Arrays, done: int) -> None:
         """Raise unless a snapshot can be of this output after that many episodes; change nothing."""
         check_names(arrays, set())
+
+    def restore(self, arrays: Arrays) -> None:
+        """Resume from a snapshot that was checked."""
+        return
