@@ -15,7 +15,7 @@ import numpy as np
 
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
-from tacit.engine.checkpoint import Arrays, check_names, checked
+from tacit.engine.checkpoint import Arrays, check_names, take
 from tacit.engine.curve import Measures
 from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.run import Candidate, Gaps, worth
@@ -133,10 +133,10 @@ class StartsEngine(Engine):
     def check(self, arrays: Arrays, done: int) -> None:
         """Raise unless a snapshot can be of this engine after that many episodes."""
         own = ("alive", "played", "gained", "turn", "before", "notes")
-        alive = checked(arrays, "alive", np.bool_, (len(self.engines),))
-        played = checked(arrays, "played", np.int64, (len(self.engines),))
-        gained = checked(arrays, "gained", np.float64, self.gained.shape)
-        turn, before = checked(arrays, "turn", np.int64, ()), checked(arrays, "before", np.float64, ())
+        alive = take(arrays, "alive", np.bool_, (len(self.engines),))
+        played = take(arrays, "played", np.int64, (len(self.engines),))
+        gained = take(arrays, "gained", np.float64, self.gained.shape)
+        turn, before = take(arrays, "turn", np.int64, ()), take(arrays, "before", np.float64, ())
         if played.min() < 0 or played.sum() != done or not alive.any() or not 0 <= turn < alive.sum():
             raise TacitError("its starts have not played so many episodes")
         if not (np.isfinite(gained).all() and before >= 0):
