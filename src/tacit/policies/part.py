@@ -70,9 +70,10 @@ class Part:
             if agent not in (None, part.agent):
                 raise TacitError(f"{path} holds the part of agent {part.agent}, not of agent {agent}")
             return part
+        policy = load(path)
         if agent is None:
             raise TacitError(f"{path} holds the policy of all agents; say whose part it is to be, agent=0 to …")
-        return load(path).part(agent)
+        return policy.part(agent)
 
     def __repr__(self) -> str:
         told = "1 action" if self._size == 1 else f"{self._size} actions"
