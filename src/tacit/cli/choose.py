@@ -98,12 +98,7 @@ def run_compare(args: argparse.Namespace) -> int:
     if place is not None:
         _draw(found, place / FIGURE)
         document["figure"] = str(place / FIGURE)
-    if args.json:
-        options.print_json(document)
-    else:
-        options.say(*repr(found).splitlines())
-        if place is not None:
-            options.say(f"stored in {place}: {TABLE}, {FIGURE}")
+    _print(args, found, document, [] if place is None else [f"stored in {place}: {TABLE}, {FIGURE}"])
     return 130 if found.interrupted else 1 if found.left_out and args.learners else 0
 
 
@@ -165,12 +160,14 @@ def run_tune(args: argparse.Namespace) -> int:
         name = str(Path(args.game).resolve()) if is_file(args.game) else args.game
         found.save(place, name, params, scripts=args.scripts)
         document["file"] = str(place)
+    written = f"written: {place}; run it with `tacit run {place}`" if "file" in document else f"not written: {place}"
+    _print(args, found, document, [] if place is None else [written])
+    return 130 if found.interrupted else 0
+
+
+def _print(args: argparse.Namespace, found: object, document: dict[str, Any], more: list[str]) -> None:
+    """Print what was found: one document, or text and more lines."""
     if args.json:
         options.print_json(document)
     else:
-        options.say(*repr(found).splitlines())
-        if place is not None and found.interrupted:
-            options.say(f"not written: {place}")
-        if "file" in document:
-            options.say(f"written: {place}; run it with `tacit run {place}`")
-    return 130 if found.interrupted else 0
+        options.say(*repr(found).splitlines(), *more)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -174,9 +173,7 @@ def run_draw(args: argparse.Namespace) -> int:
         check_small(game)
     if moving and kind in ("simplex", "field", "learning") and args.policy and not args.learners:
         raise TacitError("a policy from a file does not move; name a learner, or give a .png, .svg or .pdf")
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph")  # of a name, which the font does not have
-        _draw_picture(args, kind, game, place, moving, size)
+    _draw_picture(args, kind, game, place, moving, size)
     options.say(f"{'animation' if moving else 'figure'}: {place}")
     return 0
 

@@ -106,20 +106,14 @@ class _Report:
         from tacit.figures import save_figure, styled
         from tacit.paper import claims, measured, page
 
-        task = measured.Task(panel.title, game)
-        if panel.target == "matrix-team":
-            figure = page.team_figure(variants)
-            team = {g: [measured.measure_team(s, runs, task) for s, runs in v.items()] for g, v in variants.items()}
-            self.claims += claims.team_claims(task, team)
-            self.tables.append(page.team_table(task, team))
-            self.rows += page.rows(panel.title, team)
-        else:
-            figure = page.task_figure(variants, task)
-            groups = {g: [measured.measure(s, runs, task) for s, runs in v.items()] for g, v in variants.items()}
-            self.claims += claims.task_claims(task, groups)
-            self.claims += [claims.approaches(task, groups)] if panel.target == "good-state" else []
-            self.tables.append(page.task_table(task, groups))
-            self.rows += page.rows(panel.title, groups)
+        task, team = measured.Task(panel.title, game), panel.target == "matrix-team"
+        measure: Any = measured.measure_team if team else measured.measure
+        groups = {g: [measure(s, runs, task) for s, runs in v.items()] for g, v in variants.items()}
+        figure = page.team_figure(variants) if team else page.task_figure(variants, task)
+        self.claims += claims.team_claims(task, groups) if team else claims.task_claims(task, groups)
+        self.claims += [claims.approaches(task, groups)] if panel.target == "good-state" else []
+        self.tables.append(page.team_table(task, groups) if team else page.task_table(task, groups))
+        self.rows += page.rows(panel.title, groups)
         with styled():
             save_figure(figure, out / f"{panel.file}.png")
         self.settings |= dict(_settings(experiment))

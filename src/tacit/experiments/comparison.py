@@ -242,7 +242,7 @@ def compare(
             watch(_rank(bench, each, seeds, found, {}, interrupted=False))
 
     batch = bench.run(trials, each, show)
-    left_out = {trials[k].label: one.sentence for k, one in batch.failed.items()}
+    left_out = {trials[k].label: one.sentence for k, one in batch.failures.items()}
     if not batch.done:
         if batch.interrupted or not left_out:
             raise KeyboardInterrupt

@@ -71,7 +71,7 @@ class Batch(Generic[T]):
         return {k: one for k, one in enumerate(self.results) if one is not None and not isinstance(one, Failure)}
 
     @property
-    def failed(self) -> dict[int, Failure]:
+    def failures(self) -> dict[int, Failure]:
         """The failures of the others that had begun, by their numbers."""
         return {k: one for k, one in enumerate(self.results) if isinstance(one, Failure)}
 
@@ -155,7 +155,7 @@ class Dispatcher:
                         self._backend.stop()
                     try:
                         self._fill()
-                        self._heard.extend(self._backend.receive(_TICK if self._unfinished() else 0.0))
+                        self._heard.extend(self._backend.receive(_TICK if self._has_work() else 0.0))
                         while self._heard:
                             self._take(*self._heard.popleft())
                         self._expire()
@@ -268,12 +268,12 @@ class Dispatcher:
         """Return when a job that begins now has to be done."""
         return math.inf if self._timeout is None else time.monotonic() + self._timeout + more
 
-    def _unfinished(self) -> bool:
+    def _has_work(self) -> bool:
         return bool(self._running or self._waiting or self._again)
 
     def _collect(self) -> None:
         """Take note of results that were stored."""
-        block = not self._unfinished()
+        block = not self._has_work()
         for future in [future for future in self._storing if block or future.done()]:
             k = self._storing.pop(future)
             error = future.exception()

@@ -1,6 +1,7 @@
 """What is left of runs that are over: numbers and a curve of each, just learned or read from disk; and all of them.
 
-The results of an experiment are outcomes by game and learner, with names that distinguish them.
+The results of an experiment are outcomes by game and learner, with names that distinguish them, and statistics over
+seeds: mean, standard deviation, and a bootstrap interval from a fixed seed.
 """
 
 from __future__ import annotations
@@ -21,13 +22,72 @@ import numpy.typing as npt
 
 from tacit.core import files
 from tacit.core.display import Document, count
+from tacit.core.errors import TacitError
 from tacit.engine import Run
 from tacit.engine.run import Advice, Candidate
 from tacit.evaluation import evaluate
 from tacit.evaluation.gaps import is_quick
 from tacit.experiments.spec import GameSpec, RunSpec
-from tacit.experiments.statistics import summarize
 from tacit.games.exact import is_exact
+
+RESAMPLES = 10_000
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Mean, standard deviation (of the sample, n − 1) and 95 % bootstrap interval of the mean.
+
+    Attributes
+    ----------
+    mean, std : float
+    ci95 : (float, float)
+    count : int
+
+    Examples
+    --------
+    >>> from tacit.experiments import summarize
+    >>> summarize([1.0, 2.0, 3.0]).count
+    3
+    """
+
+    mean: float
+    std: float
+    ci95: tuple[float, float]
+    count: int
+
+    def data(self) -> dict[str, Any]:
+        """Return it as JSON documents have it."""
+        return {"mean": self.mean, "std": self.std, "ci95": list(self.ci95)}
+
+
+def summarize(values: npt.ArrayLike) -> Summary:
+    """Summarize one number for each seed.
+
+    Parameters
+    ----------
+    values : array [n]
+
+    Returns
+    -------
+    Summary
+
+    Examples
+    --------
+    >>> from tacit.experiments import summarize
+    >>> summarize([1.0, 2.0, 3.0]).mean
+    2.0
+    """
+    x = np.asarray(values, dtype=float)
+    if x.ndim != 1 or not len(x):
+        raise TacitError(f"values has shape {x.shape}; it must be one number for each seed")
+    if len(x) == 1:
+        return Summary(float(x[0]), 0.0, (float(x[0]), float(x[0])), 1)
+    from scipy.stats import bootstrap  # it takes longer to import than all the rest
+
+    found = bootstrap((x,), np.mean, n_resamples=RESAMPLES, method="percentile", rng=np.random.default_rng(0))
+    low, high = found.confidence_interval
+    return Summary(float(x.mean()), float(x.std(ddof=1)), (float(low), float(high)), len(x))
+
 
 #: Where gaps come from, the surest first.
 SOURCES = ("exact", "certificate", "model-free", "estimate")

@@ -101,7 +101,7 @@ def run_experiment(
         handler = ExperimentHandler(todo, root, watch, every=every)
         batch = dispatch(opened, job.work, len(todo), handler, timeout=timeout)
         found |= {todo[k].hash: one for k, one in batch.done.items()}
-        failed |= {todo[k].hash: one for k, one in batch.failed.items()}
+        failed |= {todo[k].hash: one for k, one in batch.failures.items()}
         todo = [spec for spec in todo if spec.hash not in found | failed]
         interrupted = batch.interrupted or not _wait_for_release(root, todo, note)
     return _results(runs, found, failed, interrupted)

@@ -168,9 +168,9 @@ def load(place: Path, *, most: int | None = None) -> Outcome:
     content = _sample_curve(place, most or 1, summary) if long else _whole(place, CURVE, summary)
     known = {key: summary[key] for key in (field.name for field in fields(Outcome)) if key in summary}
     given = {"notes": [], "seconds": 0.0, **known, **_machine(place), "spec": stored.run}  # older results lack some
-    with _altered(place / CURVE):
+    with _report_altered(place / CURVE):
         given["curve"] = read_curve(content)
-    with _altered(place / SUMMARY):
+    with _report_altered(place / SUMMARY):
         found = _check(toml.build(Outcome, given))
     candidates = {take_start(name): gap for name, gap in found.candidates.items()}
     return replace(found, chosen=take_start(found.chosen), candidates=candidates)
@@ -198,7 +198,7 @@ def _check(found: Outcome) -> Outcome:
 
 
 @contextmanager
-def _altered(path: Path) -> Iterator[None]:
+def _report_altered(path: Path) -> Iterator[None]:
     """Within the block, what is wrong is wrong with a file."""
     try:
         yield
@@ -254,7 +254,7 @@ def _machine(place: Path) -> dict[str, Any]:
     if not os.path.lexists(place / MACHINE):
         return {}
     given = _document(place / MACHINE)
-    with _altered(place / MACHINE):
+    with _report_altered(place / MACHINE):
         seconds = check.real("seconds", given.get("seconds"), least=0)
         return {"seconds": seconds, "where": check.text("where", given.get("where", ""))}
 
@@ -263,7 +263,7 @@ def _summary(place: Path) -> dict[str, Any]:
     """Read a summary; its files must be some that a run has, so that no name leads elsewhere."""
     given: dict[str, Any] = _document(place / SUMMARY)
     known = (CURVE, POLICY, STATES)
-    with _altered(place / SUMMARY):
+    with _report_altered(place / SUMMARY):
         check.text("hash", given.get("hash"))
         for name in (files := toml.table_of("files", given.get("files"))):
             if name not in known:

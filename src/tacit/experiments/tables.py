@@ -18,8 +18,7 @@ import numpy.typing as npt
 from tacit.core import check, files, registry
 from tacit.core.display import Cell, Document, Table, count, interval
 from tacit.core.errors import TacitError
-from tacit.experiments.results import Group, Outcome, game_names, gap_words, group_outcomes
-from tacit.experiments.statistics import summarize
+from tacit.experiments.results import Group, Outcome, game_names, gap_words, group_outcomes, summarize
 
 #: Columns of the table. `agent` is −1 where a gap is the largest of more agents than have columns of their own.
 COLUMNS = (
@@ -173,7 +172,7 @@ def _game(game: str, groups: list[Group], by: str) -> tuple[Table, Table | None,
 
 def _tests(groups: list[Group], by: str) -> dict[tuple[int, int], float]:
     """Return the p-value of each pair, corrected by Holm for their number."""
-    from scipy.stats import mannwhitneyu  # imported where it is used, see core/statistics.py
+    from scipy.stats import mannwhitneyu  # it takes longer to import than all the rest
 
     raw: dict[tuple[int, int], float] = {}
     for i, j in itertools.combinations(range(len(groups)), 2):

@@ -275,7 +275,7 @@ def learn_seeds(
     options = {key: given.pop(key) for key in FIELDS if key in given}
     items = [Options(**options, seed=seed) for seed in seeds]
     batch = run_all(partial(_learn, game, learner, given), items, workers=workers)
-    for failure in batch.failed.values():
+    for failure in batch.failures.values():
         raise failure.error
     if not batch.done:
         raise KeyboardInterrupt

@@ -24,8 +24,8 @@ from tacit.core.display import Table
 from tacit.core.errors import TacitError
 from tacit.experiments.dispatch import Batch, Failure
 from tacit.experiments.progress import Progress
+from tacit.experiments.results import Summary, summarize
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
-from tacit.experiments.statistics import Summary, summarize
 from tacit.experiments.trials import Bench, Budget, Entry, Trial, seed_list
 from tacit.games.tabular import TabularGame
 from tacit.learners import REGISTRY
@@ -220,7 +220,7 @@ def tune(
         numbers = seed_list(SEEDS_ON_THE_WAY, fresh[-1] + 1 + SEEDS_ON_THE_WAY * round_)
         trials = [Trial(str(k), learner, spread[k], number) for k in left for number in numbers]
         batch = bench.run(trials, each.part(share))
-        error, interrupted = next(iter(batch.failed.values()), error), batch.interrupted
+        error, interrupted = next(iter(batch.failures.values()), error), batch.interrupted
         tried |= {k: TunedSetting(spread[k], share, gap) for k, gap in _means(left, batch).items()}
         if interrupted:
             break
@@ -239,7 +239,7 @@ def tune(
         batch = bench.run([Trial(which, learner, params, k) for k in fresh for which, params in both.items()], each)
     if interrupted or batch.interrupted:
         return done(None, None, None, interrupted=True)
-    for failure in batch.failed.values():
+    for failure in batch.failures.values():
         raise TacitError(failure.sentence)
     gaps = [one.gap for one in batch.done.values()]
     new, old = np.array(gaps[::2]), np.array(gaps[1::2])
@@ -269,7 +269,7 @@ def words(params: Setting) -> str:
 
 def _means(which: Sequence[int], batch: Batch[Entry]) -> dict[int, float]:
     """Return the mean gaps of the settings of which all seeds have ended; infinite where one failed."""
-    gaps = dict.fromkeys(batch.failed, math.inf)
+    gaps = dict.fromkeys(batch.failures, math.inf)
     gaps |= {job: one.gap for job, one in batch.done.items() if one.ended != "interrupted"}
     found = {}
     for place, k in enumerate(which):

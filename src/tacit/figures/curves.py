@@ -12,8 +12,7 @@ import numpy.typing as npt
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
-from tacit.experiments.results import gap_words
-from tacit.experiments.statistics import summarize
+from tacit.experiments.results import gap_words, summarize
 from tacit.figures import style
 from tacit.figures.style import axes_for, legend, look, name, styled
 

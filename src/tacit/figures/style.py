@@ -164,9 +164,16 @@ def save_figure(figure: Any, place: Path) -> None:
     >>> place.exists()
     True
     """
-    with write_to(place) as stream, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph")  # of a name, which the font does not have
+    with write_to(place) as stream, _any_letters():
         figure.savefig(stream, format=place.suffix[1:].lower())
+
+
+@contextmanager
+def _any_letters() -> Iterator[None]:
+    """Say nothing of letters in a name that the font does not have."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph")
+        yield
 
 
 ENDINGS = (".gif", ".html")
@@ -189,11 +196,11 @@ def animate(
         return []
 
     moving = FuncAnimation(figure, show, frames=frames, interval=1000 / fps, blit=False)
-    if path.suffix == ".html":
-        page = f"<!doctype html><meta charset='utf-8'><title>tacit</title>{moving.to_jshtml(fps=max(1, round(fps)))}"
-        content = page.encode()
-    else:
-        with tempfile.TemporaryDirectory() as folder:
+    with _any_letters(), tempfile.TemporaryDirectory() as folder:
+        if path.suffix == ".html":
+            moved = moving.to_jshtml(fps=max(1, round(fps)))
+            content = f"<!doctype html><meta charset='utf-8'><title>tacit</title>{moved}".encode()
+        else:
             gif = Path(folder) / "moving.gif"
             moving.save(str(gif), writer=PillowWriter(fps=max(1, round(fps))))
             content = gif.read_bytes()

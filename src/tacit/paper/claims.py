@@ -177,7 +177,7 @@ def task_claims(task: Task, groups: Groups) -> list[Claim]:
         found.append(_claim("faster", task.name, sooner, reading=reading))
     found.append(_bounds_others(task.name, groups))
     for name, settings in ours.items():
-        known = [(one.setting, fewer(one, task)) for one in settings if promised(one, task)]
+        known = [(one.setting, fewer(one, task)) for one in settings if is_promised(one, task)]
         found += [_claim("fewer", task.name, known, which=name)] if known else []
     return found
 
@@ -196,7 +196,7 @@ def episodes_asked(one: Measured, task: Task) -> float:
     return float(found.storm["iterations"] if one.kind == "nash" else found.episodes_cce)
 
 
-def promised(one: Measured, task: Task) -> bool:
+def is_promised(one: Measured, task: Task) -> bool:
     """Say whether there is a gap and a theorem about it; where D is infinite, PG's promises nothing."""
     return one.gap is not None and (one.gap.mean <= 0 or episodes_asked(one, task) < float("inf"))
 

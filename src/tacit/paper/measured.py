@@ -11,8 +11,7 @@ import numpy as np
 from tacit.core.types import FloatArray
 from tacit.evaluation import evaluate, l2_gap, solve, uniform_gap
 from tacit.experiments import Outcome
-from tacit.experiments.results import GapOutcome
-from tacit.experiments.statistics import Summary, summarize
+from tacit.experiments.results import GapOutcome, Summary, summarize
 from tacit.games.tabular import TabularGame
 from tacit.policies import MarkovPolicy
 

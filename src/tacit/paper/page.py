@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
 
 from tacit.experiments import Outcome
-from tacit.experiments.statistics import Summary
+from tacit.experiments.results import Summary
 from tacit.figures.curves import plot_band
 from tacit.figures.style import COLORS, styled
 from tacit.paper.claims import (
@@ -29,7 +29,7 @@ from tacit.paper.claims import (
     Groups,
     TeamGroups,
     episodes_asked,
-    promised,
+    is_promised,
 )
 from tacit.paper.measured import SURE, Task, name_averaged, papers_column, papers_gap
 
@@ -87,7 +87,7 @@ def task_table(task: Task, groups: Groups) -> str:
     for name, held in groups.items():
         for one in held:
             gap = "" if one.gap is None else f"{one.gap.mean:.3g}"
-            theorem = f"{episodes_asked(one, task):.1e}" if promised(one, task) else "none"
+            theorem = f"{episodes_asked(one, task):.1e}" if is_promised(one, task) else "none"
             theorem = theorem if gap and name.startswith(("V-Learning", "PG")) else ""
             reward = f"{tell(one.reward)} | {one.share:.0%} | {one.moves:+.1%} | {one.when:,}"
             rows.append(f"{name} | {one.setting} | {reward} | {gap} | {theorem}")

@@ -205,9 +205,8 @@ class RecordedPolicy(Policy):
 
     def first(self, u: FloatArray) -> IntArray:
         """Return the episodes with which episodes of play begin, drawn with the uniform numbers u."""
-        if self.start == "recent":
-            return np.full(u.shape, self.episodes)
-        return (u * self.episodes).astype(np.int64)
+        starts = self.starts()
+        return starts[(u * len(starts)).astype(np.int64)]
 
     def _part(self, agent: int) -> RecordedPart:
         return RecordedPart(self, agent)

@@ -64,13 +64,13 @@ def both_ways(function: Callable[..., Any], what: str, *structs: object) -> tupl
     """Return a function compiled and as it stands; compiled, it tells in one sentence why it does not compile."""
     fast = compile_loop(function, *structs)
 
-    def guarded(*args: Any) -> Any:
+    def run_guarded(*args: Any) -> Any:
         try:
             return fast(*args)
         except errors.NumbaError as error:
             raise Violation(f"{what}: {_reason(str(error))}") from error
 
-    return guarded, function
+    return run_guarded, function
 
 
 def _reason(text: str) -> str:
