@@ -102,8 +102,10 @@ def test_what_a_run_stores_is_read_by_its_kind(tmp_path: Path):
 
     both = (LearnerSpec("stage-v-ce"), LearnerSpec("pg-storm"))
     run_experiment(Experiment("both", 400, (GameSpec("matching-pennies"),), both), out=tmp_path)
-    found = {store.load(place).label: store.load_policy(place) for place in store.directories(tmp_path)}
-    assert isinstance(found["stage-v-ce"], tacit.RecordedPolicy)
+    places = {store.load(place).label: place for place in store.directories(tmp_path)}
+    found = {label: store.load_policy(place) for label, place in places.items()}
+    recorded = store.load_policy(places["stage-v-ce"], "average")
+    assert isinstance(recorded, tacit.RecordedPolicy)
     assert isinstance(found["pg-storm"], tacit.MarkovPolicy)
 
 

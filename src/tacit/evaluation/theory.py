@@ -152,16 +152,8 @@ def _storm(N: int, S: int, A: int, H: int, D: float, eps: float, phi: float, spa
     if explore < 1e-30:  # D is infinite, or its powers are no numbers any more
         undefined = dict.fromkeys(("sigma2", "L", "k", "w", "c", "M", "bound", "exploration_cost"), math.nan)
         return {"exploration": 0.0, **undefined, "iterations": math.inf}
-    found = storm(N, A, H, explore)
     T = N**2.25 * D**4.5 * S**3 * A**4.5 * H**12 / eps**4.5
-    cost = D * math.sqrt(S * H) * exploration_cost(N, S, A, H, explore)
-    return {
-        "exploration": explore,
-        **found._asdict(),
-        "iterations": T,
-        **storm_bound(found, max(T, 1.0), phi)._asdict(),
-        "exploration_cost": cost * span,
-    }
+    return _promise(N, S, A, H, D, explore, T, phi, span)
 
 
 def _explore(game: TabularGame, explore: float, eps: float, phi: float, span: float) -> dict[str, float]:
@@ -170,20 +162,25 @@ def _explore(game: TabularGame, explore: float, eps: float, phi: float, span: fl
     [Mao2022, thm:storm_app, lemma:gradient_map_epsilon, lemma:stationarity_implies_nash]
     """
     N, S, A, H = game.agents, game.states, max(game.actions), game.horizon
-    D = mismatch(game, exploration=explore)
+    found = mismatch(game, exploration=explore)
+    D = found.deviating
+    T = storm_iterations(storm(N, A, H, explore), eps / (4 * (D * math.sqrt(S * H))), phi)
+    promise = _promise(N, S, A, H, D, explore, T, phi, span)
+    gap = (eps / 2 * span if span > 0 else 0.0) + promise["exploration_cost"]
+    return {"exploration": explore, "mismatch": found.D, "deviating": D, **promise, "gap": gap}
+
+
+def _promise(
+    N: int, S: int, A: int, H: int, D: float, explore: float, T: float, phi: float, span: float
+) -> dict[str, float]:
+    """Return STORM's constants for ε̃, what they promise after T iterations, and what ε̃ adds to the nash gap."""
     found = storm(N, A, H, explore)
-    factor = D.deviating * math.sqrt(S * H)
-    T = storm_iterations(found, eps / (4 * factor), phi)
-    cost = factor * exploration_cost(N, S, A, H, explore) * span
     return {
         "exploration": explore,
-        "mismatch": D.D,
-        "deviating": D.deviating,
         **found._asdict(),
         "iterations": T,
-        **storm_bound(found, T, phi)._asdict(),
-        "exploration_cost": cost,
-        "gap": (eps / 2 * span if span > 0 else 0.0) + cost,
+        **storm_bound(found, max(T, 1.0), phi)._asdict(),
+        "exploration_cost": D * math.sqrt(S * H) * exploration_cost(N, S, A, H, explore) * span,
     }
 
 

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check, streams
+from tacit.core.display import count
 from tacit.core.errors import TacitError
 from tacit.policies import observed
 
@@ -75,9 +76,8 @@ class Part:
         return load(path).part(agent)
 
     def __repr__(self) -> str:
-        told = "1 action" if self._size == 1 else f"{self._size} actions"
         steps = "the same at every step" if self.horizon is None else f"horizon {self.horizon}"
-        return f"{type(self).__name__}(agent {self.agent}, {told}, {steps})"
+        return f"{type(self).__name__}(agent {self.agent}, {count(self._size, 'action')}, {steps})"
 
     @property
     def actions(self) -> int:
