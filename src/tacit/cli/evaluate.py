@@ -11,7 +11,7 @@ from tacit.cli.progress import count_on_stderr
 from tacit.core import check, files, registry
 from tacit.core.display import printable
 from tacit.core.errors import TacitError
-from tacit.policies.recorded import STARTS, take_start
+from tacit.policies.recorded import take_start
 
 if TYPE_CHECKING:
     from tacit.experiments import Outcome
@@ -45,9 +45,9 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--candidate",
         type=take_start,
-        choices=STARTS,
-        help="of certified policies: the mixture over all episodes, or the one that begins with the last; the run's "
-        "own choice if not given",
+        choices=["average", "recent", "markov", "product"],
+        help="of recorded policies: the mixture over all episodes, the one that begins with the last, the table of "
+        "what the better of the two plays where, or the product of its marginals; the run's own choice if not given",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document on stdout")
 

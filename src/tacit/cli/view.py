@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
 from tacit.core import check, files
-from tacit.core.display import Table, printable
+from tacit.core.display import Table, count, printable
 from tacit.core.errors import TacitError
 
 if TYPE_CHECKING:
@@ -303,7 +303,7 @@ def _tell_turn(player: Player, turn: Turn) -> None:
 
 def _tell_tally(player: Player) -> None:
     tally, known = player.tally, player.judge
-    _say(f"\n{tally.episodes} {'episode' if tally.episodes == 1 else 'episodes'} played")
+    _say(f"\n{count(tally.episodes, 'episode')} played")
     if tally.episodes:
         regret = f", mean regret {tally.regret / tally.episodes:.6g}" if known.q is not None else ""
         if known.signal is not None:

@@ -3,6 +3,8 @@
     spec.toml        what was run, the hash, the versions
     curve.jsonl      the curve, one line for each measurement, written as it happens
     policy.npz       the policy, where it is kept
+    record.npz       the record of its mixtures, where the policy is a table that was made of it
+    markov.npz       that table
     states.json      of an environment, what each agent observed in each state that the policy numbers
     machine.json     where it ran and for how long: of all files the only one that is not the same on another machine
     summary.json     the numbers, and the digests of the files above; written last: a run that has one is finished
@@ -46,10 +48,12 @@ from tacit.environments.observations import OVER
 from tacit.experiments import toml
 from tacit.experiments.results import SOURCES, Outcome
 from tacit.experiments.spec import RunSpec
-from tacit.policies.recorded import take_start
+from tacit.policies.recorded import STARTS, take_start
 
 SPEC, CURVE, POLICY, SUMMARY, CHECKPOINT = "spec.toml", "curve.jsonl", "policy.npz", "summary.json", "checkpoint.npz"
 STATES, MACHINE, LOCK = "states.json", "machine.json", ".lock"
+#: What other candidates are read from: the record of "average" and "recent", and the table "markov".
+RECORD, MARKOV = "record.npz", "markov.npz"
 
 #: What of an outcome stands in the summary: all but what the other files have, and what is known only just now.
 _ELSEWHERE = ("spec", "curve", "interrupted", "learned", "span", "seconds", "where")
@@ -93,9 +97,15 @@ def others(run: Run, spec: RunSpec) -> dict[str, bytes]:
     """Return the files of a run besides its numbers: what a worker sends back to the process that stores it."""
     if not spec.keep:
         return {}
+    kept, found = {POLICY: run.policy}, {}
+    if "markov" in run.candidates:
+        kept[MARKOV] = run.candidates["markov"].policy
+        if run.chosen in ("markov", "product"):
+            kept[RECORD] = run.candidates["recent"].policy
     with tempfile.TemporaryDirectory(prefix="tacit-") as held, files.skip_sync():
-        run.policy.save(Path(held) / POLICY)
-        found = {POLICY: (Path(held) / POLICY).read_bytes()}
+        for name, policy in kept.items():
+            policy.save(Path(held) / name)
+            found[name] = (Path(held) / name).read_bytes()
     if isinstance(run.game, EnvironmentGame):
         found[STATES] = json.dumps([[repr(key) for key in own.met] for own in run.game.observations]).encode()
     return found
@@ -207,18 +217,27 @@ def _report_altered(path: Path) -> Iterator[None]:
 
 
 def load_policy(place: Path, candidate: str | None = None) -> Any:
-    """Read the policy of a finished run, or of a record the other way to begin, "average" or "recent"."""
+    """Read the policy of a finished run, or another of its candidates where it is stored."""
     summary = _summary(place)
-    if POLICY not in summary["files"]:
+    chosen, files = take_start(summary["chosen"]), summary["files"]
+    if POLICY not in files:
         raise TacitError(f"{place} holds no policy; run with keep = true to store it")
-    _whole(place, POLICY, summary)
-    policy = policies.load(place / POLICY)
-    candidate = None if candidate is None else take_start(candidate)
-    if candidate is None or getattr(policy, "start", None) == candidate:
-        return policy
-    if not isinstance(policy, policies.RecordedPolicy):
-        raise TacitError(f"{place} holds {brief(policy)}, which has no {candidate!r}; leave --candidate out")
-    return policy.with_start(candidate)
+    candidate = chosen if candidate is None else take_start(candidate)
+    if candidate == chosen:
+        return _policy(place, POLICY, summary)
+    if candidate in ("markov", "product") and MARKOV in files:
+        table = _policy(place, MARKOV, summary)
+        return table if candidate == "markov" else table.as_product()
+    if candidate in STARTS:
+        record = _policy(place, RECORD if RECORD in files else POLICY, summary)
+        if hasattr(record, "with_start"):
+            return record.with_start(candidate)
+    raise TacitError(f"{place} holds no {candidate!r}; leave --candidate out for its {chosen!r}")
+
+
+def _policy(place: Path, name: str, summary: dict[str, Any]) -> Any:
+    _whole(place, name, summary)
+    return policies.load(place / name)
 
 
 def directories(place: Path) -> list[Path]:
@@ -262,7 +281,7 @@ def _machine(place: Path) -> dict[str, Any]:
 def _summary(place: Path) -> dict[str, Any]:
     """Read a summary; its files must be some that a run has, so that no name leads elsewhere."""
     given: dict[str, Any] = _document(place / SUMMARY)
-    known = (CURVE, POLICY, STATES)
+    known = (CURVE, POLICY, STATES, RECORD, MARKOV)
     with _report_altered(place / SUMMARY):
         check.text("hash", given.get("hash"))
         for name in (files := toml.table_of("files", given.get("files"))):

@@ -7,7 +7,6 @@ policies the counts of the others are a sum of independent vectors, whose distri
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -21,10 +20,9 @@ from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
 from tacit.core.ownership import Owned, lock
 from tacit.core.types import FloatArray, IntArray
-from tacit.games import successors
 from tacit.games.contraction import stack_rows
 from tacit.games.count_rules import Rewards, Rules, Statistic, check_size, count_vectors
-from tacit.games.exact import ExactGame, Rows
+from tacit.games.exact import ExactGame, Rows, digest_arrays
 from tacit.games.protocol import check_range
 from tacit.games.tabular import TabularGame, check_axes
 
@@ -157,18 +155,6 @@ class CountGame(ExactGame):
         total = int(np.dot(self.transition_statistic.scores, np.asarray(counts)))
         return self._transitions[h if len(self._transitions) > 1 else 0, s, :, total]
 
-    def step(self, h: int, s: int, actions: Sequence[int], u: float) -> tuple[int, FloatArray]:
-        """Draw the next state from a uniform number u in [0, 1); return it and the rewards [N]."""
-        self.check_place(h, s, actions)
-        check.uniform(u)
-        chosen = np.asarray(actions)
-        counts = np.bincount(chosen, minlength=self.actions[0])
-        row = np.ascontiguousarray(self.next_state(h, s, counts))[None]
-        s_next = successors.pick(_cumulate(row)[0], 0, self.states, u)
-        paid = np.array([self.reward(h, s, a, counts) if counts[a] else 0.0 for a in range(self.actions[0])])
-        rewards: FloatArray = self.weights[np.arange(self.agents), chosen] * paid[chosen]
-        return int(s_next), rewards
-
     def play(self, h: int, s: IntArray, actions: IntArray, u: FloatArray) -> tuple[IntArray, FloatArray]:
         """Do what `step` does for many plays at once: states [n], actions [n, N] and u [n]; nothing is checked."""
         A = self.actions[0]
@@ -252,11 +238,7 @@ class CountGame(ExactGame):
     @cached_property
     def digest(self) -> str:
         """A digest of all that the game is to its players."""
-        summed = hashlib.sha256(f"counts {self.agents} {self.actions[0]} {self.horizon}".encode())
-        for name, part in self._tables.items():
-            array = np.ascontiguousarray(part)
-            summed.update(f"{name} {array.dtype.str} {array.shape};".encode() + array.tobytes())
-        return summed.hexdigest()
+        return digest_arrays(f"counts {self.agents} {self.actions[0]} {self.horizon}", self._tables)
 
     def stage(
         self, h: int, V: FloatArray | None, s: int | None = None, *, agents: Sequence[int] | None = None

@@ -7,9 +7,10 @@ answers them: tables over joint actions, or tables over counts of anonymous agen
 
 from __future__ import annotations
 
+import hashlib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -80,9 +81,12 @@ class ExactGame(NamedGame, Sealed, ABC):
         With a state s the occupancy [...] is the chance of being there.
         """
 
-    @abstractmethod
     def step(self, h: int, s: int, actions: Sequence[int], u: float) -> tuple[int, FloatArray]:
         """Draw the next state from a uniform number u in [0, 1); return it and the rewards [N]."""
+        self.check_place(h, s, actions)
+        check.uniform(u)
+        states, rewards = self.play(h, np.array([s]), np.array([actions]), np.array([u]))
+        return int(states[0]), rewards[0]
 
     @abstractmethod
     def play(self, h: int, s: IntArray, actions: IntArray, u: FloatArray) -> tuple[IntArray, FloatArray]:
@@ -155,6 +159,15 @@ class ExactGame(NamedGame, Sealed, ABC):
         each = check.list_of("actions", actions, f"actions, one for each of {self.agents} agents", count=self.agents)
         for i, (a, size) in enumerate(zip(each, self.actions, strict=True)):
             check.integer(f"actions[{i}]", a, least=0, most=size - 1)
+
+
+def digest_arrays(begin: str, arrays: Mapping[str, Any]) -> str:
+    """Return a digest of arrays and numbers by their names, types, shapes and content."""
+    summed = hashlib.sha256(begin.encode())
+    for name, part in arrays.items():
+        array = np.ascontiguousarray(part)
+        summed.update(f"{name} {array.dtype.str} {array.shape};".encode() + array.tobytes())
+    return summed.hexdigest()
 
 
 def seconds_over_joint_actions(game: ExactGame, rows: int) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import os
 from collections.abc import Callable, Sequence
@@ -22,7 +21,7 @@ from tacit.core.types import FloatArray, IntArray
 from tacit.games import successors
 from tacit.games import successors as rows_of
 from tacit.games.contraction import advised_payoffs, joint_draw, own_payoffs, stack_agents
-from tacit.games.exact import ExactGame, Rows, seconds_over_joint_actions
+from tacit.games.exact import ExactGame, Rows, digest_arrays, seconds_over_joint_actions
 from tacit.games.protocol import check_range
 from tacit.games.successors import Successors
 
@@ -279,13 +278,9 @@ class TabularGame(ExactGame):
     @cached_property
     def digest(self) -> str:
         """A digest of all that the game is to its players."""
-        summed = hashlib.sha256()
-        for name, part in self.kernels()._asdict().items():
-            if name == "width":  # says nothing that `first` does not
-                continue
-            array = np.ascontiguousarray(part)
-            summed.update(f"{name} {array.dtype.str} {array.shape};".encode() + array.tobytes())
-        return summed.hexdigest()
+        tables = self.kernels()._asdict()
+        del tables["width"]  # says nothing that `first` does not
+        return digest_arrays("", tables)
 
     def show(self, *, state: int | str | None = None, step: int | None = None, limit: int | None = 6) -> Document:
         """Show payoffs by state with the names of actions, and what leads where.

@@ -31,10 +31,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check, files
+from tacit.core.display import count, times
 from tacit.core.errors import TacitError
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray, IntArray
-from tacit.policies.base import Policy, times
+from tacit.policies.base import Policy
 from tacit.policies.part import Part, draw
 from tacit.policies.visits import Visits, columns
 
@@ -276,12 +277,11 @@ class RecordedPolicy(Policy):
         raise TacitError("a recorded policy is a .npz")
 
     def __repr__(self) -> str:
-        states = "1 state" if self.states == 1 else f"{self.states} states"
-        shown = f"{self.agents} agents, {states}, {times(self.actions)} actions, horizon {self.horizon}"
+        sizes = f"{self.agents} agents, {count(self.states, 'state')}, {times(self.actions)} actions"
         own = self.records[0]
-        number = "" if own.visited is not None else f"{len(own.keys)} visit{'' if len(own.keys) == 1 else 's'} "
+        number = "" if own.visited is not None else f"{count(len(own.keys), 'visit')} "
         apart = ", a record for each agent" if len(self.records) > 1 else ""
-        return f"RecordedPolicy({shown}, {number}from {self.episodes} episodes{apart})"
+        return f"RecordedPolicy({sizes}, horizon {self.horizon}, {number}from {self.episodes} episodes{apart})"
 
 
 def check_keys(arrays: Mapping[str, Any], keys: Sequence[str]) -> None:

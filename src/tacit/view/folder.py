@@ -193,7 +193,7 @@ def _below(place: Path) -> list[tuple[str, Path]]:
     return sorted(found)
 
 
-_FILES = (store.SPEC, store.SUMMARY, store.CURVE, store.POLICY, store.STATES, store.MACHINE)
+_FILES = (store.SPEC, store.SUMMARY, store.CURVE, store.POLICY, store.STATES, store.MACHINE, store.RECORD, store.MARKOV)
 
 
 def _is_run(place: Path) -> bool:
