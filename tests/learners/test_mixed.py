@@ -72,8 +72,8 @@ def apart(game: tacit.TabularGame, members: list[tuple[str, dict[str, Any]]]) ->
     return agents, returns
 
 
-#: The compiler takes seconds for each agent of a team: a team of two is compared with agents on their own below; for five
-#: agents the loop is not unrolled.
+#: The compiler takes seconds for each agent of a team: a team of two is compared with agents on their own below; for
+#: five agents the loop is not unrolled.
 SHORT = {("five agents", "benchmarks")}
 
 
