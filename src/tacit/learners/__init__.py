@@ -10,6 +10,7 @@ from tacit.core.registry import Registry
 from tacit.learners.adaptive_v import AdaptiveV, adaptive_v_cce, adaptive_v_ce
 from tacit.learners.mixed import Mixed
 from tacit.learners.model import ModelIndependent
+from tacit.learners.model_seeded import ModelSeeded
 from tacit.learners.npg import NPG
 from tacit.learners.pg_adaptive import PGAdaptive
 from tacit.learners.pg_exact import PGExact
@@ -28,6 +29,7 @@ REGISTRY.add("stage-v-cce", stage_v_cce)
 REGISTRY.add("stage-v-ce", stage_v_ce)
 REGISTRY.add("v-learning", VLearning)
 REGISTRY.add("model-independent", ModelIndependent)
+REGISTRY.add("model-seeded", ModelSeeded)
 REGISTRY.add("pg-adaptive", PGAdaptive)
 REGISTRY.add("pg-exact", PGExact)
 REGISTRY.add("pg-storm", PGStorm)
@@ -49,6 +51,7 @@ __all__ = [
     "Learner",
     "Mixed",
     "ModelIndependent",
+    "ModelSeeded",
     "PGAdaptive",
     "PGExact",
     "PGStorm",

@@ -132,11 +132,11 @@ def chance(here, row, s_next):
 
 
 @generics.jitable
-def match_ahead(regret, prob, q, n):
+def match_ahead(regret, prob, q, n, least):
     """Move by predictive regret matching⁺ for n actions that are worth q; return what `prob` was worth.
 
     R ← max(R + D, 0) with D(a) = q(a) − value, then prob ∝ max(R + D, 0), where the second D foretells the next one.
-    With nothing to regret, prob is even. [Farina, Kroer, Sandholm 2021, "Faster game solving via predictive Blackwell
+    Where all of that sums to `least` at most, prob stays. [Farina, Kroer, Sandholm 2021, "Faster game solving via predictive Blackwell
     approachability"]
     """
     value = 0.0
@@ -146,8 +146,8 @@ def match_ahead(regret, prob, q, n):
     for a in range(n):
         more = q[a] - value
         regret[a] = max(0.0, regret[a] + more)
-        prob[a] = max(0.0, regret[a] + more)
-        total += prob[a]
-    for a in range(n):
-        prob[a] = prob[a] / total if total > 0.0 else 1.0 / n
+        total += max(0.0, regret[a] + more)
+    if total > least:
+        for a in range(n):
+            prob[a] = max(0.0, regret[a] + (q[a] - value)) / total
     return value

@@ -48,7 +48,7 @@ class Scale(NamedTuple):
 
 
 class World(NamedTuple):
-    """What agents know of the game: sizes and the range of their rewards, nothing of each other.
+    """What agents know of the game: sizes and the range of their rewards, and of each other only if they are `informed`.
 
     Attributes
     ----------
@@ -61,6 +61,10 @@ class World(NamedTuple):
         Of the whole run, for the theory's constants.
     start : tuple of arrays
         Each agent's first policy [H, S, A_i], where a learner takes one.
+    team : tuple of int
+        Of informed learners: every agent's number of actions.
+    first, seed : int
+        Of informed learners: the number in the team of the first agent that this state serves, and the common seed.
 
     Examples
     --------
@@ -77,6 +81,9 @@ class World(NamedTuple):
     reward_range: tuple[float, float]
     scale: Scale
     start: tuple[FloatArray | None, ...] = ()  # [H or 1, S, A_i] for each agent with a starting point of its own
+    team: tuple[int, ...] = ()
+    first: int = 0
+    seed: int = 0
 
     @property
     def largest_gap(self) -> float:
@@ -137,6 +144,11 @@ class Learner:
     @property
     def central(self) -> bool:
         """Whether it controls all agents at once, so that none of them can run it alone."""
+        return False
+
+    @property
+    def informed(self) -> bool:
+        """Whether each agent knows of the others: how many, with how many actions each, and a seed common to all."""
         return False
 
     @property
@@ -225,7 +237,8 @@ def world_of(learner: Learner, game: Game, *, episodes: int, seed: int) -> World
     sizes = [(game.horizon, game.states, actions) for actions in game.actions]
     start = [starting_policy(learner.seat(i), size, seed, i) for i, size in enumerate(sizes)]
     known = () if all(own is None for own in start) else tuple(start)
-    return World(game.states, locked(np.array(game.actions)), game.horizon, game.reward_range, scale, known)
+    world = World(game.states, locked(np.array(game.actions)), game.horizon, game.reward_range, scale, known)
+    return world._replace(team=tuple(game.actions), seed=seed) if learner.informed else world
 
 
 def _check_start(start: Start, game: Game) -> None:
