@@ -85,10 +85,10 @@ def storing(engines: list[str], runs: int) -> None:
 COMPILE = """
 import sys, time
 import tacit
-from tacit.core import kernel_cache
+from tacit.core import compilation
 compiled = []
-save = kernel_cache.KernelCache.save_overload
-kernel_cache.KernelCache.save_overload = lambda self, sig, cres: (compiled.append(1), save(self, sig, cres))[1]
+save = compilation.KernelCache.save_overload
+compilation.KernelCache.save_overload = lambda self, sig, cres: (compiled.append(1), save(self, sig, cres))[1]
 began = time.time()
 tacit.learn(tacit.make("good-state"), "stage-v-cce", episodes=10, bonus=0.1)
 print(len(compiled), round(time.time() - began, 1))

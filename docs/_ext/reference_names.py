@@ -21,14 +21,14 @@ PAGES = {
     "evaluation": ["tacit.environments.measure", "tacit.evaluation", "tacit.environments.measuring"],
     "environments": ["tacit.environments", "tacit.environments.pettingzoo"],
     "experiments": ["tacit.experiments"],
-    "report": ["tacit.figures", "tacit.view", "tacit.core.table"],
+    "report": ["tacit.figures", "tacit.view", "tacit.core.display"],
     "kernels": ["tacit.kernels"],
     "testing": ["tacit.testing"],
     "errors": ["tacit.core.errors"],
 }
 
 #: Of modules that are not public, what public functions return.
-RETURNED = {"tacit.environments.measuring": ["Exploitation", "PlayedEvaluation"], "tacit.core.table": ["Document"]}
+RETURNED = {"tacit.environments.measuring": ["Exploitation", "PlayedEvaluation"], "tacit.core.display": ["Document"]}
 
 #: What is no function and no class: it has no docstring of its own.
 DATA = {

@@ -109,7 +109,8 @@ _HOMES = {
     ],
     "tacit.learning": ["learn"],
     "tacit.policies": ["DeployedPolicy", "MarkovPolicy", "Part", "RecordedPolicy"],
-    "tacit.policies._old_names": ["CertifiedPolicy", "SampledPolicy", "SeparatePolicy", "ThinnedPolicy"],
+    "tacit.policies.recorded": ["CertifiedPolicy", "SampledPolicy", "SeparatePolicy"],  # of the release before
+    "tacit.policies.deployed": ["ThinnedPolicy"],
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

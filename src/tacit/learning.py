@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tacit.core import check
+from tacit.core.compilation import announce_to
 from tacit.core.errors import TacitError, brief
-from tacit.core.kernel_cache import telling
 from tacit.engine import outputs
 from tacit.engine.agents import check_alone
 from tacit.engine.checkpoint import Checkpoint
@@ -191,7 +191,7 @@ def run_learner(
         checkpoint = None
     else:
         watched = {"certificate": output.certificate, "record": output.record}
-        with telling(lambda text: watch(Compiling(text))):
+        with announce_to(lambda text: watch(Compiling(text))):
             engine = FusedEngine(game, chosen, episodes=K, seed=seed, **watched)
     return _conduct(engine, output, name, options, watch, checkpoint)
 
@@ -225,7 +225,7 @@ def _in_environment(
         watch(Scouted(told_scouting(name_of(env), bounds, rangeless=chosen.rangeless)))
     seeding = Seeding(adapter, options.seed, pickled=check.flag("pickle_env", pickle_env or False))
     while True:
-        with telling(lambda text: watch(Compiling(text))):
+        with announce_to(lambda text: watch(Compiling(text))):
             engine = EnvironmentEngine(
                 adapter, chosen, bounds, episodes=options.most, seed=options.seed, encode=encode, seeding=seeding
             )

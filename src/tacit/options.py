@@ -12,13 +12,13 @@ from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any
 
-from tacit.core import check, limits
+from tacit.core import check
 from tacit.core.errors import TacitError
 
 
 def _whole(of: str) -> Callable[[str, Any], int]:
-    least, most = limits.RANGES[of]
-    return partial(limits.integer, least=least, most=most)
+    least, most = check.RANGES[of]
+    return partial(check.integer, least=least, most=most)
 
 
 def _option(default: Any, checked: Callable[[str, Any], Any], metavar: str, help: str, *, old: str = "") -> Any:
@@ -51,7 +51,7 @@ class Options:
     )
     visits_per_stage: int | None = _option(
         None,
-        partial(limits.integer, least=1, most=10**6),
+        partial(check.integer, least=1, most=10**6),
         "M",
         "keep and certify M visits of each stage instead of all: for crowds and long runs (8 in counting games where "
         "all would take longer than a minute)",
@@ -72,12 +72,12 @@ class Options:
     @property
     def open(self) -> bool:
         """Whether only the gap or the clock ends the run."""
-        return self.stops and self.most == limits.EPISODES
+        return self.stops and self.most == check.EPISODES
 
     @property
     def most(self) -> int:
         """Episodes at most."""
-        return limits.EPISODES if self.episodes is None else self.episodes
+        return check.EPISODES if self.episodes is None else self.episodes
 
 
 FIELDS = {one.name: one for one in fields(Options)}

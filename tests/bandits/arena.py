@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.bandits import Bandit, Setting
-from tacit.core.compilation import compiled
+from tacit.core.compilation import compile_loop
 from tacit.core.generics import chance, draw, feed, spread
 
 
@@ -35,7 +35,7 @@ def arena(bandit: Bandit, losses: np.ndarray, *, copies: int, seed: int, iota: f
     params, cells = bandit.make(Setting(np.array([A]), T, horizon, iota), copies)
     probs, played = np.zeros((copies, T, A)), np.zeros((copies, T), dtype=np.int64)
     uniform = np.random.default_rng(seed).random((copies, T))
-    compiled(play, params)(params, cells, losses, uniform, probs, played)
+    compile_loop(play, params)(params, cells, losses, uniform, probs, played)
     return Game(params, cells, probs, played)
 
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.bandits.swap import stationary
-from tacit.core.compilation import compiled
+from tacit.core.compilation import compile_loop
 
 
 def call(q, n, out):
@@ -25,7 +25,7 @@ def call(q, n, out):
 
 def ours(q: np.ndarray) -> np.ndarray:
     out = np.zeros(len(q))
-    compiled(call)(q.copy(), len(q), out)
+    compile_loop(call)(q.copy(), len(q), out)
     return out
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import tacit
 from tacit.core import generics
-from tacit.core.compilation import compiled
+from tacit.core.compilation import compile_loop
 from tacit.engine.fused import seats
 from tacit.evaluation import payoffs
 from tacit.evaluation.certificate import Certificate, certificate
@@ -108,7 +108,7 @@ def confront_once(game, cert, seats, h, s):
 def test_compiled_is_interpreted(size: str):
     game, cert = made(SIZES[size])
     _, plain = made(SIZES[size])
-    for one, call in ((cert, compiled(confront_once, game.kernels(), cert)), (plain, confront_once)):
+    for one, call in ((cert, compile_loop(confront_once, game.kernels(), cert)), (plain, confront_once)):
         play(game, one, np.random.default_rng(5), zeros=True)
         for h, s in ((0, 1), (2, 2), (0, 1)):
             call(game.kernels(), one, seats(game.agents), h, s)

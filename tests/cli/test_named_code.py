@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tacit.cli.main import main
-from tacit.core import atomic
+from tacit.core import files
 from tacit.experiments import GameSpec, store, toml
 
 SPY = """
@@ -37,11 +37,11 @@ def rename(out: Path, game: str, params: dict[str, object], tables: str | None =
     [run] = out.iterdir()
     stored = toml.load(run / store.SPEC, store.StoredSpec)
     spec = replace(stored.run, game=GameSpec(game, params), tables=tables or stored.run.tables)
-    atomic.write(run / store.SPEC, toml.dumps(replace(stored, run=spec, hash=spec.hash)).encode())
+    files.write(run / store.SPEC, toml.dumps(replace(stored, run=spec, hash=spec.hash)).encode())
     summary = json.loads((run / store.SUMMARY).read_text())
     summary["hash"] = spec.hash
     summary["digest"] = store._digest(summary)
-    atomic.write(run / store.SUMMARY, json.dumps(summary).encode())
+    files.write(run / store.SUMMARY, json.dumps(summary).encode())
 
 
 CODE = {

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.core.compilation import dispatcher
-from tacit.core.kernel_cache import KernelCache
+from tacit.core.compilation import KernelCache, dispatcher
 
 
 class Pair(NamedTuple):

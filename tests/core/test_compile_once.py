@@ -13,15 +13,15 @@ import sys, time
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import small_kernels
-from tacit.core import kernel_cache
+from tacit.core import compilation
 place = Path(sys.argv[2])
-save = kernel_cache.KernelCache.save_overload
+save = compilation.KernelCache.save_overload
 
 def slow(self, sig, cres):
     time.sleep(1.0)  # while the others come
     save(self, sig, cres)
 
-kernel_cache.KernelCache.save_overload = slow
+compilation.KernelCache.save_overload = slow
 (place / f"ready-{sys.argv[3]}").touch()
 while not (place / "go").exists():
     time.sleep(0.005)

@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tacit.core import archive, check, memory, sampling
+from tacit.core import check, files, memory
 from tacit.core.errors import TacitError, brief
 from tacit.core.registry import Registry
+from tacit.games import successors
 
 
 @pytest.mark.parametrize("value", [3, np.int8(3), np.uint64(3)])
@@ -62,7 +63,7 @@ def test_require_names_what_and_how_much():
 
 def test_cumulated_rows_stay_within_their_row_and_end_in_one():
     prob = np.array([0.25, 0.75, 1.0, 0.1, 0.2, 0.7])
-    found = sampling.cumulate_rows(prob, np.array([0, 2, 3, 6]))
+    found = successors.cumulate_rows(prob, np.array([0, 2, 3, 6]))
     assert found.tolist() == pytest.approx([0.25, 1, 1, 0.1, 0.3, 1])
     assert (found[[1, 2, 5]] == 1).all()
 
@@ -73,7 +74,7 @@ def test_pick_is_the_first_place_above_u(n: int):
     cumulative[-1] = 1
     padded = np.concatenate([[0.0], cumulative, [0.0]])
     for u in [*np.linspace(0, 0.9999, 101), *cumulative[:-1]]:
-        assert sampling.pick(padded, 1, n + 1, u) == 1 + int(np.argmax(u < cumulative))
+        assert successors.pick(padded, 1, n + 1, u) == 1 + int(np.argmax(u < cumulative))
 
 
 def test_a_name_is_registered_once():
@@ -95,8 +96,8 @@ def test_the_wrong_parameter_of_a_factory_is_named_with_those_it_has():
 
 def test_an_archive_round_trip_keeps_types_and_shapes(tmp_path: Path):
     arrays = {"f": np.ones((2, 0, 3)), "i": np.int64(4), "s": np.array(["a", "ß"]), "b": np.array([True])}
-    archive.write(tmp_path / "x.npz", arrays)
-    found = archive.read(tmp_path / "x.npz")
+    files.write_arrays(tmp_path / "x.npz", arrays)
+    found = files.read_arrays(tmp_path / "x.npz")
     assert set(found) == set(arrays)
     for key, value in arrays.items():
         assert found[key].dtype == np.asarray(value).dtype
@@ -105,7 +106,7 @@ def test_an_archive_round_trip_keeps_types_and_shapes(tmp_path: Path):
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     place = tmp_path / "x.npz"
-    archive.write(place, {"a": 1})
+    files.write_arrays(place, {"a": 1})
     before = place.read_bytes()
 
     def fail(*args: object, **kwargs: object) -> None:
@@ -113,13 +114,13 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(np.lib.format, "write_array", fail)
     with pytest.raises(TacitError, match="No space left"):
-        archive.write(place, {"a": 2})
+        files.write_arrays(place, {"a": 2})
     assert place.read_bytes() == before
     assert list(tmp_path.iterdir()) == [place]
 
 
 def test_an_archive_larger_than_memory_is_refused_before_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    archive.write(tmp_path / "x.npz", {"a": np.zeros(10_000)})
+    files.write_arrays(tmp_path / "x.npz", {"a": np.zeros(10_000)})
     monkeypatch.setattr(memory, "available", lambda: 1000)
     with pytest.raises(TacitError, match=r"x\.npz would take 80.1 kB of memory"):
-        archive.read(tmp_path / "x.npz")
+        files.read_arrays(tmp_path / "x.npz")

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from small_kernels import Kernel, kernels, scaled
 
-from tacit.core import kernel_cache
-from tacit.core.kernel_directory import NAME, TAG, kernel_directory
+from tacit.core import compilation
+from tacit.core.compilation import NAME, TAG, kernel_directory
 
 DIGEST = "0123456789abcdef01234567"
 POSIX = pytest.mark.skipif(os.name != "posix", reason="owners and modes are of POSIX")
@@ -42,7 +42,7 @@ class Explosive:
         return (pytest.fail, ("a file that nobody verified was unpickled",))
 
 
-@pytest.mark.parametrize("kept", [0, len(kernel_cache._HEAD), len(kernel_cache._HEAD) + 32])
+@pytest.mark.parametrize("kept", [0, len(compilation._HEAD), len(compilation._HEAD) + 32])
 def test_nothing_unverified_is_unpickled(kept: int, directory: Path):
     kernel = kernels(directory)[0]
     kernel.place.write_bytes(kernel.content[:kept] + pickle.dumps(Explosive()))
@@ -195,20 +195,20 @@ def test_processes_that_compile_the_same_at_once_do_not_disturb_each_other(direc
 
 def test_what_verifies_and_still_cannot_be_loaded_is_compiled_anew(directory: Path):
     kernel = kernels(directory)[0]
-    cache = kernel_cache.KernelCache(scaled, directory)
+    cache = compilation.KernelCache(scaled, directory)
     content = b"no pickle at all"
-    kernel.place.write_bytes(kernel_cache._HEAD + cache._digest(kernel.place, content) + content)
+    kernel.place.write_bytes(compilation._HEAD + cache._digest(kernel.place, content) + content)
     assert not kernel.loads()
     assert kernel.result() == 15.0
     assert kernel.loads()
 
 
 def test_who_listens_is_told_once_that_the_compiler_works():
-    from tacit.core.kernel_cache import announce, telling
+    from tacit.core.compilation import announce, announce_to
 
     said: list[str] = []
     announce()  # nobody listens
-    with telling(said.append):
+    with announce_to(said.append):
         announce()
         announce()
     announce()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tacit.core.kernel_directory import NAME, TAG, kernel_directory
+from tacit.core.compilation import NAME, TAG, kernel_directory
 
 OLD = "0123456789abcdef01234567"
 KERNEL = f"episodes-{'0' * 32}.kernel"

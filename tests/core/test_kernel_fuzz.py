@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from small_kernels import RESULTS, Kernel, kernels
 
-from tacit.core import kernel_cache
-from tacit.core.kernel_directory import kernel_directory
+from tacit.core import compilation
+from tacit.core.compilation import kernel_directory
 
 
 def damaged(content: bytes, others: list[bytes], rng: np.random.Generator) -> bytes:
@@ -54,7 +54,7 @@ class Fuzz:
             return pickle.loads(content)
 
         watched = SimpleNamespace(loads=loads, PicklingError=pickle.PicklingError)
-        monkeypatch.setattr(kernel_cache, "pickle", watched)
+        monkeypatch.setattr(compilation, "pickle", watched)
 
     def damage(self) -> Kernel:
         kernel = self.kernels[int(self.rng.integers(len(self.kernels)))]

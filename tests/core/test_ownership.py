@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.core.ownership import Owned, frozen
+from tacit.core.ownership import Owned, freeze
 from tacit.games import Successors
 from tacit.policies import DeployedPolicy, MarkovPolicy, RecordedPolicy
 
@@ -199,10 +199,10 @@ def test_lists_too_deep_for_an_array_are_told():
 
 def test_what_is_given_away_is_not_copied():
     array = np.zeros((3, 4))
-    assert np.shares_memory(frozen("a", Owned(array), np.float64), array)
-    assert not np.shares_memory(frozen("a", array, np.float64), array)
-    assert not np.shares_memory(frozen("a", Owned(array.T), np.float64), array)
-    assert frozen("a", Owned(array.astype(">f8"))).dtype.isnative
+    assert np.shares_memory(freeze("a", Owned(array), np.float64), array)
+    assert not np.shares_memory(freeze("a", array, np.float64), array)
+    assert not np.shares_memory(freeze("a", Owned(array.T), np.float64), array)
+    assert freeze("a", Owned(array.astype(">f8"))).dtype.isnative
     with pytest.raises(ValueError, match="read-only"):
         array[0] = 1
 

@@ -8,7 +8,7 @@ import numba
 import numpy as np
 import pytest
 
-from tacit.core.pinned import Pinned, entry, unpinned
+from tacit.core.pinned import Pinned, entry, unpin
 
 
 class Inner(NamedTuple):
@@ -23,7 +23,7 @@ class Outer(NamedTuple):
 
 def add(pinned, i, by):
     """Add to a row; return how often that was done."""
-    found = unpinned(pinned)
+    found = unpin(pinned)
     found.inner.table[i, 0] += found.inner.factor * by
     found.count[0] += 1
     return found.count[0]

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.core import archive, memory, reading, text
+from tacit.core import files, memory
 from tacit.experiments import directory, store, toml
 from tacit.experiments.spec import Experiment
 from tacit.policies import DeployedPolicy, MarkovPolicy, RecordedPolicy
@@ -32,8 +32,8 @@ READERS: dict[str, Callable[[Path], object]] = {
     ".policy.npz": MarkovPolicy.load,
     ".certified.npz": RecordedPolicy.load,
     ".thinned.npz": DeployedPolicy.load,
-    ".bin": reading.content,
-    ".text": text.read,
+    ".bin": files.read,
+    ".text": files.read_text,
 }
 
 
@@ -92,7 +92,7 @@ def test_a_file_that_grows_is_noticed(tmp_path: Path, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(os, "fstat", shorter)
     with pytest.raises(tacit.TacitError, match="grows while it is read"):
-        reading.content(place)
+        files.read(place)
 
 
 def npy(shape: object, kind: str, data: bytes = b"") -> bytes:
@@ -113,14 +113,14 @@ def packed(place: Path, members: dict[str, bytes], how: int = zipfile.ZIP_DEFLAT
 def test_entries_of_no_size_are_refused(kind: str, shape: str, tmp_path: Path):
     place = packed(tmp_path / "x.npz", {"notes": npy(shape, kind)})
     with pytest.raises(tacit.TacitError, match=r"x\.npz: array 'notes' (holds|has a damaged header)"):
-        archive.read(place)
+        files.read_arrays(place)
 
 
 @pytest.mark.parametrize("shape", ["(1000000000000, 0)", "(0, 1000000000000)", "(10, 0, 1000000000)"])
 def test_an_empty_array_with_endless_rows_is_refused(shape: str, tmp_path: Path):
     place = packed(tmp_path / "x.npz", {"notes": npy(shape, "<f8")})
     with pytest.raises(tacit.TacitError, match="claims shape"):
-        archive.read(place)
+        files.read_arrays(place)
 
 
 @pytest.mark.parametrize("kind", ["<M8[s]", "[('a', '<f8')]", "|V8", "|O"])
@@ -130,7 +130,7 @@ def test_only_numbers_and_text_are_read(kind: str, tmp_path: Path):
     head = content[10:].split(b"\n")[0] + b"\n"
     content = content[:8] + struct.pack("<H", len(head)) + content[10:]
     with pytest.raises(tacit.TacitError, match="only numbers and text are read"):
-        archive.read(packed(tmp_path / "x.npz", {"a": content}))
+        files.read_arrays(packed(tmp_path / "x.npz", {"a": content}))
 
 
 def bomb(place: Path, size: int) -> Path:
@@ -146,7 +146,7 @@ def test_a_file_that_expands_a_thousandfold_is_refused_without_expanding(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(memory, "available", lambda: 2**40)
-    monkeypatch.setattr(archive, "SMALL", 2**20)
+    monkeypatch.setattr(files, "SMALL", 2**20)
     place = bomb(tmp_path / "x.npz", 2**26)
     assert place.stat().st_size < 2**26 / 900
     tracemalloc.start()
@@ -155,7 +155,7 @@ def test_a_file_that_expands_a_thousandfold_is_refused_without_expanding(
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 2**20
-    assert archive.read(place, limited=False)["rewards"].size == 2**23  # memory alone decides
+    assert files.read_arrays(place, limited=False)["rewards"].size == 2**23  # memory alone decides
 
 
 def test_what_memory_cannot_hold_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -173,7 +173,7 @@ def test_a_directory_that_states_too_little_is_refused(tmp_path: Path):
     content[entry + 24 : entry + 28] = struct.pack("<L", 1000)
     place.write_bytes(content)
     with pytest.raises(tacit.TacitError, match=r"x\.npz is not a whole \.npz file.*Bad CRC"):
-        archive.read(place)
+        files.read_arrays(place)
 
 
 def test_a_directory_that_states_too_much_is_refused(tmp_path: Path):
@@ -183,27 +183,27 @@ def test_a_directory_that_states_too_much_is_refused(tmp_path: Path):
     content[entry + 24 : entry + 28] = struct.pack("<L", 2**31)
     place.write_bytes(content)
     with pytest.raises(tacit.TacitError, match=r"cannot expand from \d+ to 2147483648 bytes"):
-        archive.read(place)
+        files.read_arrays(place)
 
 
 @pytest.mark.parametrize("how", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_other_ways_of_packing_are_refused(how: int, tmp_path: Path):
     """zipfile expands these without a bound."""
     with pytest.raises(tacit.TacitError, match="packed"):
-        archive.read(packed(tmp_path / "x.npz", {"a": npy("(1,)", "<f8", bytes(8))}, how))
+        files.read_arrays(packed(tmp_path / "x.npz", {"a": npy("(1,)", "<f8", bytes(8))}, how))
 
 
 def test_an_enormous_directory_is_refused_unread(tmp_path: Path):
     place = tmp_path / "x.npz"
     place.write_bytes(bytes(2_000_000) + struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 9, 9, 1_500_000, 0, 0))
     with pytest.raises(tacit.TacitError, match=r"its directory has 1\.5 MB"):
-        archive.read(place)
+        files.read_arrays(place)
     longer = struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, 9, 9, 1_500_000, 0)
     longer += struct.pack("<4sLQL", b"PK\6\7", 0, 2_000_000, 1)
     short = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 9, 9, 0xFFFFFFFF, 0xFFFFFFFF, 0)
     place.write_bytes(bytes(2_000_000) + longer + short)
     with pytest.raises(tacit.TacitError, match=r"its directory has 1\.5 MB"):
-        archive.read(place)
+        files.read_arrays(place)
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
@@ -212,7 +212,7 @@ def test_the_same_array_twice_is_refused(tmp_path: Path):
         for _ in range(2):
             target.writestr("a.npy", npy("(1,)", "<f8", bytes(8)))
     with pytest.raises(tacit.TacitError, match=r"it holds 'a\.npy' twice"):
-        archive.read(tmp_path / "x.npz")
+        files.read_arrays(tmp_path / "x.npz")
 
 
 def test_what_zipfile_says_is_quoted_in_part(tmp_path: Path):
@@ -222,7 +222,7 @@ def test_what_zipfile_says_is_quoted_in_part(tmp_path: Path):
     content[40] = ord("m")  # in the local header alone
     place.write_bytes(content)
     with pytest.raises(tacit.TacitError, match="is not a whole") as error:
-        archive.read(place)
+        files.read_arrays(place)
     assert len(str(error.value)) < len(str(place)) + 200
 
 
@@ -236,8 +236,8 @@ def test_what_is_written_is_read(tmp_path: Path):
         "big": np.array(2**64 - 1, dtype=np.uint64),
         "zeros": np.zeros(10**6),
     }
-    archive.write(tmp_path / "x.npz", arrays)
-    found = archive.read(tmp_path / "x.npz")
+    files.write_arrays(tmp_path / "x.npz", arrays)
+    found = files.read_arrays(tmp_path / "x.npz")
     assert list(found) == list(arrays)
     for name, array in arrays.items():
         assert found[name].dtype == array.dtype
@@ -249,7 +249,7 @@ def test_an_archive_within_an_archive_is_no_array(tmp_path: Path):
     with zipfile.ZipFile(inner, "w") as target:
         target.writestr("a", zlib.compress(b"x"))
     with pytest.raises(tacit.TacitError, match="damaged header"):
-        archive.read(packed(tmp_path / "x.npz", {"a": inner.getvalue()}))
+        files.read_arrays(packed(tmp_path / "x.npz", {"a": inner.getvalue()}))
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links and pipes")

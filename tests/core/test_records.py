@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.core.compilation import compiled
+from tacit.core.compilation import compile_loop
 from tacit.core.records import capacity, columns, parts, record, records, transfer
 from tacit.engine import loop
 from tacit.engine.fused import FusedEngine
@@ -46,7 +46,7 @@ def work(state, h, s, i):
 
 def test_compiled_and_interpreted_write_the_same_bytes():
     one, other = made(), made()
-    assert work(one, 2, 1, 0) == compiled(work, other)(other, 2, 1, 0) == 3
+    assert work(one, 2, 1, 0) == compile_loop(work, other)(other, 2, 1, 0) == 3
     assert (one.cells.tobytes(), one.agents.tobytes()) == (other.cells.tobytes(), other.agents.tobytes())
     assert np.count_nonzero(one.cells["visits"]) == 1
     assert one.cells[2, 1, 0].own.mean == one.agents[0].total == -0.25

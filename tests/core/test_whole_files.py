@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import tacit
-from tacit.core import atomic as whole
+from tacit.core import files
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
 
 ROOT = Path(tacit.__file__).parent
@@ -20,9 +20,8 @@ POSIX = pytest.mark.skipif(os.name != "posix", reason="modes are of POSIX")
 #: Calls that write, and the one file each that may make them.
 WRITERS = {"write_text", "write_bytes", "savefig", "savez", "savez_compressed", "mkstemp", "NamedTemporaryFile"}
 ALLOWED = {
-    ("core/archive.py", "open"),  # of a member, within a file that core/atomic.py writes
     ("figures/style.py", "savefig"),
-    ("core/atomic.py", "open"),
+    ("core/files.py", "open"),
     ("cli/entry.py", "open"),  # of the null device, in the place of a stream that is closed
 }
 CURVE = ("experiments/directory.py", "open")  # grows line by line
@@ -60,10 +59,10 @@ def test_a_file_that_a_reader_holds_is_replaced_when_it_is_let_go(tmp_path: Path
 
     monkeypatch.setattr(os, "replace", held)
     with pytest.raises(tacit.TacitError, match="cannot write"):
-        whole.write(tmp_path / "a", b"x")
+        files.write(tmp_path / "a", b"x")
     left[0] = 2
-    monkeypatch.setattr(whole, "_WAITS", (0.0, 0.0))
-    whole.write(tmp_path / "a", b"x")
+    monkeypatch.setattr(files, "_WAITS", (0.0, 0.0))
+    files.write(tmp_path / "a", b"x")
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
@@ -72,7 +71,7 @@ def test_the_umask_is_neither_read_nor_set(tmp_path: Path, monkeypatch: pytest.M
     before = os.umask(0o027)
     try:
         monkeypatch.setattr(os, "umask", lambda mask: pytest.fail("the umask of all threads was changed"))
-        whole.write(tmp_path / "a", b"x")
+        files.write(tmp_path / "a", b"x")
     finally:
         monkeypatch.undo()
         os.umask(before)
@@ -86,7 +85,7 @@ def test_threads_that_write_at_once_give_all_files_the_same_mode(tmp_path: Path)
 
         def work(k: int) -> None:
             for j in range(50):
-                whole.write(tmp_path / f"{k}-{j}", b"x")
+                files.write(tmp_path / f"{k}-{j}", b"x")
 
         threads = [threading.Thread(target=work, args=(k,)) for k in range(8)]
         for thread in threads:
@@ -111,13 +110,13 @@ def test_what_is_no_regular_file_is_not_replaced(what: str, tmp_path: Path):
     else:
         place.symlink_to("/dev/null")
     with pytest.raises(tacit.TacitError, match=r"cannot write .*there: "):
-        whole.write(place, b"x")
+        files.write(place, b"x")
     assert [each.name for each in tmp_path.iterdir()] == ["there"]
     assert not place.is_file()
 
 
 def test_a_long_name_can_be_written(tmp_path: Path):
-    whole.write(tmp_path / ("ä" * 120), b"x")
+    files.write(tmp_path / ("ä" * 120), b"x")
     assert (tmp_path / ("ä" * 120)).read_bytes() == b"x"
 
 

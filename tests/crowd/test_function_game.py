@@ -204,14 +204,14 @@ def start(u): return 0
 def advance(h, s, actions, u): return 1 - s
 def reward(i, h, s, actions): return 1.0 * actions[i]
 game = tacit.FunctionGame(start, advance, reward, agents=2, actions=2, states=2, horizon=3, reward_range=(0, 1))
-from tacit.core import kernel_cache
+from tacit.core import compilation
 loaded = []
-load = kernel_cache.KernelCache.load_overload
+load = compilation.KernelCache.load_overload
 def watched(self, sig, context):
     found = load(self, sig, context)
     loaded.append(found is not None)
     return found
-kernel_cache.KernelCache.load_overload = watched
+compilation.KernelCache.load_overload = watched
 run = tacit.learn(game, "q-independent", episodes=20, keep=False)
 print(all(loaded), len(loaded) > 0)
 """

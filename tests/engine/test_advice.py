@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.engine.answers import advise
 from tacit.engine.events import Compiling, Noted
+from tacit.engine.run import advise
 
 
 def _curve(gaps):

@@ -6,9 +6,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.engine.answers import choose
-from tacit.engine.outputs.recorded import Known
-from tacit.engine.run import Gaps
+from tacit.engine.run import Candidate, Gaps, choose
 
 
 @pytest.mark.parametrize("learner", ["adaptive-v-cce", "adaptive-v-ce", "stage-v-cce"])
@@ -44,9 +42,11 @@ def test_of_equals_the_simplest_is_chosen():
     assert run.chosen == "last"
 
 
-def _judged(**candidates: tuple[float, list[float] | None]) -> dict[str, Known]:
+def _judged(**candidates: tuple[float, list[float] | None]) -> dict[str, Candidate]:
     return {
-        name: Known(Gaps("cce", np.array([gap, 0.0]), "certificate"), None if values is None else np.array(values))
+        name: Candidate.with_gaps(
+            Gaps("cce", np.array([gap, 0.0]), "certificate"), None if values is None else np.array(values)
+        )
         for name, (gap, values) in candidates.items()
     }
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.core import limits, memory
+from tacit.core import check, memory
 from tacit.engine import Advanced, Event, Noted, drive, observers
 from tacit.engine.checkpoint import Checkpoint
 from tacit.engine.curve import Curve
@@ -103,7 +103,7 @@ def test_seconds_alone_are_enough():
 
 def test_what_is_said_of_a_run_that_is_given_its_end_stays():
     with pytest.raises(tacit.TacitError, match="the record of all visits"):
-        learned(episodes=limits.EPISODES)
+        learned(episodes=check.EPISODES)
 
 
 @pytest.mark.usefixtures("small_record")
@@ -147,7 +147,7 @@ def test_a_run_that_stops_at_a_gap_resumes_to_the_same_end(tmp_path: Path):
 
 
 def test_the_last_tenth_of_a_run_that_stopped():
-    curve = Curve(limits.EPISODES, 1000, 1, stops=True)
+    curve = Curve(check.EPISODES, 1000, 1, stops=True)
     for k in range(20):
         curve.add(np.full((10, 1), float(k)))
         assert curve.full

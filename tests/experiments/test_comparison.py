@@ -14,8 +14,7 @@ import tacit
 from tacit.experiments import tuning
 from tacit.experiments.trials import Trial, entry
 from tacit.learners import REGISTRY
-from tacit.learners.spec import Learner
-from tacit.learners.tunable import Choice, Span
+from tacit.learners.spec import Choice, Learner, Span
 from tacit.learning import run_learner
 from tacit.options import Options
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.core import limits
+from tacit.core import check
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, store, toml
 from tacit.experiments.plan import plan
 from tacit.experiments.results import group_outcomes
@@ -28,7 +28,7 @@ def test_the_file_has_them(tmp_path: Path):
     assert Experiment.load(tmp_path / "a.toml") == given
     assert "episodes" not in (tmp_path / "a.toml").read_text()
     runs = plan(given, keep=True)
-    assert (runs[0].gap, runs[0].seconds, runs[0].episodes) == (0.5, 2.0, limits.EPISODES)
+    assert (runs[0].gap, runs[0].seconds, runs[0].episodes) == (0.5, 2.0, check.EPISODES)
     assert toml.build(type(runs[0]), toml.tomllib.loads(toml.dumps(runs[0]))) == runs[0]
 
 

@@ -21,7 +21,7 @@ from stored import content
 
 import tacit
 from tacit.cli.main import main
-from tacit.core import atomic
+from tacit.core import files
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, Progress, run_experiment, store
 
 SMALL = Experiment(
@@ -259,14 +259,14 @@ def test_out_that_is_a_file_is_told(tmp_path: Path):
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    atomic.write(tmp_path / "a", b"old")
+    files.write(tmp_path / "a", b"old")
 
     def full(*args: Any) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(tacit.TacitError, match=r"cannot write .*a: No space left on device"):
-        atomic.write(tmp_path / "a", b"new")
+        files.write(tmp_path / "a", b"new")
     assert (tmp_path / "a").read_bytes() == b"old"
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tacit.core import limits
+from tacit.core import check
 from tacit.engine import Advanced, Finished, Started
 from tacit.experiments import GameSpec, LearnerSpec, Progress, RunSpec
 from tacit.experiments.progress import ProgressWatch
@@ -74,13 +74,13 @@ def test_runs_by_the_clock_are_as_far_as_their_time():
     each = [replace(spec("g", seed), options=Options(seed=seed, seconds=10.0)) for seed in range(2)]
     bench = Bench(each)
     bench.watch.began(0, "a:1")
-    bench.watch(0, Started("g", "npg", 0, limits.EPISODES))
+    bench.watch(0, Started("g", "npg", 0, check.EPISODES))
     bench.now += 4.0
-    bench.watch(0, Advanced(60, limits.EPISODES))
+    bench.watch(0, Advanced(60, check.EPISODES))
     assert bench.seen[-1].total is None
     assert bench.seen[-1].share == pytest.approx(0.2)
     bench.now += 60.0
-    bench.watch(0, Advanced(70, limits.EPISODES))
+    bench.watch(0, Advanced(70, check.EPISODES))
     assert bench.seen[-1].share == pytest.approx(0.5)  # it is about to end
     bench.watch.end(0, True)
     bench.watch.end(1, True)

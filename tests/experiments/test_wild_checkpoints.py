@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.core import archive
+from tacit.core import files
 from tacit.engine import Advanced, Event
 from tacit.engine import checkpoint as module
 from tacit.engine.checkpoint import Checkpoint
@@ -96,7 +96,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Arrays, ta
 
         with pytest.warns(UserWarning, match="interrupted"):
             learn(case, checkpoint=Checkpoint(path, key="a"), progress=stop)
-        found[case] = (archive.read(path), learn(case))
+        found[case] = (files.read_arrays(path), learn(case))
     return found
 
 
@@ -106,7 +106,7 @@ def write(path: Path, arrays: Arrays, key: np.ndarray) -> None:
         digest = module._digest(arrays)
     except tacit.TacitError:  # of a type that is refused before it is compared
         digest = ""
-    archive.write(path, {**arrays, "key": key, "digest": np.array(digest)})
+    files.write_arrays(path, {**arrays, "key": key, "digest": np.array(digest)})
 
 
 def check(case: str, made: dict[str, tuple[Arrays, tacit.Run]], path: Path, some: int = 0) -> int:

@@ -13,7 +13,7 @@ import pytest
 from mutations import mutate_arrays, mutate_bytes, mutate_tree, write_npz
 
 import tacit
-from tacit.core import archive, memory
+from tacit.core import files, memory
 from tacit.policies import DeployedPolicy, MarkovPolicy, RecordedPolicy
 
 AVAILABLE = 64_000_000
@@ -79,7 +79,7 @@ def test_arrays(what: str, count: int, tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(memory, "available", lambda: AVAILABLE)
     place = tmp_path / "x.npz"
     MADE[what].save(place)
-    arrays = archive.read(place)
+    arrays = files.read_arrays(place)
     taken = fuzz(count, what, lambda rng: write_npz(place, mutate_arrays(arrays, rng)), place)
     print(f"{what}: {count} files of altered arrays, {taken} taken, {count - taken} refused")
     assert count / 100 < taken < count / 2
@@ -139,10 +139,10 @@ def test_numbers_beyond_the_machine(number: str, key: str, tmp_path: Path):
 def test_numbers_beyond_the_machine_in_arrays(key: str, value: Any, tmp_path: Path):
     place = tmp_path / "x.npz"
     MADE["thinned"].save(place)
-    arrays = archive.read(place)
+    arrays = files.read_arrays(place)
     altered = np.array(arrays[key], dtype=value.dtype)
     altered.reshape(-1)[0] = value
-    archive.write(place, {**arrays, key: altered})
+    files.write_arrays(place, {**arrays, key: altered})
     with pytest.raises(tacit.TacitError, match=r"x\.npz is not a deployed policy"):
         DeployedPolicy.load(place)
 

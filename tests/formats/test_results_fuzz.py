@@ -17,7 +17,7 @@ from mutations import hostile_text, mutate_arrays, mutate_bytes, mutate_tree, wr
 
 import tacit
 from tacit.cli.main import main
-from tacit.core import archive, memory
+from tacit.core import files, memory
 from tacit.core.display import printable
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, store, toml, verify
 
@@ -43,7 +43,7 @@ class Altered:
         self.whole, self.place = whole, place
         self.spec = store.toml.tomllib.loads((whole / store.SPEC).read_text())
         self.summary = json.loads((whole / store.SUMMARY).read_text())
-        self.arrays = archive.read(whole / store.POLICY)
+        self.arrays = files.read_arrays(whole / store.POLICY)
         self.curve = [json.loads(line) for line in (whole / store.CURVE).read_text().splitlines()]
 
     def write(self, rng: random.Random) -> str:

@@ -10,7 +10,7 @@ import pytest
 from enumeration import centred, estimate, full, live, trajectories, value, world_of_one
 
 import tacit
-from tacit.core.simplex import projected
+from tacit.core.simplex import project_each
 from tacit.evaluation import policy_gradient
 from tacit.learners import NPG, PGStorm
 
@@ -147,7 +147,7 @@ def second_direction(game: tacit.TabularGame, own_ratio: bool) -> tuple[np.ndarr
     after = spec.init(world_of_one(game, 0, theta))
     live(after, first, 0, mixed(theta, explore))
     d1 = after.cells["direction"][:, :, 0, :2].copy()
-    moved = projected(theta + 0.05 * d1)
+    moved = project_each(theta + 0.05 * d1)
     pi = mixed(moved, explore)
     mean = np.zeros_like(theta)
     for path in trajectories(game, [pi]):

@@ -50,7 +50,7 @@ def test_gains_of_one_after_another_are_the_rise_of_the_potential_in_any_order()
     phi = tacit.potential(game)
     old, new = (tacit.MarkovPolicy.random(game, seed=seed) for seed in (0, 1))
     for order in ([0, 1, 2], [2, 1, 0], [1, 2, 0]):
-        gain = line_search.gained(game, old.probs, new.probs, order)
+        gain = line_search.sum_gains(game, old.probs, new.probs, order)
         assert gain == pytest.approx(phi.value(new) - phi.value(old), abs=1e-12)
 
 

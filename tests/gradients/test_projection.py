@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tacit.core.simplex import project, projected
+from tacit.core.simplex import project, project_each
 
 ORDINARY = st.floats(-10, 10)
 TIES = st.sampled_from([-1.0, 0.0, 0.1, 1 / 3, 0.3, 0.30000000000000004, 0.5, 1.0, 1 + 2**-52])
@@ -66,7 +66,7 @@ def on_the_simplex(n: int, rng: np.random.Generator) -> np.ndarray:
 def test_three_ways_agree(x: np.ndarray):
     expected = bisection(x)
     np.testing.assert_allclose(in_place(x), expected, atol=1e-14, rtol=0)
-    np.testing.assert_allclose(projected(x), expected, atol=1e-14, rtol=0)
+    np.testing.assert_allclose(project_each(x), expected, atol=1e-14, rtol=0)
 
 
 @given(VECTORS, st.integers(0, 2**32 - 1))
@@ -83,7 +83,7 @@ def test_no_point_of_the_simplex_is_nearer(x: np.ndarray, seed: int):
 def test_points_of_the_simplex_stay(n: int, seed: int):
     p = on_the_simplex(n, np.random.default_rng(seed))
     np.testing.assert_allclose(in_place(p), p, atol=1e-15)
-    np.testing.assert_allclose(projected(p), p, atol=1e-15)
+    np.testing.assert_allclose(project_each(p), p, atol=1e-15)
 
 
 @given(st.integers(2, 8), st.integers(0, 2**32 - 1), st.floats(0, 5), st.floats(0, 5))
@@ -122,7 +122,7 @@ def test_only_the_first_entries_are_touched():
     assert x.tolist() == [0.5, 0.5, 7.0]
 
 
-@pytest.mark.parametrize("form", [in_place, projected])
+@pytest.mark.parametrize("form", [in_place, project_each])
 @pytest.mark.parametrize("x", [[0.5, 1e17], [1e20, 1e20], [1e17, 0.5, 0.2], [-1e20, -1e20]])
 def test_huge_values(form, x: list[float]):
     """A huge step along one action is a projection onto its vertex, not onto nothing."""

@@ -182,8 +182,8 @@ def test_one_kind_is_not_read_as_another(thinned: DeployedPolicy, tmp_path: Path
     thinned.save(tmp_path / "part.json", agent=0)
     MarkovPolicy.uniform(tacit.make("chicken")).save(tmp_path / "markov.json")
     for reader, name, told in (
-        (MarkovPolicy, "thinned", "holds another kind of policy; read it with DeployedPolicy.load"),
-        (DeployedPolicy, "markov", "holds another kind of policy; read it with MarkovPolicy.load"),
+        (MarkovPolicy, "thinned", "holds another kind of policy; tacit.policies.load reads every kind"),
+        (DeployedPolicy, "markov", "holds another kind of policy; tacit.policies.load reads every kind"),
         (DeployedPolicy, "part", "holds the part of agent 0 alone"),
         (DeployedPolicy, "none", "no file"),
     ):

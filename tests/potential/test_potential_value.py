@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.core.simplex import projected
+from tacit.core.simplex import project_each
 from tacit.evaluation import policy_gradient, policy_values
 
 GAMES = [
@@ -103,7 +103,7 @@ def test_independent_ascent_is_ascent_on_the_potential(found):
         slopes.append(slope)
         mean = (own[i] * policy.probs[i]).sum(axis=2, keepdims=True)
         np.testing.assert_allclose(slope, own[i] - mean, atol=1e-8)
-    together = [projected(x + eta * slope) for x, slope in zip(policy.probs, slopes, strict=True)]
+    together = [project_each(x + eta * slope) for x, slope in zip(policy.probs, slopes, strict=True)]
     alone, _ = tacit.PGExact().ascend(policy, policy_gradient(game, policy), eta)
     for one, other in zip(together, alone.probs, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-7)

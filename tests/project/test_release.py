@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tacit
-from tacit.core import extras
+from tacit.core import registry
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,7 +28,7 @@ def test_the_version_is_the_same_everywhere():
 
 def test_nothing_installs_the_stranger_whose_name_is_tacit():
     project = tomllib.loads(text("pyproject.toml"))["project"]
-    assert project["name"] == extras.DISTRIBUTION != "tacit"
+    assert project["name"] == registry.DISTRIBUTION != "tacit"
     wanted = [one for extra in project["optional-dependencies"].values() for one in extra]
     assert [one for one in wanted if re.match(r"tacit\b(?!-marl)", one)] == []
     folders = ("src", "docs", "examples", "benchmarks", "papers", "tests", ".github")

@@ -11,7 +11,7 @@ from rich.console import Console
 
 import tacit
 from tacit.cli.main import main
-from tacit.core.table import Document, Table
+from tacit.core.display import Document, Table
 
 HOSTILE = "<b>\x1b[31m[bold]"
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
 from tacit.cli.progress import progress_on_stderr
-from tacit.core import archive, atomic, check
+from tacit.core import check, files
 from tacit.core.errors import TacitError
 from tacit.games import is_file
 
@@ -95,13 +95,13 @@ def run_compare(args: argparse.Namespace) -> int:
 
     scripts.run(args.scripts)
     game = options.game_of(args)
-    place = None if args.out is None else archive.path(args.out)
+    place = None if args.out is None else files.path(args.out)
     if place is not None:
         make_directory(place)
 
     def store(found: Comparison) -> None:
         if place is not None:
-            atomic.write(place / TABLE, json.dumps(options.finite(_document(args, found)), indent=2).encode())
+            files.write(place / TABLE, json.dumps(options.finite(_document(args, found)), indent=2).encode())
 
     with progress_on_stderr(f"{args.game}: comparing") as progress:
         found = compare(game, args.learners, progress=progress, watch=store, **given)
@@ -167,7 +167,7 @@ def add_tune(commands: Any) -> None:
 def run_tune(args: argparse.Namespace) -> int:
     """Tune, print what was found, and write it; 130 where Ctrl-C ended it early, and then nothing is written."""
     given = budget_of(args)
-    place = None if args.out is None else archive.path(args.out)
+    place = None if args.out is None else files.path(args.out)
     if place is not None and place.suffix != ".toml":
         raise TacitError(f"{place} has another ending than .toml, which `tacit run` asks for")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
-from tacit.core import archive, check
+from tacit.core import check, files
 from tacit.core.errors import TacitError, brief
 from tacit.figures.mixtures import check_small
 from tacit.figures.style import checked_size
@@ -96,8 +96,8 @@ def stored_groups(places: Sequence[str]) -> list[Group]:
 
 def run_plot(args: argparse.Namespace) -> int:
     """Draw the figure and print where it is."""
-    first = archive.path(args.runs[0])
-    place = first / "curves.png" if args.out is None else archive.path(args.out)
+    first = files.path(args.runs[0])
+    place = first / "curves.png" if args.out is None else files.path(args.out)
     if place.suffix not in ENDINGS:
         raise TacitError(f"{place} has no ending of a figure; give one of {', '.join(ENDINGS)}")
 
@@ -170,7 +170,7 @@ def run_draw(args: argparse.Namespace) -> int:
     """Draw the picture and print where it is."""
     kind = check.choice("picture", args.kind, KINDS)
     moves = kind == "learning"
-    place = archive.path(args.out if args.out is not None else f"{kind}.{'gif' if moves else 'png'}")
+    place = files.path(args.out if args.out is not None else f"{kind}.{'gif' if moves else 'png'}")
     moving = place.suffix in (".gif", ".html")
     if moves and not moving:
         raise TacitError(f"{place} does not move; give a .gif or an .html")

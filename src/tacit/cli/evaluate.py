@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
 from tacit.cli.progress import count_on_stderr
-from tacit.core import archive, check
+from tacit.core import check, files
 from tacit.core.display import printable
 from tacit.core.errors import TacitError
 from tacit.policies.recorded import STARTS
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     seconds = check.positive("--seconds", args.seconds)
     exact: list[Path] = []
     left_out, played = set(), []
-    for place in store.directories(archive.path(args.runs)):
+    for place in store.directories(files.path(args.runs)):
         stored = store.load(place)
         if stored.spec.has_tables:
             exact.append(place)

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from tacit.cli import options
-from tacit.core import archive, extras
+from tacit.core import files, registry
 from tacit.core.errors import TacitError
 
 
@@ -28,7 +28,7 @@ def add(commands: Any) -> None:
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--csv", action="store_true", help="comma-separated values (the default)")
-    form.add_argument("--parquet", action="store_true", help=f"Parquet; {extras.pip_command('parquet')}")
+    form.add_argument("--parquet", action="store_true", help=f"Parquet; {registry.pip_command('parquet')}")
     parser.add_argument("-o", "--out", metavar="FILE", help="where (results.csv or .parquet in the first RUN_DIR)")
     parser.set_defaults(run=run)
 
@@ -38,10 +38,10 @@ def run(args: argparse.Namespace) -> int:
     from tacit.experiments import tables
     from tacit.experiments.results import Results
 
-    first = archive.path(args.runs[0])
+    first = files.path(args.runs[0])
     parquet = args.parquet or (not args.csv and args.out is not None and str(args.out).endswith(".parquet"))
     ending = "parquet" if parquet else "csv"
-    place = first / f"results.{ending}" if args.out is None else archive.path(args.out)
+    place = first / f"results.{ending}" if args.out is None else files.path(args.out)
     if place.is_dir():
         raise TacitError(f"{place} is a directory; give a file, e.g. {place / f'results.{ending}'}")
     other = {".csv": "csv", ".parquet": "parquet"}.get(place.suffix, ending)

@@ -14,8 +14,8 @@ from rich.text import Text
 
 from tacit.cli import options
 from tacit.core.display import printable
-from tacit.core.errors import brief
-from tacit.core.registry import Registry, told
+from tacit.core.errors import brief, sentence
+from tacit.core.registry import Registry
 from tacit.games import REGISTRY
 from tacit.games.exact import check_exact
 from tacit.games.tabular import times
@@ -59,7 +59,7 @@ def _game_row(name: str) -> dict[str, Any] | None:
         game = REGISTRY.make(name)
         check_exact(game)
     except Exception as error:
-        REGISTRY.leave_out(name, told(error))
+        REGISTRY.leave_out(name, sentence(error))
         return None
     return {
         "name": name,

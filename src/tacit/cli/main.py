@@ -119,7 +119,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of our output has left, as in `tacit games | head -1`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except OSError as error:  # e.g. the disk is full; of files, `core/atomic.py` says which
+    except OSError as error:  # e.g. the disk is full; of files, `core/files.py` says which
         told = str(error.strerror or error).lower()
         options.tell(f"cannot write to {error.filename or 'standard output'}: {told}")
         with contextlib.suppress(OSError, ValueError):

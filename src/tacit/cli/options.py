@@ -16,9 +16,8 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from tacit.core.display import printable, printable_json
+from tacit.core.display import Document, printable, printable_json
 from tacit.core.errors import TacitError, brief
-from tacit.core.table import Document
 from tacit.games import from_name_or_file
 from tacit.options import FIELDS, check_option
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
 from tacit.cli.progress import progress_on_stderr
-from tacit.core import atomic, check
+from tacit.core import check, files
 from tacit.core.errors import TacitError
 
 if TYPE_CHECKING:
@@ -90,8 +90,8 @@ def run(args: argparse.Namespace) -> int:
         report.add(panel, experiment, variants, game, directory)
         out.print(f"figure: {directory / panel.file}.png", soft_wrap=True)
     text = page.page(report.claims, report.tables, report.settings, report.seeds)
-    atomic.write(directory / "claims.md", text.encode())
-    atomic.write(directory / "results.csv", page.written(report.rows).encode())
+    files.write(directory / "claims.md", text.encode())
+    files.write(directory / "results.csv", page.written(report.rows).encode())
     for claim in report.claims:
         about = f"{claim.task}; Independent as in the {claim.reading}" if claim.reading else claim.task
         where = f": {claim.where}" if claim.where and claim.verdict != "holds" else ""

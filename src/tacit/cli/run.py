@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from tacit.cli import options
 from tacit.cli.progress import progress_on_stderr
 from tacit.core import check
+from tacit.core.display import few_numbers
 from tacit.core.errors import TacitError
-from tacit.core.table import few_numbers
 from tacit.games.tabular import count
 from tacit.options import Options
 

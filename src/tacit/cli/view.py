@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
-from tacit.core import archive, check
+from tacit.core import check, files
 
 if TYPE_CHECKING:
     from tacit.view.server import Server
@@ -43,8 +43,8 @@ def run_report(args: argparse.Namespace) -> int:
     from tacit.cli.progress import steps_on_stderr
     from tacit.view import write_report  # imports the compiler
 
-    place, seconds = archive.path(args.runs), check.positive("--seconds", args.seconds)
-    out = place / "report.html" if args.out is None else archive.path(args.out)
+    place, seconds = files.path(args.runs), check.positive("--seconds", args.seconds)
+    out = place / "report.html" if args.out is None else files.path(args.out)
     with steps_on_stderr("report") as progress:
         write_report(place, out, named=args.game, seconds=seconds, progress=progress)
     options.console().print(f"report: {out}", soft_wrap=True)
@@ -82,7 +82,7 @@ def add_server(parser: argparse.ArgumentParser) -> None:
 def run_view(args: argparse.Namespace) -> int:
     """Serve until Ctrl-C."""
     check.integer("--port", args.port, least=0, most=65535)
-    place = archive.path(args.runs or (DEFAULT if Path(DEFAULT).is_dir() else "."))
+    place = files.path(args.runs or (DEFAULT if Path(DEFAULT).is_dir() else "."))
 
     from tacit.view.live import serve  # imports the compiler
 

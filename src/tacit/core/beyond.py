@@ -4,7 +4,7 @@ Loops and kernels are plain numba. What is here makes them faster, and nothing d
 
 - `OPTIONS`: no references are counted, and kernels have no entry points of their own. Without: half the steps a second.
 - `event` says when a loop is being compiled (`core/compilation.py`). Without: kernels are optimised twice.
-- `CompileResult` and `dumps`: machine code on disk (`core/kernel_cache.py`). Without: every process compiles in memory.
+- `CompileResult` and `dumps`: machine code on disk (`core/compilation.py`). Without: every process compiles in memory.
 - `cpu_target`: how large a struct is (`core/pinned.py`). Without: structs are unpacked at every call.
 
 With TACIT_PLAIN_NUMBA=1 all of it is left out; the tests of `core/` are run so too, and with the newest numba.

@@ -13,31 +13,65 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core.errors import TacitError, brief
-from tacit.core.ownership import Owned, frozen, given, refuse_masked
+from tacit.core.ownership import Owned, freeze, refuse_masked, unwrap
 from tacit.core.types import FloatArray
 
 #: How far from 1 the sum of a distribution may be.
 SUM_TOLERANCE = 1e-9
 
+# The largest numbers that are taken at all; what memory holds may be less, and is looked at where it is needed.
 
-def integer(name: str, value: object, *, least: int, most: int | None = None) -> int:
-    """Return `value` as an int within [least, most].
+#: Episodes of a run: at ten million a second they take three years.
+EPISODES = 10**15
 
-    >>> integer("horizon", 0, least=1)
+#: Seeds of an experiment, and a seed itself.
+SEEDS, SEED = 10**6, 2**128 - 1
+
+#: Actions of an agent.
+ACTIONS = 10**6
+
+#: The least and the largest number of each kind.
+RANGES = {
+    "agents": (1, 1 << 20),
+    "actions": (1, ACTIONS),
+    "states": (1, 10**15),
+    "horizon": (1, 10**15),
+    "episodes": (1, EPISODES),
+    "seeds": (1, SEEDS),
+    "first_seed": (0, SEED),
+    "seed": (0, SEED + SEEDS),  # the last seed of an experiment
+    "points": (1, 10**8),  # rows of a curve
+    "workers": (1, 1024),
+    "trials": (1, 10_000),  # random policies that are tried
+}
+
+
+def integer(name: str, value: object, *, least: int | None = None, most: int | None = None) -> int:
+    """Return `value` as an int within [least, most]; where neither is given, within the range of its name.
+
+    >>> integer("horizon", 0)
     Traceback (most recent call last):
     tacit.core.errors.TacitError: horizon is 0; it must be a whole number of at least 1
+    >>> integer("seeds", 10**9)
+    Traceback (most recent call last):
+    tacit.core.errors.TacitError: seeds is 1000000000; at most 1,000,000 can be asked for
     """
+    if least is None:
+        least, high = RANGES[name]
+        number = integer(name, value, least=least)
+        if number > high:
+            raise TacitError(f"{name} is {brief(number)}; at most {high:,} can be asked for")
+        return number
     if type(value) is int and least <= value and (most is None or value <= most):
         return value  # by far the most calls, from agents at every step
     bounds = f"of at least {least}" if most is None else f"from {least} to {most}"
     try:
-        if isinstance(value, bool | np.bool_):
-            raise TypeError
         number = operator.index(value)  # type: ignore[arg-type]
+        fits = type(value) is not bool and least <= number and (most is None or number <= most)
     except TypeError:
-        raise TacitError(f"{name} is {brief(value)}; it must be a whole number {bounds}") from None
-    if number < least or (most is not None and number > most):
-        raise TacitError(f"{name} is {brief(number)}; it must be a whole number {bounds}")
+        fits = False
+    if not fits:
+        raise TacitError(f"{name} is {brief(value)}; it must be a whole number {bounds}")
     return number
 
 
@@ -135,10 +169,10 @@ def text(name: str, value: object, *, empty: bool = True) -> str:
     return value
 
 
-def listed(name: str, value: object, of: str, *, count: int | None = None) -> list[Any]:
+def list_of(name: str, value: object, of: str, *, count: int | None = None) -> list[Any]:
     """Return the entries of a list, a tuple or an array, of which there are `count`; `of` says what they are.
 
-    >>> listed("columns", 3, "names of columns")
+    >>> list_of("columns", 3, "names of columns")
     Traceback (most recent call last):
     tacit.core.errors.TacitError: columns is 3; it must be a list of names of columns
     """
@@ -173,7 +207,7 @@ def array(name: str, value: npt.ArrayLike | Owned[Any]) -> FloatArray:
 
     It is copied, so that a later change by the caller never reaches the game, unless it is `Owned`.
     """
-    inner, _ = given(value)
+    inner, _ = unwrap(value)
     refuse_masked(name, inner)
     try:
         found = np.asarray(inner)
@@ -182,7 +216,7 @@ def array(name: str, value: npt.ArrayLike | Owned[Any]) -> FloatArray:
     if found.dtype.kind not in "biuf":
         raise TacitError(f"{name} holds {found.dtype} values ({brief(inner)}); it must be an array of real numbers")
     made = isinstance(inner, list | tuple)  # other objects may have given an array that they keep
-    return frozen(name, Owned(found) if made or isinstance(value, Owned) else found, np.float64)
+    return freeze(name, Owned(found) if made or isinstance(value, Owned) else found, np.float64)
 
 
 Axis = str | tuple[str, tuple[int, ...]]  # a name, or a name and the shape that the axis flattens

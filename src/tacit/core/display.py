@@ -1,14 +1,220 @@
-"""Text of users and files on its way to a terminal or a figure: shown as it is, and nothing in it is acted upon.
+"""What people look at: tables and sentences, for a terminal, a notebook, a doctest and a program.
 
-A name may hold an escape sequence, a carriage return or a mark that reverses the direction of writing. A terminal obeys
-them, so they are shown as Python writes them, e.g. `\\x1b`. What rich and matplotlib would take for markup is switched
-off where they are called: `cli/options.py` and `figures/style.py`.
+A `Document` is made once and rendered four ways: `str` and `repr` are plain text, which doctests can hold; a rich
+console draws it with lines and weights; notebooks call `_repr_html_`; `data` is what programs read.
+
+Text of users and files is shown as it is in all of them, and nothing in it is acted upon. A name may hold an escape
+sequence, a carriage return or a mark that reverses the direction of writing. A terminal obeys them, so they are shown
+as Python writes them, e.g. `\\x1b`. What rich and matplotlib would take for markup is switched off where they are
+called: `cli/options.py` and `figures/style.py`.
 """
 
 from __future__ import annotations
 
+import html
 import json
+import math
 import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+Cell = str | float | int | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A titled table.
+
+    Parameters
+    ----------
+    title : str
+    columns : sequence of str
+    rows : sequence of rows of str, numbers or None
+        Numbers are written with four digits and to the right; None is an empty cell.
+    head : int
+        How many of the first columns name the row.
+    """
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Cell]]
+    head: int = 1
+
+    def cells(self) -> Iterator[list[str]]:
+        """Yield the rows as text."""
+        for row in self.rows:
+            yield [cell_text(cell) for cell in row]
+
+    def __str__(self) -> str:
+        lines = [[printable(name) for name in self.columns], *self.cells()]
+        widths = [max(len(line[k]) for line in lines) for k in range(len(self.columns))]
+        right = self._right()
+        written = [printable(self.title)] if self.title else []
+        for line in lines:
+            padded = [text.rjust(w) if r else text.ljust(w) for text, w, r in zip(line, widths, right, strict=True)]
+            written.append("  ".join(padded).rstrip())
+        return "\n".join(written)
+
+    def _right(self) -> list[bool]:
+        """Return which columns hold numbers."""
+        columns = list(zip(*self.rows, strict=True)) if self.rows else [()] * len(self.columns)
+        return [bool(column) and all(_is_number(cell) or cell is None for cell in column) for column in columns]
+
+    def __rich__(self) -> Any:
+        """Return the table as rich draws it."""
+        from rich import box
+        from rich.table import Table as Drawn
+        from rich.text import Text
+
+        title = Text(printable(self.title), style="bold") if self.title else None
+        drawn = Drawn(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+        for name, right in zip(self.columns, self._right(), strict=True):
+            drawn.add_column(Text(printable(name)), justify="right" if right else "left")
+        for row in self.cells():
+            drawn.add_row(*(Text(text, style="cyan" if k < self.head else "") for k, text in enumerate(row)))
+        return drawn
+
+    def _repr_html_(self) -> str:
+        right = self._right()
+        caption = f"<caption>{_safe(self.title)}</caption>" if self.title else ""
+        head = "".join(f'<th scope="col">{_safe(name)}</th>' for name in self.columns)
+        body = ""
+        for row in self.cells():
+            body += "<tr>"
+            for k, text in enumerate(row):
+                tag = 'th scope="row"' if k < self.head else "td"
+                align = ' style="text-align:right"' if right[k] else ' style="text-align:left"'
+                body += f"<{tag}{align}>{_safe(text)}</{tag.split()[0]}>"
+            body += "</tr>"
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+@dataclass(frozen=True)
+class Document:
+    """What `show` and `table` return: sentences and tables for people, and the same as plain values for programs.
+
+    `str` is plain text, a notebook shows it as HTML, and rich consoles draw it. `data` is a dict of what JSON has, with
+    all digits. Of `results.table()`, `data["games"]` has a dict for each game: `game`, `by` (what is ranked), `rows`
+    (`rank`, `learner`, `seeds`; `reward`, `value` and `gap` with `mean`, `ci95` and `std`, or None; `kind`, `p`)
+    and `pairs` (`pair`, `p`). Of a game it is what `tacit show GAME --json` prints.
+
+    Attributes
+    ----------
+    title : str
+    parts : sequence of str and tables
+    content : dict
+        Of which `data` is made.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> shown = tacit.solve(tacit.make("prisoners-dilemma"), "nash").policy.show()
+    >>> sorted(shown.data), str(shown).splitlines()[0] == shown.title
+    (['kind', 'places'], True)
+    """
+
+    title: str
+    parts: Sequence[str | Table]
+    content: dict[str, Any] | Callable[[], dict[str, Any]] = field(default_factory=dict)
+
+    @cached_property
+    def data(self) -> dict[str, Any]:
+        """The same as JSON has it; made on first use where it may be large."""
+        return self.content() if callable(self.content) else self.content
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Write the data out, which a function would make."""
+        return {"title": self.title, "parts": self.parts, "content": self.data}
+
+    def __str__(self) -> str:
+        blocks = [printable(self.title)]
+        for k, part in enumerate(self.parts):
+            text = str(part) if isinstance(part, Table) else printable(part)
+            together = isinstance(part, str) and (k == 0 or isinstance(self.parts[k - 1], str))
+            if together:
+                blocks[-1] += "\n" + text
+            else:
+                blocks.append(text)
+        return "\n\n".join(blocks)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __rich__(self) -> Any:
+        """Return the document as rich draws it."""
+        from rich.console import Group
+        from rich.text import Text
+
+        drawn: list[Any] = [Text(printable(self.title), style="bold")]
+        for k, part in enumerate(self.parts):
+            if isinstance(part, str):
+                drawn.append(Text(printable(part)))
+                continue
+            after_text = k == 0 or isinstance(self.parts[k - 1], str)
+            drawn += [Text(""), part.__rich__()] if after_text else [part.__rich__()]
+        return Group(*drawn)
+
+    def _repr_html_(self) -> str:
+        parts = (part._repr_html_() if isinstance(part, Table) else f"<p>{_safe(part)}</p>" for part in self.parts)
+        return f"<p><strong>{_safe(self.title)}</strong></p>{''.join(parts)}"
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Write a number with a few digits.
+
+    >>> number(1 / 3), number(-0.0), number(45.5), number(1234567.0)
+    ('0.3333', '0', '45.5', '1234567')
+    """
+    if value == 0:
+        return "0"
+    if float(value).is_integer() and abs(value) < 1e7:
+        return str(int(value))
+    return f"{value:.{digits}g}"
+
+
+def few_numbers(values: Sequence[float], most: int = 4) -> str:
+    """Write numbers, one for each agent: once where all are the same, and of many the first.
+
+    >>> few_numbers([1.5, 1.5]), few_numbers([1, 2, 3, 4, 5, 6]), few_numbers([7])
+    ('1.5 each', '1, 2, 3, 4, … (6 agents)', '7')
+    """
+    written = [number(value) for value in values]
+    if len(written) > 1 and len(set(written)) == 1:
+        return f"{written[0]} each"
+    return ", ".join(written[:most]) + (f", … ({len(written)} agents)" if len(written) > most else "")
+
+
+def interval(value: float, low: float, high: float) -> str:
+    """Write a number and its interval with the same digits, so many that the width of the interval shows.
+
+    >>> interval(22.987, 22.981, 22.995), interval(0.5, 0.5, 0.5)
+    ('22.987 [22.981, 22.995]', '0.5')
+    """
+    if low == high:
+        return number(value)
+    ratio = max(abs(low), abs(high)) / (high - low)
+    digits = min(max(4, 2 + math.ceil(math.log10(ratio))), 15) if math.isfinite(ratio) else 4
+    return f"{value:.{digits}g} [{low:.{digits}g}, {high:.{digits}g}]"
+
+
+def cell_text(cell: Cell) -> str:
+    """Write a cell on one line."""
+    if cell is None:
+        return ""
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    return printable(cell) if isinstance(cell, str) else number(cell)
+
+
+def _is_number(cell: object) -> bool:
+    return isinstance(cell, int | float) and not isinstance(cell, bool)
+
+
+def _safe(text: object) -> str:
+    return html.escape(printable(text))
+
 
 #: Control characters, format characters (bidirectional overrides, joiners), surrogates, line and paragraph separators.
 _OBEYED = ("Cc", "Cf", "Cs", "Zl", "Zp")
@@ -27,7 +233,9 @@ def printable(text: object, limit: int | None = None) -> str:
         found = found[: limit - 1] + "…"
     if found.isascii() and found.isprintable():
         return found
-    return "".join(_shown(char) if unicodedata.category(char) in _OBEYED else char for char in found)
+    return "".join(
+        char.encode("unicode_escape").decode() if unicodedata.category(char) in _OBEYED else char for char in found
+    )
 
 
 def printable_json(document: object) -> str:
@@ -44,7 +252,3 @@ def printable_json(document: object) -> str:
     return "".join(
         json.dumps(char)[1:-1] if char != "\n" and unicodedata.category(char) in _OBEYED else char for char in text
     ).replace("\x7f", "\\u007f")
-
-
-def _shown(char: str) -> str:
-    return char.encode("unicode_escape").decode()

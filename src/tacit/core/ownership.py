@@ -32,14 +32,14 @@ class Owned(Generic[T]):
     value: T
 
 
-def given(value: T | Owned[T]) -> tuple[T, bool]:
+def unwrap(value: T | Owned[T]) -> tuple[T, bool]:
     """Return what was given, and whether it was given away."""
     return (value.value, True) if isinstance(value, Owned) else (value, False)
 
 
-def frozen(name: str, value: Any, kind: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
+def freeze(name: str, value: Any, kind: npt.DTypeLike | None = None) -> npt.NDArray[Any]:
     """Return a C-contiguous array of this type that nobody can write to: a copy, unless it was `Owned`."""
-    inner, own = given(value)
+    inner, own = unwrap(value)
     refuse_masked(name, inner)
     array = np.asarray(inner)
     wanted = np.dtype(kind) if kind is not None else array.dtype.newbyteorder("=")
@@ -47,10 +47,10 @@ def frozen(name: str, value: Any, kind: npt.DTypeLike | None = None) -> npt.NDAr
         if array.size >= _LARGE:  # a broadcast array may be larger than all memory
             memory.require(array.size * wanted.itemsize, f"a copy of {name}, of shape {array.shape},")
         array = np.array(array, dtype=wanted, order="C", subok=False)
-    return locked(array)
+    return lock(array)
 
 
-def locked(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def lock(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Make an array read-only for good: what is returned is a view, which cannot be made writable again."""
     part: Any = array
     while isinstance(part, np.ndarray):
@@ -76,15 +76,15 @@ class Sealed:
     """
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({key: _sealed(value) for key, value in state.items()})
+        self.__dict__.update({key: _seal(value) for key, value in state.items()})
 
 
-def _sealed(value: Any) -> Any:
+def _seal(value: Any) -> Any:
     if isinstance(value, np.ndarray):
-        return locked(value)
+        return lock(value)
     if isinstance(value, list):
-        return [_sealed(part) for part in value]
+        return [_seal(part) for part in value]
     if isinstance(value, tuple):
-        parts: Sequence[Any] = [_sealed(part) for part in value]
+        parts: Sequence[Any] = [_seal(part) for part in value]
         return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
     return value

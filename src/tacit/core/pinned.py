@@ -5,7 +5,7 @@ with forty arrays that is more than the agents' own work. A `Pinned` struct is u
 address as a number (measured: 0.15 µs instead of 2 for a struct of 18 arrays).
 
     def turn(pinned, h):
-        struct = unpinned(pinned)
+        struct = unpin(pinned)
         ...
 
     call = entry(turn, pinned, 0)    # compiled for arguments like these, which are not looked at again
@@ -27,7 +27,7 @@ from numba import types
 from numba.extending import NativeValue, intrinsic, models, overload, register_model, unbox
 
 from tacit.core.beyond import cpu_target
-from tacit.core.compilation import compiled
+from tacit.core.compilation import compile_loop
 from tacit.core.generics import OPTIONS
 
 
@@ -60,7 +60,7 @@ class Pinned:
         size = context.get_abi_sizeof(context.get_value_type(self._numba_type_.inner))
         self._place = np.zeros(size // 16 + 2, dtype=np.complex128)
         self.address = self._place.ctypes.data
-        loop: Any = compiled(_pin, struct)
+        loop: Any = compile_loop(_pin, struct)
         self._pin = loop.compile((self._numba_type_.inner, self._numba_type_))
         self._pin(struct, self.address)
 
@@ -101,16 +101,16 @@ def _pin(struct, pinned):
     _store(pinned, struct)
 
 
-def unpinned(pinned):
+def unpin(pinned):
     """Return the struct that is pinned, in compiled code as well; one that is not, as it is."""
     return pinned.struct if isinstance(pinned, Pinned) else pinned
 
 
-def _unpinned(pinned: Any) -> Any:
+def _unpin(pinned: Any) -> Any:
     return (lambda pinned: _load(pinned)) if isinstance(pinned, PinnedType) else (lambda pinned: pinned)
 
 
-overload(unpinned, strict=False, jit_options=OPTIONS)(_unpinned)
+overload(unpin, strict=False, jit_options=OPTIONS)(_unpin)
 
 
 def entry(function: Callable[..., Any], pinned: Pinned, *others: Any) -> Callable[..., Any]:
@@ -118,7 +118,7 @@ def entry(function: Callable[..., Any], pinned: Pinned, *others: Any) -> Callabl
 
     What it is called with must be of the same types. The struct has to be kept alive by whoever calls.
     """
-    loop: Any = compiled(function, pinned.struct)
+    loop: Any = compile_loop(function, pinned.struct)
     if not pinned.pinned:
         return lambda *args: loop(pinned.struct, *args)
     return partial(loop.compile(tuple(numba.typeof(one) for one in (pinned, *others))), pinned.address)

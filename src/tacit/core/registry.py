@@ -1,20 +1,25 @@
-"""Names for games, learners and bandits: one line each here, or an entry point in another package.
+"""Names for games, learners and bandits, and what other packages bring: plugins by entry points, and extras.
 
 A plugin that cannot be used is left out and named once, on stderr unless the program that uses tacit sets up the logger
 "tacit" otherwise. It is no warning: where warnings are errors, one broken plugin would disable all of tacit.
+
+Extras are packages that tacit can use and does not need: they are imported where they are used, or asked for by name.
 """
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import logging
 import threading
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
+from types import ModuleType
 from typing import Any, Generic, TypeVar
 
 from tacit.core import check
-from tacit.core.errors import TacitError, brief, one_line
+from tacit.core.errors import TacitError, brief, one_line, sentence
 
 T = TypeVar("T")
 
@@ -42,11 +47,28 @@ class Registry(Generic[T]):
         self._plugins_met = False
         self._lock = threading.RLock()  # a plugin may use the registry while it is imported
 
-    def add(self, name: str, factory: Callable[..., T]) -> None:
-        """Register a factory; its docstring's first line is what listings show."""
+    def add(
+        self,
+        name: str,
+        factory: Callable[..., T],
+        *,
+        about: str = "",
+        fixed: Mapping[str, Any] | None = None,
+        **defaults: Any,
+    ) -> None:
+        """Register a factory; listings show what it is about, by default the first line of its docstring.
+
+        A name may fix some of the factory's parameters, which are then none of its own, and give others new defaults.
+
+        >>> numbers = Registry[int]("number")
+        >>> numbers.add("sum", lambda *, a=1, b=1: a + b, about="Add two.", fixed={"b": 2}, a=5)
+        >>> numbers.make("sum"), numbers.parameters("sum"), numbers.summary("sum")
+        (7, {'a': 5}, 'Add two.')
+        """
         if name in self._factories:
             raise TacitError(f"{self.kind} {name!r} is registered already; choose another name")
-        self._factories[name] = factory if self._adopt is None else self._adopt(factory)
+        made = factory if self._adopt is None else self._adopt(factory)
+        self._factories[name] = _vary(made, about, fixed or {}, defaults) if about else made
 
     def __iter__(self) -> Iterator[str]:
         self._meet_plugins()
@@ -88,7 +110,7 @@ class Registry(Generic[T]):
             try:
                 points = list(entry_points(group=f"tacit.{self.kind}s"))
             except Exception as error:  # another package's metadata
-                _log.warning("tacit: no %s plugins can be found: %s", self.kind, told(error))
+                _log.warning("tacit: no %s plugins can be found: %s", self.kind, sentence(error))
                 return
             for point in points:
                 if point.name not in self._factories:
@@ -101,11 +123,55 @@ class Registry(Generic[T]):
                 raise TypeError(f"a {type(factory).__name__} cannot be called")
             inspect.signature(factory)
         except (Exception, SystemExit) as error:  # whatever another package does while it is imported
-            self.leave_out(point.name, f"{point.value}: {told(error)}")
+            self.leave_out(point.name, f"{point.value}: {sentence(error)}")
         else:
             self.add(point.name, factory)
 
 
-def told(error: BaseException) -> str:
-    """Return what another package's error says, with its kind."""
-    return one_line(f"{type(error).__name__}: {error}", 200)
+def _vary(
+    factory: Callable[..., T], about: str, fixed: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> Callable[..., T]:
+    """Return a factory with fixed parameters and other defaults; the parameters of those come first, in their order."""
+
+    def make(**params: Any) -> T:
+        return factory(**{**defaults, **params, **fixed})
+
+    known = inspect.signature(factory).parameters
+    names = [*defaults, *(name for name in known if name not in defaults and name not in fixed)]
+    own = [known[name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in names]
+    own = [one.replace(default=defaults.get(one.name, one.default)) for one in own]
+    make.__doc__, make.__module__, make.__annotations__ = about, factory.__module__, {"return": factory}
+    make.__dict__["__signature__"] = inspect.Signature(own)
+    return make
+
+
+#: What pip calls this package: the name "tacit" belongs to another project on the package index.
+DISTRIBUTION = "tacit-marl"
+
+
+def pip_command(extra: str) -> str:
+    """Return the command that installs an extra.
+
+    >>> pip_command("ray")
+    "pip install 'tacit-marl[ray]'"
+    """
+    return f"pip install '{DISTRIBUTION}[{extra}]'"
+
+
+def require(module: str, extra: str) -> ModuleType:
+    """Import an optional module without its warnings, or say how to install it.
+
+    >>> require("math", "numbers").pi
+    3.141592653589793
+    >>> require("no_such_module", "nothing")
+    Traceback (most recent call last):
+    tacit.core.errors.TacitError: no_such_module is not installed; pip install 'tacit-marl[nothing]'
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return importlib.import_module(module)
+        except ImportError as error:
+            missing = isinstance(error, ModuleNotFoundError) and error.name == module
+            trouble = "is not installed" if missing else f"cannot be imported ({error})"
+            raise TacitError(f"{module} {trouble}; {pip_command(extra)}") from None

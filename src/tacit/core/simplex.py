@@ -38,10 +38,10 @@ def project(x: FloatArray, n: int) -> None:
         x[a] = max(x[a] - tau, 0.0)
 
 
-def projected(x: FloatArray) -> FloatArray:
+def project_each(x: FloatArray) -> FloatArray:
     """Project along the last axis, for arrays of any shape.
 
-    >>> projected(np.array([0.5, 0.9, -1.0]))
+    >>> project_each(np.array([0.5, 0.9, -1.0]))
     array([0.3, 0.7, 0. ])
     """
     x = x - x.max(axis=-1, keepdims=True)

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import archive, check, generics, limits, memory, records, streams
-from tacit.core.compilation import compiled
+from tacit.core import check, files, generics, memory, records, streams
+from tacit.core.compilation import compile_loop
 from tacit.core.errors import TacitError, brief, one_line
-from tacit.core.ownership import locked
-from tacit.core.pinned import Pinned, entry, unpinned
+from tacit.core.ownership import lock
+from tacit.core.pinned import Pinned, entry, unpin
 from tacit.core.types import FloatArray
 from tacit.engine import loop
 from tacit.engine.checkpoint import Arrays, check_alike, check_names, pack, unpack, whole_number
@@ -29,7 +29,7 @@ from tacit.learners.teams import resolve
 
 def act_one(pinned, h, s, u):
     """Compiled entry to `act` for the one agent that a state holds."""
-    return generics.act(unpinned(pinned), 0, h, s, u)
+    return generics.act(unpin(pinned), 0, h, s, u)
 
 
 def weigh_one(learner, h, s, out):
@@ -39,7 +39,7 @@ def weigh_one(learner, h, s, out):
 
 def learn_one(pinned, h, s, a, r, s_next):
     """Compiled entry to `learn` for the one agent that a state holds."""
-    generics.learn(unpinned(pinned), 0, h, s, a, r, s_next)
+    generics.learn(unpin(pinned), 0, h, s, a, r, s_next)
 
 
 class Agent:
@@ -81,8 +81,8 @@ class Agent:
         self._pinned = Pinned(state)  # a call would unpack it otherwise
         self._act = entry(act_one, self._pinned, 0, 0, 0.0)
         self._learn = entry(learn_one, self._pinned, 0, 0, 0, 0.0, 0)
-        self._weigh = compiled(weigh_one, self.state)
-        self._table = compiled(loop.distributions, self.state)
+        self._weigh = compile_loop(weigh_one, self.state)
+        self._table = compile_loop(loop.distributions, self.state)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the agent as `.npz`, with all that it has learned and its random stream."""
@@ -118,7 +118,7 @@ class Agent:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         world = state["made"]["world"]  # unpickled arrays can be written to, and kernels are compiled for locked ones
-        world = world._replace(actions=locked(world.actions), start=tuple(locked(own) for own in world.start))
+        world = world._replace(actions=lock(world.actions), start=tuple(lock(own) for own in world.start))
         self.__init__(**{**state["made"], "world": world})  # type: ignore[misc]
         self.__dict__.update(state["later"])
         unpack(self.state, state["arrays"])
@@ -177,8 +177,8 @@ class Agent:
             Whether the first state is drawn; False where it is always the same, which makes the bound smaller.
         """
         total = self._bound_sum()
-        N = limits.integer("agents", agents)
-        A = int(self.world.actions[0]) if actions is None else limits.integer("actions", actions)
+        N = check.integer("agents", agents)
+        A = int(self.world.actions[0]) if actions is None else check.integer("actions", actions)
         check.flag("drawn", drawn)
         if not self.spec.guaranteed:
             raise TacitError("this agent's parameters are not the theorem's, so it has an estimate and no bound")
@@ -280,10 +280,10 @@ def agent(
     check_alone(spec, name)
     if spec.interpreted or isinstance(spec, Mixed):
         raise TacitError(f"{name} is no learner of one agent with kernels; a class of your own is an agent already")
-    states = limits.integer("states", states)
-    actions = limits.integer("actions", actions)
-    horizon = limits.integer("horizon", horizon)
-    seed, index = limits.integer("seed", seed), check.integer("index", index, least=0)
+    states = check.integer("states", states)
+    actions = check.integer("actions", actions)
+    horizon = check.integer("horizon", horizon)
+    seed, index = check.integer("seed", seed), check.integer("index", index, least=0)
     span = check.interval("reward_range", reward_range)
     scale = Scale(agents=1, states=states, actions=actions, horizon=horizon, episodes=1)
     made = make_agent(spec, (horizon, states, actions), span, scale, seed=seed, index=index)
@@ -307,7 +307,7 @@ def _make_from(
     _check_memory(*size)
     horizon, states, actions = size
     known = () if start is None else (start,)
-    return Agent(spec, World(states, locked(np.array([actions])), horizon, span, scale, known), seed=seed, index=index)
+    return Agent(spec, World(states, lock(np.array([actions])), horizon, span, scale, known), seed=seed, index=index)
 
 
 def make_agent(
@@ -326,7 +326,7 @@ def make_agent(
     _check_memory(*size)
     start = starting_policy(learner, size, seed, index)
     known = () if start is None else (start,)
-    world = World(states, locked(np.array([actions])), horizon, reward_range, scale, known)
+    world = World(states, lock(np.array([actions])), horizon, reward_range, scale, known)
     return Agent(learner, world, seed=seed, index=index)
 
 
@@ -366,7 +366,7 @@ def _write(agent: Agent, path: str | os.PathLike[str]) -> None:
         "stream": agent.stream.bit_generator.state,
     }
     start: dict[str, Any] = {"start": world.start[0]} if world.start else {}
-    archive.write(
+    files.write_arrays(
         path,
         {
             "kind": np.array("agent"),
@@ -380,7 +380,7 @@ def _write(agent: Agent, path: str | os.PathLike[str]) -> None:
 
 def _read(path: str | os.PathLike[str], learner: str | Learner | None) -> Agent:
     """Return an agent from a file."""
-    arrays = archive.read(path, limited=False)
+    arrays = files.read_arrays(path, limited=False)
     try:
         return _restore(arrays, learner)
     except (TacitError, ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:

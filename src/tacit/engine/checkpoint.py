@@ -22,7 +22,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import archive, records
+from tacit.core import files, records
 from tacit.core.compilation import source_digest
 from tacit.core.errors import TacitError, brief, one_line
 
@@ -116,7 +116,7 @@ class Checkpoint:
             self._wait = math.inf
             return
         signed = {**arrays, "key": np.array(self._key), "digest": np.array(_digest(arrays))}
-        archive.write(self.path, signed, level=1)  # in less than half the time, and half as large again
+        files.write_arrays(self.path, signed, level=1)  # in less than half the time, and half as large again
         self._last = time.perf_counter()
         self._pause = min(2 * self._pause, self.every)
         self._wait = max(self._pause, (self._last - began) / _SHARE)
@@ -143,7 +143,7 @@ class Checkpoint:
         if not self.path.exists():
             return {}
         try:
-            arrays = archive.read(self.path, limited=False)  # a fresh state is mostly zeros
+            arrays = files.read_arrays(self.path, limited=False)  # a fresh state is mostly zeros
             key, digest = str(arrays.pop("key", "")), str(arrays.pop("digest", ""))
             if digest != _digest(arrays):
                 raise TacitError(f"{self.path} is altered")

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import memory
-from tacit.core.compilation import compiled
+from tacit.core.compilation import compile_loop
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.engine import loop
@@ -70,7 +70,7 @@ class Curve:
         self._tail_from = episodes - max(1, episodes // 10)
         self._tail, self._tail_count = np.zeros(agents), 0
         self._sum, self._count = np.zeros(agents), 0
-        self._add_up = compiled(loop.add_up)
+        self._add_up = compile_loop(loop.add_up)
         self._last = np.zeros(agents)  # mean returns of the window that was closed last
 
     @property

@@ -13,7 +13,6 @@ from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.engine.checkpoint import Arrays, check_names, checked
 from tacit.engine.protocols import Engine
-from tacit.engine.run import Gaps
 from tacit.evaluation import evaluate
 from tacit.evaluation.gradient import Gradient, policy_gradient
 from tacit.games.exact import ExactGame
@@ -66,14 +65,6 @@ class ExactEngine(Engine):
         """Return the current policy's distributions."""
         return list(self.iterate.probs)
 
-    def policy(self, distributions: list[FloatArray]) -> MarkovPolicy:
-        """Return distributions as a policy."""
-        return MarkovPolicy(distributions)
-
-    def own_bounds(self, kind: str, done: int) -> Gaps:
-        """Return nothing: these agents keep no bounds."""
-        return Gaps(kind, np.full(self.game.agents, np.nan), "none")
-
     def snapshot(self) -> Arrays:
         """Return the current policy."""
         probs = {str(i): own for i, own in enumerate(self.iterate.probs)}
@@ -82,19 +73,19 @@ class ExactEngine(Engine):
     def check(self, arrays: Arrays, done: int) -> None:
         """Raise unless a snapshot can be of this engine."""
         check_names(arrays, set(self.snapshot()))
-        self._restored(arrays).check_fits(self.game)
+        self._policy_of(arrays).check_fits(self.game)
         gap, seconds = checked(arrays, "numbers", np.float64, (2,)).tolist()
         if math.isnan(gap) or not 0 <= seconds < math.inf:
             raise TacitError("its gap and time are no numbers")
         search = checked(arrays, "search", np.float64, np.shape(self._search or ()))
-        if len(search) and not line_search.possible(Search(*search.tolist()), self.world):
+        if len(search) and not line_search.is_possible(Search(*search.tolist()), self.world):
             raise TacitError("its steps are none that the search could have taken")
 
-    def _restored(self, arrays: Arrays) -> MarkovPolicy:
+    def _policy_of(self, arrays: Arrays) -> MarkovPolicy:
         return MarkovPolicy([arrays[str(i)] for i in range(self.game.agents)])
 
     def restore(self, arrays: Arrays) -> None:
         """Resume from a snapshot that was checked."""
-        self.iterate = self._restored(arrays)
+        self.iterate = self._policy_of(arrays)
         self.gap, self.seconds = arrays["numbers"].tolist()
         self._search = Search(*arrays["search"].tolist()) if self._search is not None else None

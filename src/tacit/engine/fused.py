@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core import memory, streams
-from tacit.core.compilation import compiled
+from tacit.core.compilation import compile_loop
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine import loop, observers
@@ -23,7 +23,6 @@ from tacit.games.protocol import Game
 from tacit.games.tabular_kernels import by_agent
 from tacit.learners import Learner, own_bound
 from tacit.learners.spec import world_of
-from tacit.policies import MarkovPolicy
 
 #: Steps in a chunk: its uniform numbers stay within a core's cache.
 CHUNK_STEPS = 16_384
@@ -67,7 +66,7 @@ class FusedEngine(Engine):
         self._seats = seats(game.agents)
         self._chosen = np.zeros(game.agents, dtype=np.int64)
         self._room = np.empty((1 + game.agents) * self.chunk * game.horizon)
-        self._loop = compiled(loop.episodes, self._kernels, self.state, self.certificate, self.record)
+        self._loop = compile_loop(loop.episodes, self._kernels, self.state, self.certificate, self.record)
         self.play(self._draws(0), np.zeros((0, game.agents)))  # compile, or load what was compiled before
 
     def advance(self, episodes: int) -> FloatArray:
@@ -81,20 +80,16 @@ class FusedEngine(Engine):
         """Return what each agent answers with, [H, S, A_i]."""
         game = self.game
         table = memory.zeros((game.agents, game.horizon, game.states, max(game.actions)), "the last iterate")
-        compiled(loop.distributions, self.state)(self.state, game.horizon, game.states, recent, table)
+        compile_loop(loop.distributions, self.state)(self.state, game.horizon, game.states, recent, table)
         if not np.isfinite(table).all():
             raise TacitError("the policies are no longer numbers; learn with a smaller step (eta)")
         return [own[:, :, :size] for own, size in zip(table, game.actions, strict=True)]
-
-    def policy(self, distributions: list[FloatArray]) -> MarkovPolicy:
-        """Return distributions as a policy."""
-        return MarkovPolicy(distributions)
 
     def own_bounds(self, kind: str, done: int) -> Gaps:
         """Return what each agent knows of its own gap: bounds where the theorem covers the run, otherwise estimates."""
         total = self.learner.bound_sum(self.state)
         if total is None:
-            return Gaps(kind, np.full(self.game.agents, np.nan), "none")
+            return Gaps.unknown(kind, self.game.agents)
         drawn = not is_exact(self.game) or int(np.count_nonzero(self.game.initial)) > 1
         upper, source = own_bound.judge(self.learner, self.world, total, done, drawn=drawn)
         return Gaps(kind, upper, source, most=self.world.largest_gap)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from tacit.core.types import FloatArray
-from tacit.engine.checkpoint import Arrays
+from tacit.engine.checkpoint import Arrays, Part, check_names
 from tacit.engine.curve import Measures
 from tacit.engine.observers import Nothing
 from tacit.engine.run import Candidate, Gaps
@@ -16,7 +16,7 @@ from tacit.learners import Learner, World
 from tacit.policies import MarkovPolicy
 
 
-class Engine(Protocol):
+class Engine(Part, Protocol):
     """Plays episodes, or takes exact steps, and lets agents learn.
 
     Attributes
@@ -76,22 +76,15 @@ class Engine(Protocol):
 
     def policy(self, distributions: list[FloatArray]) -> MarkovPolicy:
         """Return what `distributions` returned, now or earlier, as a policy of the game."""
+        return MarkovPolicy(distributions)
 
     def own_bounds(self, kind: str, done: int) -> Gaps:
         """Return what the agents themselves know of their gaps after `done` episodes."""
+        return Gaps.unknown(kind, self.game.agents)
 
     def separate(self, rule: str) -> dict[str, Any]:
         """Return the mixtures "average" and "latest" where agents saw different things, each on what it saw itself."""
         return {}
-
-    def snapshot(self) -> Arrays:
-        """Return everything that has changed since the engine was made."""
-
-    def check(self, arrays: Arrays, done: int) -> None:
-        """Raise unless a snapshot can be of this engine after that many episodes; change nothing."""
-
-    def restore(self, arrays: Arrays) -> None:
-        """Resume from a snapshot that was checked."""
 
 
 @dataclass(frozen=True)
@@ -120,7 +113,7 @@ class Result:
     sampled: MarkovPolicy | None = None
 
 
-class Output(Protocol):
+class Output(Part, Protocol):
     """What a run yields besides rewards, and how good that is; it is made with `game`, `learner` and `options`.
 
     Attributes
@@ -161,10 +154,9 @@ class Output(Protocol):
         """Return the candidates."""
 
     def snapshot(self) -> Arrays:
-        """Return everything that has changed since the output was made, engine and curve left out."""
+        """Return everything that has changed since the output was made; what watches the loop is the engine's."""
+        return {}
 
     def check(self, arrays: Arrays, done: int) -> None:
         """Raise unless a snapshot can be of this output after that many episodes; change nothing."""
-
-    def restore(self, arrays: Arrays) -> None:
-        """Resume from a snapshot that was checked."""
+        check_names(arrays, set())

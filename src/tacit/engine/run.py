@@ -6,24 +6,28 @@ import importlib
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check
+from tacit.core.display import Document, Table, few_numbers
 from tacit.core.errors import TacitError
-from tacit.core.table import Document, Table, few_numbers
 from tacit.core.types import FloatArray
-from tacit.engine.answers import Advice, advise
 from tacit.evaluation import deviation_table, evaluate, uniform_gap
-from tacit.games.exact import is_exact
+from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
 from tacit.policies import MarkovPolicy, RecordedPolicy
 
 #: Agents that a notebook shows of a run.
 _AGENTS = 20
+
+#: A gap is close to the smallest if it is larger by at most this share of uniform play's gap, or of the smallest.
+OF_UNIFORM, OF_SMALLEST = 0.02, 0.1
+#: Values count as equal within this share of the largest.
+_EQUAL = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +61,11 @@ class Gaps:
     source: str
     _replay: Callable[[], FloatArray] | None = field(default=None, repr=False, compare=False)
     most: float = math.inf
+
+    @classmethod
+    def unknown(cls, kind: str, agents: int) -> Gaps:
+        """Return the gaps of a policy of which nobody knows any."""
+        return cls(kind, np.full(agents, np.nan), "none")
 
     @property
     def informative(self) -> bool:
@@ -99,6 +108,16 @@ class Candidate:
     _policy: RecordedPolicy | MarkovPolicy | None
     _judge: Callable[[], tuple[Gaps, FloatArray | None]] = field(repr=False)
 
+    @classmethod
+    def with_gaps(cls, gaps: Gaps, values: FloatArray | None = None) -> Candidate:
+        """Return a candidate of which this is known; its policy may be added later."""
+        return cls(None, partial(_pair, gaps, values))
+
+    @classmethod
+    def with_exact_gaps(cls, policy: MarkovPolicy, tables: ExactGame | None) -> Candidate:
+        """Return a Markov policy with its exact nash gaps and values, where there are tables to compute them from."""
+        return cls(policy, partial(_evaluate, policy, tables))
+
     def __repr__(self) -> str:
         held = "not kept" if self._policy is None else repr(self._policy)
         return f"Candidate({held}, {self.gaps.kind} gap {self.gaps.size})"
@@ -128,6 +147,124 @@ class Candidate:
         if self._policy is None:
             raise TacitError("this run kept no record (keep=False), so it has no certified policy")
         return self._policy
+
+
+def _pair(gaps: Gaps, values: FloatArray | None) -> tuple[Gaps, FloatArray | None]:
+    return gaps, values
+
+
+def _evaluate(policy: MarkovPolicy, tables: ExactGame | None) -> tuple[Gaps, FloatArray | None]:
+    if tables is None:
+        return Gaps.unknown("nash", policy.agents), None
+    found = evaluate(tables, policy)
+    low, high = tables.reward_range
+    return Gaps("nash", found.gaps, "exact", most=tables.horizon * (high - low)), found.values
+
+
+def choose(known: Mapping[str, Candidate], uniform: Callable[[], float], *, target: float | None = None) -> str:
+    """Return the name of the candidate to answer with.
+
+    That is the one with the smallest gap, unless all agents prefer another whose gap is close to it: then the one with
+    the smallest gap of those that are close and to which no close one is preferred. Of equal gaps, the one that is
+    listed last.
+
+    Parameters
+    ----------
+    known : mapping of Candidate
+        The candidates, by name.
+    uniform : callable
+        Returns the gap of uniform play; called only where it decides.
+    target : float, optional
+        A gap that the run was to reach: where a candidate has, no larger one is close.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = {"average": (0.0, 96.8), "last": (0.27, 118.3)}
+    >>> known = {name: Candidate.with_gaps(Gaps("cce", np.full(2, gap), "certificate"), np.full(2, value))
+    ...          for name, (gap, value) in found.items()}
+    >>> choose(known, lambda: 20.7), choose(known, lambda: 5.0), choose(known, lambda: 20.7, target=0.1)
+    ('last', 'average', 'average')
+    """
+    place = {name: k for k, name in enumerate(known)}
+    ranked = sorted(known, key=lambda name: (known[name].gap, -place[name]))
+    first = known[ranked[0]]
+    if not any(_is_preferred(one, first) for one in known.values()):
+        return ranked[0]
+    limit = first.gap + max(OF_UNIFORM * uniform(), OF_SMALLEST * first.gap)
+    if target is not None and first.gap <= target:
+        limit = min(limit, target)
+    close = [name for name in ranked if known[name].gap <= limit]
+    return next(name for name in close if not any(_is_preferred(known[other], known[name]) for other in close))
+
+
+def _is_preferred(one: Candidate, other: Candidate) -> bool:
+    """Return whether one policy is better than another for some agent, and for none worse."""
+    if one.values is None or other.values is None:
+        return False
+    more = one.values - other.values
+    equal = _EQUAL * max(float(np.abs(one.values).max()), float(np.abs(other.values).max()))
+    return bool((more >= -equal).all() and (more > equal).any())
+
+
+#: From this share of the gap of uniform play on, nothing was learned.
+NO_BETTER = 0.9
+#: A gap grows if from the second quarter of a run to the last it became so many times as large.
+GROWS = 1.25
+#: It stalls if it lost less than this share there, and ends above `SMALL` of that of uniform play.
+STALLS, SMALL = 0.05, 0.1
+#: Curves of fewer rows say nothing about the way.
+ROWS = 10
+
+
+class Advice(NamedTuple):
+    """What is wrong, in one word, and a sentence."""
+
+    kind: str  # "uniform", "grows", "stalls" or "blank"
+    text: str
+
+
+def advise(
+    curve: npt.NDArray[Any], gap: float, uniform: float | None, most: float, *, informative: bool, instead: str
+) -> tuple[Advice, ...]:
+    """Say what is wrong with a run, most telling first; nothing where nothing is.
+
+    Parameters
+    ----------
+    curve : structured array
+        With the columns episode and gap.
+    gap : float
+        The gap of the answer.
+    uniform : float or None
+        The gap of uniform play, where it is known.
+    most : float
+        No gap is larger.
+    informative : bool
+        Whether the gap is known any better than that.
+    instead : str
+        What to try.
+    """
+    episodes = f"{int(curve['episode'][-1]):,} episodes"
+    if not informative:
+        return (Advice("blank", f"after {episodes} the bound is still the trivial one; {instead}"),)
+    found = []
+    if uniform is not None and uniform > 1e-9 * most and gap >= NO_BETTER * uniform:
+        share = f"{100 * gap / uniform:.0f} % of its gap of {uniform:.4g}"
+        found.append(
+            Advice("uniform", f"after {episodes} the answer is no better than uniform play ({share}); {instead}")
+        )
+    gaps = curve["gap"]
+    small = SMALL * (most if uniform is None or uniform <= 1e-9 * most else uniform)
+    if len(curve) < ROWS or not np.isfinite(gaps).all() or gap <= small:
+        return tuple(found)
+    rows = len(curve)
+    then, now = float(np.median(gaps[rows // 4 : rows // 2])), float(np.median(gaps[-rows // 4 :]))  # gaps fluctuate
+    moved = f"it was {then:.4g} in the second quarter of the run and {now:.4g} in the last"
+    if now > GROWS * then:
+        found.append(Advice("grows", f"the gap grows: {moved}; {instead}"))
+    elif not found and now > (1 - STALLS) * then:
+        found.append(Advice("stalls", f"the gap hardly moves: {moved}; {instead}"))
+    return tuple(found)
 
 
 @dataclass(frozen=True, eq=False)

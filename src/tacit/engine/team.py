@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import generics, memory, records, streams
-from tacit.core.compilation import compiled
+from tacit.core.compilation import compile_loop
 from tacit.core.errors import TacitError
-from tacit.core.pinned import Pinned, entry, unpinned
+from tacit.core.pinned import Pinned, entry, unpin
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine import loop
 from tacit.engine.agents import Agent, make_agent
@@ -24,7 +24,7 @@ from tacit.engine.checkpoint import Arrays, check_alike, check_names, pack, unpa
 from tacit.engine.observers import write_down
 from tacit.learners import Learner, World
 from tacit.learners.plain import PlainAgent
-from tacit.learners.spec import starting_policy
+from tacit.learners.spec import with_start
 
 #: Uniform numbers that are drawn ahead: half a megabyte.
 _DRAWS = 65_536
@@ -56,7 +56,7 @@ def turn(pinned, k, b, h):
 
     Agent i acts with the number u[b, h + 1, i]. Rewards and states are looked at before anything is changed.
     """
-    buffer = unpinned(pinned)
+    buffer = unpin(pinned)
     N, horizon = len(buffer.chosen), buffer.u.shape[1]
     learns, acts, keeps = h >= 0, h + 1 < horizon, len(buffer.stored) > 0
     if learns:
@@ -139,10 +139,8 @@ class CompiledTeam(Team):
     """Agents whose learner has kernels: one state for all of them."""
 
     def __init__(self, learner: Learner, world: World, *, seed: int) -> None:
-        sizes = [(world.horizon, world.states, int(actions)) for actions in world.actions]
-        start = tuple(starting_policy(learner.seat(i), size, seed, i) for i, size in enumerate(sizes))
         self.learner, self._seed = learner, seed
-        self.world = world._replace(start=() if all(own is None for own in start) else start)
+        self.world = with_start(learner, world, seed)
         self.room = world.states
         N, H = world.agents, world.horizon
         self._ahead = max(1, _DRAWS // (N * H))  # episodes
@@ -213,7 +211,7 @@ class CompiledTeam(Team):
         """Return what each agent answers with, [H, met[i], A_i]."""
         world, most = self.world, max(met)
         table = memory.zeros((world.agents, world.horizon, most, int(world.actions.max())), "the last iterate")
-        compiled(loop.distributions, self.state)(self.state, world.horizon, most, recent, table)
+        compile_loop(loop.distributions, self.state)(self.state, world.horizon, most, recent, table)
         if not np.isfinite(table).all():
             raise TacitError("the policies are no longer numbers; learn with a smaller step (eta)")
         return [own[:, :n, : int(size)] for own, n, size in zip(table, met, world.actions, strict=True)]

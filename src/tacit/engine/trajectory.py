@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import limits, memory, streams
+from tacit.core import check, memory, streams
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine.agents import agent as make
@@ -47,8 +47,8 @@ def trajectory(
     >>> path.probs[0].shape
     (21, 1, 1, 3)
     """
-    episodes = limits.integer("episodes", episodes)
-    points = min(limits.integer("points", points), episodes)
+    episodes = check.integer("episodes", episodes)
+    points = min(check.integer("points", points), episodes)
     marks = np.unique(np.linspace(0, episodes, points + 1).round().astype(np.int64))
     if learner == "fictitious-play":
         return _fictitious(game, marks, seed)

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
-from tacit.core import check, generics, limits, streams
+from tacit.core import check, generics, streams
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.games.gymnasium import PLAIN_WRAPPERS, layers
 from tacit.games.protocol import Game
@@ -376,7 +376,7 @@ class BareAdapter:
         self.names = [f"agent {i}" for i in range(N)]
         states = getattr(env, "states", None)
         known = states is not None and not callable(states)
-        self.spaces: list[Any] = [Discrete(limits.integer("states", states)) if known else Anything()] * N
+        self.spaces: list[Any] = [Discrete(check.integer("states", states)) if known else Anything()] * N
         try:
             self.seeded = "seed" in inspect.signature(env.reset).parameters
         except (TypeError, ValueError):
@@ -423,5 +423,5 @@ def _sizes(env: Any) -> tuple[int, ...]:
         if not found or (agents is not None and agents != len(found)):
             raise TacitError(f"{name_of(env)} has actions {brief(given)} and agents {brief(agents)}, which differ")
         return found
-    count = 1 if agents is None else limits.integer("agents", agents)
-    return (limits.integer("actions", given),) * count
+    count = 1 if agents is None else check.integer("agents", agents)
+    return (check.integer("actions", given),) * count

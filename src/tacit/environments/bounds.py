@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import check, limits, streams
+from tacit.core import check, streams
 from tacit.core.errors import TacitError, one_line
 from tacit.environments.adapters import Environment, floats, look_up
 from tacit.games.gymnasium import time_limit
@@ -81,7 +81,7 @@ def episode_bounds(
         stated_range(environment.source) if reward_range is None else check.interval("reward_range", reward_range)
     )
     if horizon is not None:
-        limits.integer("horizon", horizon)
+        check.integer("horizon", horizon)
     if horizon is not None and found_range is not None:
         check_range(found_range, horizon)
         return Bounds(horizon, found_range, drawn=drawn)
@@ -107,7 +107,7 @@ def stored_bounds(text: str) -> Bounds:
         bounds = Bounds(**found)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise TacitError(f"it has no bounds ({one_line(error, 100)})") from None
-    limits.integer("horizon", bounds.horizon, most=2**40)
+    check.integer("horizon", bounds.horizon, most=2**40)
     check_range(bounds.reward_range, bounds.horizon)
     flags = (bounds.guessed_horizon, bounds.guessed_range, bounds.early, bounds.drawn)
     if not all(isinstance(one, bool) for one in flags) or not all(isinstance(note, str) for note in bounds.notes):

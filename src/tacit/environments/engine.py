@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from tacit.core import memory
 from tacit.core.errors import TacitError, brief
-from tacit.core.ownership import locked
+from tacit.core.ownership import lock
 from tacit.core.types import FloatArray
 from tacit.engine.checkpoint import Arrays, check_equal, check_names, check_seconds, checked, whole_number
 from tacit.engine.observers import Nothing, Record, capacity, enlarge
@@ -104,7 +104,7 @@ class EnvironmentEngine(Engine):
         horizon, actions = self.bounds.horizon, self.game.actions
         states = max(own.at_most(episodes * horizon) for own in self.observations)
         scale = Scale(self.game.agents, states, max(actions), horizon, episodes)
-        return World(self.game.states, locked(np.array(actions)), horizon, self.bounds.reward_range, scale)
+        return World(self.game.states, lock(np.array(actions)), horizon, self.bounds.reward_range, scale)
 
     def _room(self) -> int:
         """Return how many states to begin with; where they are numbered as they are met, those of one episode."""
@@ -289,7 +289,7 @@ class EnvironmentEngine(Engine):
         low, high = self.bounds.reward_range
         unitless = self.world.largest_gap == 0 and high > low  # the first episodes had shown one reward only
         if not self.common_state or total is None or unitless:
-            return Gaps("nash", np.full(self.game.agents, np.nan), "none")
+            return Gaps.unknown("nash", self.game.agents)
         drawn = self.bounds.drawn and any(own.count != 1 for own in self.observations)
         upper, source = own_bound.judge(
             self.learner, self.world, total, done, drawn=drawn, trusted=not self.bounds.guessed

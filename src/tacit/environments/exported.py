@@ -14,7 +14,7 @@ import numpy as np
 from gymnasium.spaces import Discrete
 from pettingzoo import ParallelEnv
 
-from tacit.core import check, limits, streams
+from tacit.core import check, streams
 from tacit.core.errors import TacitError, brief
 from tacit.games.exact import ExactGame
 
@@ -65,7 +65,7 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
         """Begin an episode; with a seed, begin the stream of that seed anew, otherwise continue the one there is."""
         if seed is not None or self._stream is None:
             chosen = int(np.random.SeedSequence().generate_state(1)[0]) if seed is None else seed
-            chosen = limits.integer("seed", chosen)
+            chosen = check.integer("seed", chosen)
             self._stream = streams.stream(chosen, streams.ENVIRONMENT)
             self._after = streams.stream(chosen, streams.AFTER)
         self.agents = self.possible_agents[:]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from tacit.core import check
+from tacit.core.display import Document
 from tacit.core.errors import TacitError, brief
-from tacit.core.table import Document
 from tacit.environments.adapters import Environment, name_of
 from tacit.environments.bounds import Bounds
 from tacit.environments.observations import Observations

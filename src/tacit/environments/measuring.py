@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import check, limits
+from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.environments.play import BATCH, Arena, Played, arena_of, checked_returns, play, reward_ends
@@ -176,8 +176,8 @@ def evaluate_by_play(
     game: Any, policy: Any, *, episodes: int, seed: int = 0, confidence: float = 0.95, **given: Any
 ) -> PlayedEvaluation:
     """Play a policy, and return what it was worth; see `measure.evaluate`."""
-    episodes = limits.integer("episodes", episodes, least=2)
-    seed, confidence = limits.integer("seed", seed), _confidence(confidence)
+    episodes = check.integer("episodes", episodes, least=2)
+    seed, confidence = check.integer("seed", seed), _confidence(confidence)
     arena = arena_of(game, policy, **given)
     found = play(arena, policy, episodes=episodes, seed=seed)
     returns = checked_returns("the game", found)
@@ -202,9 +202,9 @@ def exploit_by_play(
 ) -> Exploitation:
     """Train best responses, and measure what they gain; see `measure.exploit`."""
     check.function("progress", progress)
-    episodes = limits.integer("episodes", episodes)
+    episodes = check.integer("episodes", episodes)
     plays = max(2, episodes // 2) if plays is None else check.integer("plays", plays, least=2)
-    seed, confidence = limits.integer("seed", seed), _confidence(confidence)
+    seed, confidence = check.integer("seed", seed), _confidence(confidence)
     arena = arena_of(game, policy, **given)
     asked = range(arena.agents) if agent is None else [check.integer("agent", agent, least=0, most=arena.agents - 1)]
     baseline = play(arena, policy, episodes=plays, seed=seed)

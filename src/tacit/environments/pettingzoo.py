@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tacit.core import extras
+from tacit.core import registry
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.environments.adapters import is_environment
 from tacit.games import from_name_or_file
@@ -50,7 +50,7 @@ def to_pettingzoo(game: ExactGame, *, render_mode: str | None = "ansi") -> GameE
     {'agent_0': 2.0, 'agent_1': 7.0}
     """
     check_exact(game)
-    extras.require("pettingzoo", "pettingzoo")
+    registry.require("pettingzoo", "pettingzoo")
     from tacit.environments.exported import GameEnv  # imports PettingZoo
 
     return GameEnv(game, render_mode=render_mode)
@@ -99,7 +99,7 @@ class NamedEnvironment:
                 env.close()
 
     def _make(self) -> Any:
-        extras.require("pettingzoo", "pettingzoo")
+        registry.require("pettingzoo", "pettingzoo")
         params = {key: value for key, value in self.params.items() if key not in self.bounds}
         factory = _factory(self.name.removeprefix(PREFIX))
         try:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from tacit.core import generics, limits, streams
-from tacit.core.compilation import compiled
+from tacit.core import check, generics, streams
+from tacit.core.compilation import compile_loop
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
 from tacit.environments.adapters import Environment, environment, floats, name_of
@@ -121,8 +121,8 @@ class GameArena:
         """Play episodes, all of them step by step."""
         B, H, N = len(episodes), self.horizon, self.agents
         few = B * H * N <= FEW
-        start = start_batch if few else compiled(start_batch, self._kernels)
-        step = step_batch if few else compiled(step_batch, self._kernels)
+        start = start_batch if few else compile_loop(start_batch, self._kernels)
+        step = step_batch if few else compile_loop(step_batch, self._kernels)
         draws = Draws.of(seed, episodes, H, N)
         players = batch_players(policy, self.actions, draws, deviation)
         played = Played(np.zeros((B, H, N), np.int64), np.zeros((B, H, N), np.int64), np.zeros((B, H, N)))
@@ -225,7 +225,7 @@ def play(
     ((2, 1, 2), [[2.0, 7.0], [2.0, 7.0]])
     """
     arena = arena_of(game, policy, **given)
-    edges = range(0, limits.integer("episodes", episodes), BATCH)
+    edges = range(0, check.integer("episodes", episodes), BATCH)
     batches = [arena.play(policy, range(k, min(k + BATCH, episodes)), seed=seed, deviation=deviation) for k in edges]
     return Played(*(np.concatenate(parts) for parts in zip(*batches, strict=True)))
 
@@ -294,7 +294,7 @@ def open_environment(
     own = _own(adapter, observations, encode)
     if observations is None and getattr(policy, "observed", None) is not None:
         _number_as(policy.observed, own, encoded=encode is not None)
-    length = _horizon(policy) if horizon is None else limits.integer("horizon", horizon)
+    length = _horizon(policy) if horizon is None else check.integer("horizon", horizon)
     if reward_range is None:
         reward_range = stated_range(env)
     if length is None:
@@ -331,6 +331,5 @@ def _key(own: Observations, seen: Any, *, encoded: bool) -> Hashable:
 
 def _horizon(policy: Any) -> int | None:
     """Return how long the policy's episodes are, where it says it."""
-    found = getattr(policy, "horizon", None)
-    steps = getattr(policy, "steps", 1)
-    return found if found is not None else (steps if steps > 1 else None)
+    found: int | None = getattr(policy, "horizon", None)
+    return found

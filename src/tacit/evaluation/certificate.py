@@ -30,14 +30,13 @@ import numpy as np
 from tacit.core import generics, memory
 from tacit.core.elementary import dot
 from tacit.core.lanes import plain
-from tacit.core.ownership import locked
+from tacit.core.ownership import lock
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.induction import backward
 from tacit.evaluation.payoffs import Payoffs, payoffs
 from tacit.games.count_kernels import CountTables, see
 from tacit.games.exact import ExactGame
 from tacit.policies.markov import MarkovPolicy
-from tacit.policies.storage import rounded
 
 
 def bound_source(game: ExactGame) -> str:
@@ -84,7 +83,7 @@ def certificate(game: ExactGame, kind: str, *, choice: IntArray | None = None) -
         first_v_sum=np.zeros((S, N)),
         since=np.zeros(S, dtype=np.int64),
         clock=np.zeros(1, dtype=np.int64),
-        choice=locked(fixed),  # it never changes
+        choice=lock(fixed),  # it never changes
         mu=np.zeros((N, A)),
         gain=np.zeros((N, A)),
         value=np.zeros(N),
@@ -157,8 +156,26 @@ def expectations(cert, learner, game, seats, h, s):
     """Compute each agent's value and its payoff for every own action, against what all are about to play."""
     for i in range(len(seats)):
         generics.weigh(learner, i, h, s, cert.mu[i])
-        rounded(cert.mu[i], game.actions[i])
+        round_to_stored(cert.mu[i], game.actions[i])
     generics.confront(game, cert, seats, h, s)
+
+
+@generics.jitable
+def round_to_stored(probs, n):
+    """Round the n probabilities to what `visits.restore` makes of 32-bit floats of all but the last, in place.
+
+    What is certified is what is stored.
+    """
+    total = 0.0
+    for a in range(n - 1):
+        probs[a] = np.float64(np.float32(probs[a]))
+        total += probs[a]
+    rest = max(1.0 - total, 0.0)
+    probs[n - 1] = rest
+    scale = total + rest
+    if scale != 1.0:  # it nearly always is 1, and a division takes its time
+        for a in range(n):
+            probs[a] = probs[a] / scale
 
 
 @generics.confront.implement(CountTables)

@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tacit.core.display import Cell, Document, Table
 from tacit.core.errors import TacitError
 from tacit.core.ownership import Owned
-from tacit.core.table import Cell, Document, Table
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation import bimatrix
 from tacit.games.exact import with_tables

@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check, memory
+from tacit.core.display import Cell, Document, Table, number
 from tacit.core.elementary import dot
-from tacit.core.table import Cell, Document, Table, number
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.behaviour import follow
 from tacit.evaluation.certified import histories

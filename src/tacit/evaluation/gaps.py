@@ -9,9 +9,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from tacit.core import check
+from tacit.core.display import Document, Table, number
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
-from tacit.core.table import Document, Table, number
 from tacit.core.types import FloatArray
 from tacit.evaluation.behaviour import behaviour
 from tacit.evaluation.certificate import bound_source

@@ -12,7 +12,7 @@ import numpy as np
 
 from tacit.core import memory
 from tacit.core.errors import TacitError
-from tacit.core.simplex import projected
+from tacit.core.simplex import project_each
 from tacit.core.types import FloatArray
 from tacit.evaluation import constants
 from tacit.evaluation.induction import Play, backward, forward
@@ -199,7 +199,7 @@ def _on_the_ball(here: list[FloatArray], slopes: list[FloatArray]) -> list[Float
 
 
 def _move(here: list[FloatArray], slopes: list[FloatArray], t: float) -> list[FloatArray]:
-    return [projected(own + t * slope) - own for own, slope in zip(here, slopes, strict=True)]
+    return [project_each(own + t * slope) - own for own, slope in zip(here, slopes, strict=True)]
 
 
 def _to_best(own: FloatArray, slope: FloatArray) -> FloatArray:

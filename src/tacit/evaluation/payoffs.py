@@ -21,7 +21,7 @@ from numba.extending import overload
 
 from tacit.core import generics, memory
 from tacit.core.lanes import pairs, plain, put
-from tacit.core.ownership import locked
+from tacit.core.ownership import lock
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.exact import ExactGame
 from tacit.games.tabular_kernels import GameTables
@@ -52,7 +52,7 @@ def payoffs(game: ExactGame) -> Payoffs:
         first = [math.prod(game.actions[:j]) for j in range(N)]
     kept = memory.floats(C, joint, 2 * N) <= KEPT_BYTES
     return Payoffs(
-        rewards=locked(rewards),
+        rewards=lock(rewards),
         table=memory.zeros((C if kept else 1, joint, 2 * N), "the payoffs"),
         made=np.zeros(C, dtype=np.int64),
         changes=np.ones(H + 1, dtype=np.int64),

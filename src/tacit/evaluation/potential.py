@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tacit.core import check, limits
+from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.evaluation.gradient import gradients
@@ -121,8 +121,8 @@ def potential(game: ExactGame, *, trials: int = 3, seed: int = 0, tolerance: flo
     (True, False)
     """
     check_exact(game)
-    rng = np.random.default_rng(limits.integer("seed", seed))
-    trials, least = limits.integer("trials", trials), check.real("tolerance", tolerance, least=0)
+    rng = np.random.default_rng(check.integer("seed", seed))
+    trials, least = check.integer("trials", trials), check.real("tolerance", tolerance, least=0)
     groups, worst, passing = game.agents_to_compare(rng), 0.0, least
     failures: list[Asymmetry] = []
     differing: dict[TabularGame, list[Pair]] = {}

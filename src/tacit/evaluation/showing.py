@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from tacit.core import check
+from tacit.core.display import Cell, Document, Table, number
 from tacit.core.errors import TacitError
-from tacit.core.table import Cell, Document, Table, number
 from tacit.core.types import FloatArray
 from tacit.evaluation.behaviour import Behaviour, behaviour
 from tacit.games.exact import is_exact

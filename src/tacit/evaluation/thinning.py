@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from tacit.core import generics
 from tacit.core.errors import TacitError
-from tacit.core.ownership import locked
+from tacit.core.ownership import lock
 from tacit.core.types import IntArray
 from tacit.evaluation.certificate import Certificate, add_visit, certificate, expectations, take_effect
 from tacit.games.exact import ExactGame
@@ -48,7 +48,7 @@ def schedule(game: Game, episodes: int, most: int) -> Schedule:
     C = game.horizon * game.states
     lengths = stage_lengths(game.horizon, episodes)
     stage, passed, kept = np.zeros((3, C), dtype=np.int64)
-    return Schedule(stage.copy(), passed.copy(), kept.copy(), locked(np.append(lengths, np.iinfo(np.int64).max)), most)
+    return Schedule(stage.copy(), passed.copy(), kept.copy(), lock(np.append(lengths, np.iinfo(np.int64).max)), most)
 
 
 def visits_to_certify(game: Game, episodes: int, most: int) -> int:

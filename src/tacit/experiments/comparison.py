@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from tacit.core.display import Document, Table
 from tacit.core.errors import TacitError, brief
-from tacit.core.table import Document, Table
 from tacit.evaluation import uniform_gap
 from tacit.experiments.progress import Progress
 from tacit.experiments.trials import Budget, Entry, Trial, budget, certifiable, run_trials, seed_list

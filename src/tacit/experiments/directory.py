@@ -19,8 +19,8 @@ from typing import Any, TextIO
 import filelock
 import numpy.typing as npt
 
-from tacit.core.atomic import PART, naming, write
 from tacit.core.errors import TacitError
+from tacit.core.files import PART, name_errors, write
 from tacit.engine import Event, Measured, Started
 from tacit.experiments import store
 from tacit.experiments.outcome import Outcome
@@ -116,7 +116,7 @@ class CurveFile:
                 self.rows = len(rows)
                 self._stream = open(self._path, "a", encoding="utf-8", newline="\n")  # noqa: SIM115
             case Measured(row) if self._stream is not None:
-                with naming(self._path):
+                with name_errors(self._path):
                     self._stream.write(_line(row))
                     self._stream.flush()
                 self.rows += 1
@@ -132,7 +132,7 @@ class CurveFile:
         """End writing."""
         if self._stream is not None:
             stream, self._stream = self._stream, None
-            with naming(self._path), stream:
+            with name_errors(self._path), stream:
                 stream.flush()
                 os.fsync(stream.fileno())  # before a summary says that it is whole
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tacit.core.display import Document
 from tacit.core.errors import TacitError
-from tacit.core.table import Document
 from tacit.core.types import FloatArray
 from tacit.engine import Event, Noted, Watcher
 from tacit.evaluation import deviation_table, evaluate

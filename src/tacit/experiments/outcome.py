@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.engine import Run
-from tacit.engine.answers import Advice
-from tacit.engine.run import Candidate
+from tacit.engine.run import Advice, Candidate
 from tacit.evaluation import evaluate
 from tacit.evaluation.cost import is_quick
 from tacit.experiments.plan import RunSpec

@@ -31,7 +31,7 @@ from tacit.experiments import scripts, toml
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
 from tacit.games.exact import ExactGame, is_exact
 from tacit.learners import REGISTRY
-from tacit.learners.presets import with_preset
+from tacit.learners.teams import with_preset
 from tacit.options import HasOptions, Options
 
 #: The first keys of a run, in the order in which they are hashed.

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import archive
-from tacit.core.statistics import summarize
-from tacit.core.table import Document
+from tacit.core import files
+from tacit.core.display import Document
 from tacit.experiments.outcome import GapOutcome, Outcome
 from tacit.experiments.plan import RunSpec
 from tacit.experiments.spec import GameSpec
+from tacit.experiments.statistics import summarize
 from tacit.games.tabular import count
 
 #: Where gaps come from, the surest first.
@@ -192,7 +192,7 @@ class Results:
         outcomes: list[Outcome] = []
         known: set[Any] = set()
         for given in places:
-            runs = {run.resolve(): run for run in store.directories(archive.path(given))}
+            runs = {run.resolve(): run for run in store.directories(files.path(given))}
             outcomes += sorted((store.load(run) for key, run in runs.items() if key not in known), key=_place)
             known |= set(runs)
         return cls(outcomes, [], False)

@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tacit.core import archive, check
+from tacit.core import check, files
 from tacit.core.errors import TacitError, brief
 from tacit.engine import Event, Noted
 from tacit.experiments import backends, job, scripts, store
@@ -89,7 +89,7 @@ def run_experiment(
     runs = runs if share is None else share.of(runs)
     where = on or ("processes" if any(not spec.has_tables for spec in runs) else "threads")
     refuse_unavailable(runs, backends.parse(where, workers))
-    root = None if out is None else archive.path(out).absolute()
+    root = None if out is None else files.path(out).absolute()
     found: dict[str, Outcome] = {}
     failed: dict[str, Failure] = {}
     if root is not None:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tacit.core import reading
+from tacit.core import files
 from tacit.core.errors import TacitError, one_line
 
 
@@ -56,5 +56,5 @@ def digest(paths: Sequence[str]) -> str:
     """Return a digest of the scripts' contents, "" for none: a changed script makes other runs."""
     if not paths:
         return ""
-    each = (hashlib.sha256(reading.content(Path(path))).digest() for path in paths)
+    each = (hashlib.sha256(files.read(Path(path))).digest() for path in paths)
     return hashlib.sha256(b"\0".join(each)).hexdigest()

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from tacit import bandits, games, learners
-from tacit.core import atomic, reading
+from tacit.core import files
 from tacit.core.compilation import source_digest
 from tacit.core.errors import TacitError
 from tacit.core.registry import Registry
@@ -54,7 +54,7 @@ class WorkerSetup:
     @classmethod
     def pack(cls, paths: Sequence[str]) -> WorkerSetup:
         """Pack scripts, which have been imported here."""
-        held = tuple((str(Path(path).resolve()), reading.content(Path(path))) for path in paths)
+        held = tuple((str(Path(path).resolve()), files.read(Path(path))) for path in paths)
         return cls(_code(), held, tuple(sys.path))
 
     def __call__(self) -> None:
@@ -75,10 +75,10 @@ def _code() -> str:
 
 def _at_hand(path: Path, content: bytes) -> str:
     """Return where a script can be imported from in this process."""
-    if path.is_file() and reading.content(path) == content:
+    if path.is_file() and files.read(path) == content:
         return str(path)
     copy = Path(tempfile.mkdtemp(prefix="tacit-")) / path.name
-    atomic.write(copy, content, sync=False)
+    files.write(copy, content, sync=False)
     return str(copy)
 
 

@@ -24,7 +24,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tacit.core import archive, atomic, check, limits
+from tacit.core import check, files
 from tacit.core.errors import TacitError, brief
 from tacit.experiments import toml
 from tacit.games import is_file
@@ -141,16 +141,16 @@ class Experiment(HasOptions):
         **given: Any,
     ) -> None:
         check.text("name", name, empty=False)
-        limits.integer("seeds", seeds)
-        for script in check.listed("scripts", scripts, "Python files"):
+        check.integer("seeds", seeds)
+        for script in check.list_of("scripts", scripts, "Python files"):
             check.text("scripts", script, empty=False)
         if first_seed is not None:
-            given["seed"] = limits.integer("first_seed", first_seed)
+            given["seed"] = check.integer("first_seed", first_seed)
         if episodes is not None:
             given["episodes"] = episodes
         given = {OLD_NAMES.get(key, key): value for key, value in given.items()}
         held = Options(**given) if options is None else replace(options, **given)
-        limits.integer("first_seed", held.seed)
+        check.integer("first_seed", held.seed)
         specs = (_specs("games", games, GameSpec), _specs("learners", learners, LearnerSpec))
         for one, value in zip(fields(self), (name, held, *specs, seeds, tuple(scripts)), strict=True):
             object.__setattr__(self, one.name, value)
@@ -163,7 +163,7 @@ class Experiment(HasOptions):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Experiment:
         """Read an experiment from a TOML file; game files and scripts in it are looked for beside it."""
-        place = archive.path(path)
+        place = files.path(path)
         found = toml.load(place, cls)
         games = tuple(
             replace(one, name=str(place.parent / one.name)) if is_file(one.name) else one for one in found.games
@@ -172,7 +172,7 @@ class Experiment(HasOptions):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the experiment as a TOML file."""
-        atomic.write(archive.path(path), toml.dumps(self).encode())
+        files.write(files.path(path), toml.dumps(self).encode())
 
     def run(self, **options: Any) -> Results:
         """Run it; `options` are those of `tacit.experiments.run_experiment`."""

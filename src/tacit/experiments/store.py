@@ -29,10 +29,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit import policies
-from tacit.core import atomic, check, reading
+from tacit.core import check, files
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.engine import Run
-from tacit.engine.answers import Advice
+from tacit.engine.run import Advice
 from tacit.environments.game import EnvironmentGame
 from tacit.environments.observations import OVER
 from tacit.experiments import toml, verify
@@ -73,7 +73,7 @@ def begin(place: Path, spec: RunSpec, *, sync: bool = True) -> None:
     made = Versions(platform.python_version(), np.__version__, numba.__version__)
     content = toml.dumps(StoredSpec(spec.hash, spec, made))
     try:
-        atomic.write(place / SPEC, content.encode(), sync=sync)
+        files.write(place / SPEC, content.encode(), sync=sync)
     except UnicodeEncodeError:
         raise TacitError(f"cannot write {place / SPEC}: a name in it is not valid text") from None
 
@@ -82,7 +82,7 @@ def others(run: Run, spec: RunSpec) -> dict[str, bytes]:
     """Return the files of a run besides its numbers: what a worker sends back to the process that stores it."""
     if not spec.keep:
         return {}
-    with tempfile.TemporaryDirectory(prefix="tacit-") as held, atomic.passing():
+    with tempfile.TemporaryDirectory(prefix="tacit-") as held, files.skip_sync():
         run.policy.save(Path(held) / POLICY)
         found = {POLICY: (Path(held) / POLICY).read_bytes()}
     if isinstance(run.game, EnvironmentGame):
@@ -92,16 +92,16 @@ def others(run: Run, spec: RunSpec) -> dict[str, bytes]:
 
 def finish(place: Path, outcome: Outcome, others: Mapping[str, bytes]) -> None:
     """Store a finished run, whose curve is there already; the summary makes it one."""
-    digests = {CURVE: digest(reading.content(place / CURVE))}
+    digests = {CURVE: digest(files.read(place / CURVE))}
     for name, content in others.items():
-        atomic.write(place / name, content)
+        files.write(place / name, content)
         digests[name] = digest(content)
     machine = {"seconds": outcome.seconds, "where": outcome.where}
-    atomic.write(place / MACHINE, json.dumps({**machine, "digest": _digest(machine)}).encode(), sync=False)
+    files.write(place / MACHINE, json.dumps({**machine, "digest": _digest(machine)}).encode(), sync=False)
     kept = {key: value for key, value in asdict(outcome).items() if key not in _ELSEWHERE}
     summary = {"hash": outcome.spec.hash, **kept, "notes": list(outcome.notes), "files": digests}
     summary["digest"] = _digest(summary)
-    atomic.write(place / SUMMARY, json.dumps(summary, indent=2).encode())
+    files.write(place / SUMMARY, json.dumps(summary, indent=2).encode())
 
 
 def load_states(place: Path) -> list[list[Any]]:
@@ -195,7 +195,7 @@ _AGAIN = "; remove the directory to have it run again"
 def _document(path: Path) -> Any:
     """Read a JSON document that holds its own digest."""
     try:
-        given = json.loads(reading.content(path, limit=_LIMIT, spread=_SPREAD))
+        given = json.loads(files.read(path, limit=_LIMIT, spread=_SPREAD))
         whole = isinstance(given, dict) and given.get("digest") == _digest(given)
     except TacitError:
         raise
@@ -240,7 +240,7 @@ def load_spec(place: Path) -> StoredSpec:
 
 def _whole(place: Path, name: str, summary: dict[str, Any]) -> bytes:
     """Return the content of a file that is as the summary says."""
-    content = reading.content(place / name)
+    content = files.read(place / name)
     if digest(content) != summary["files"].get(name):
         raise TacitError(f"{place / name} is cut short or altered{_AGAIN}")
     return content
@@ -249,7 +249,7 @@ def _whole(place: Path, name: str, summary: dict[str, Any]) -> bytes:
 def _sample_curve(place: Path, most: int, summary: dict[str, Any]) -> bytes:
     """Return evenly spaced lines of a curve, about `most` bytes of them, and the last; all of it is checked."""
     hashed, kept, line = hashlib.sha256(), list[bytes](), b""
-    with reading.opened(place / CURVE) as (stream, size):
+    with files.open_regular(place / CURVE) as (stream, size):
         every = -(-size // most)
         for k, line in enumerate(iter(lambda: stream.readline(most), b"")):
             hashed.update(line)

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import archive, atomic, check, extras
+from tacit.core import check, files, registry
+from tacit.core.display import Cell, Document, Table, interval
 from tacit.core.errors import TacitError
-from tacit.core.statistics import summarize
-from tacit.core.table import Cell, Document, Table, interval
 from tacit.experiments.outcome import Outcome, gap_words
 from tacit.experiments.results import SOURCES, Group, game_names, group_outcomes
+from tacit.experiments.statistics import summarize
 from tacit.games.tabular import count
 
 #: Columns of the table. `agent` is −1 where a gap is the largest of more agents than have columns of their own.
@@ -93,7 +93,7 @@ def _piece(
 
 def frame(outcomes: Sequence[Outcome]) -> Any:
     """Return the table as a pandas DataFrame."""
-    pandas = extras.require("pandas", "pandas")
+    pandas = registry.require("pandas", "pandas")
     return pandas.DataFrame(tidy(outcomes))
 
 
@@ -105,21 +105,21 @@ def write_csv(outcomes: Sequence[Outcome], place: str | os.PathLike[str]) -> Pat
     writer.writerow(COLUMNS)
     for row in zip(*(columns[name].tolist() for name in COLUMNS), strict=True):
         writer.writerow(["" if isinstance(cell, float) and np.isnan(cell) else cell for cell in row])
-    path = archive.path(place)
-    atomic.write(path, text.getvalue().encode(errors="backslashreplace"))
+    path = files.path(place)
+    files.write(path, text.getvalue().encode(errors="backslashreplace"))
     return path
 
 
 def write_parquet(outcomes: Sequence[Outcome], place: str | os.PathLike[str]) -> Path:
     """Write the table as Parquet, with pyarrow, or polars where that is installed instead."""
     columns = tidy(outcomes)
-    path = archive.path(place)
-    with atomic.written(path) as stream:
+    path = files.path(place)
+    with files.write_to(path) as stream:
         try:
-            polars = extras.require("polars", "parquet")
+            polars = registry.require("polars", "parquet")
         except TacitError:
-            arrow = extras.require("pyarrow", "parquet")
-            parquet = extras.require("pyarrow.parquet", "parquet")
+            arrow = registry.require("pyarrow", "parquet")
+            parquet = registry.require("pyarrow.parquet", "parquet")
             parquet.write_table(arrow.table({name: column.tolist() for name, column in columns.items()}), stream)
             return path
         texts = {name: column.tolist() if column.dtype == object else column for name, column in columns.items()}
@@ -185,7 +185,7 @@ def _game(game: str, groups: list[Group], by: str) -> tuple[Table, Table | None,
 
 def _tests(groups: list[Group], by: str) -> dict[tuple[int, int], float]:
     """Return the p-value of each pair, corrected by Holm for their number."""
-    from scipy.stats import mannwhitneyu  # imported where it is used, see core/statistics.py
+    from scipy.stats import mannwhitneyu  # imported where it is used, see statistics.py
 
     raw: dict[tuple[int, int], float] = {}
     for i, j in itertools.combinations(range(len(groups)), 2):

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import tomli_w
 
-from tacit.core import check, reading
+from tacit.core import check, files
 from tacit.core.errors import TacitError, brief, one_line
 
 T = TypeVar("T")
@@ -34,7 +34,7 @@ _DOTS = 100
 def load(path: Path, kind: type[T]) -> T:
     """Read a file into a dataclass; whatever is wrong is told with the file's name and the path of the key."""
     try:
-        text = reading.content(path, limit=LIMIT, spread=_SPREAD).decode()
+        text = files.read(path, limit=LIMIT, spread=_SPREAD).decode()
         if any(piece.count(".") > _DOTS for piece in re.split(r"[,=\n{}\[\]]", text)):
             raise TacitError(f"{path} is not a TOML file that can be read: it has a key of more than {_DOTS} parts")
         table = tomllib.loads(text)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import check, limits
+from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.engine import Advanced, Event, Finished, Run, Watcher
 from tacit.engine.curve import table
@@ -113,8 +113,8 @@ def budget(episodes: int | None, seconds: float | None, default: float) -> Budge
 
 def seed_list(seeds: int, seed: int) -> list[int]:
     """Return seeds s, s+1, …"""
-    count = limits.integer("seeds", seeds)
-    first = limits.integer("seed", seed, most=limits.SEED)
+    count = check.integer("seeds", seeds)
+    first = check.integer("seed", seed, most=check.SEED)
     return list(range(first, first + count))
 
 

@@ -18,18 +18,18 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import limits
+from tacit.core import check
 from tacit.core.errors import TacitError
-from tacit.core.statistics import Summary, summarize
 from tacit.evaluation import uniform_gap
 from tacit.experiments.comparison import align
 from tacit.experiments.dispatch import Batch, Failure
 from tacit.experiments.progress import Progress
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
+from tacit.experiments.statistics import Summary, summarize
 from tacit.experiments.trials import Budget, Entry, Trial, budget, certifiable, run_trials, seed_list
 from tacit.games.tabular import TabularGame
 from tacit.learners import REGISTRY
-from tacit.learners.tunable import Range
+from tacit.learners.spec import Range
 
 #: Seconds for all runs together where nothing else is asked for.
 SECONDS = 120.0
@@ -207,14 +207,14 @@ def tune(
     (['eta'], 27)
     """
     whole = budget(episodes, seconds, SECONDS)
-    if limits.integer("seeds", seeds) == 1:
+    if check.integer("seeds", seeds) == 1:
         raise TacitError("seeds is 1; the comparison with the defaults needs at least 2")
     fresh = seed_list(seeds, seed)
     tables = certifiable(game, certify)
     spread = settings(learner, SETTINGS, seed)
     at_once = workers if workers is not None or whole.episodes is not None else 1
     if at_once is not None:
-        limits.integer("workers", at_once)
+        check.integer("workers", at_once)
     runs = _ROUNDS * SEEDS_ON_THE_WAY * THIRD + 2 * seeds  # whole ones, since every round costs the same
     each = whole if whole.episodes is not None else whole.part((at_once or 1) / runs)
     even = uniform_gap(tables)

@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
-from tacit.core.statistics import summarize
 from tacit.core.types import FloatArray
 from tacit.experiments.outcome import gap_words
+from tacit.experiments.statistics import summarize
 from tacit.figures.style import look, name, new_axes, plain, styled
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def plot_run(
 ) -> Any:
     """Draw columns of a run's curve; see `Run.plot`."""
     known = [name for name in run.curve.dtype.names or () if name not in ("episode", "ended")]
-    wanted = check.listed("columns", columns, "names of columns") if columns is not None else _usual(run)
+    wanted = check.list_of("columns", columns, "names of columns") if columns is not None else _usual(run)
     for column in wanted:
         check.choice("column", column, known)
     axes_given = ax is not None
@@ -189,7 +189,7 @@ def _draw(run: Run, column: str, ax: Any, agents: Sequence[int] | None, scale: s
     lines = whole
     if agents is not None:
         lines = []
-        for i in check.listed("agents", agents, "numbers of agents"):
+        for i in check.list_of("agents", agents, "numbers of agents"):
             if f"{column}_{i}" not in (run.curve.dtype.names or ()):
                 raise TacitError(f"agents has {brief(i)}; the curve has no column {column}_{i}")
             lines.append((f"{column}_{i}", f"agent {i}"))

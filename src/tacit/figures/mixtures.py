@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from tacit.core.display import number
 from tacit.core.errors import TacitError
-from tacit.core.table import number
 from tacit.core.types import FloatArray
 from tacit.figures.style import COLORS, name, plain
 

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy.typing as npt
 
-from tacit.core import archive, atomic, check
-from tacit.core.atomic import written
+from tacit.core import check, files
 from tacit.core.display import printable
 from tacit.core.errors import TacitError, brief
+from tacit.core.files import write_to
 
 COLORS = {
     "blue": "#0072B2",
@@ -142,7 +142,7 @@ def save_figure(figure: Any, place: Path) -> None:
     >>> place.exists()
     True
     """
-    with written(place) as stream:
+    with write_to(place) as stream:
         figure.savefig(stream, format=place.suffix[1:].lower())
 
 
@@ -155,7 +155,7 @@ def animate(
     """Write an animation of a figure, whose frame k `draw(k)` draws, as `.gif` or `.html`; return where it is."""
     from matplotlib.animation import FuncAnimation, PillowWriter
 
-    path = archive.path(place)
+    path = files.path(place)
     if path.suffix not in ENDINGS:
         raise TacitError(f"{path} has no ending of an animation; give one of {', '.join(ENDINGS)}")
     fps = check.real("fps", fps, least=0.1, most=60)
@@ -167,10 +167,10 @@ def animate(
     moving = FuncAnimation(figure, shown, frames=frames, interval=1000 / fps, blit=False)
     if path.suffix == ".html":
         page = f"<!doctype html><meta charset='utf-8'><title>tacit</title>{moving.to_jshtml(fps=max(1, round(fps)))}"
-        atomic.write(path, page.encode())
+        files.write(path, page.encode())
         return path
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder) / "moving.gif"
         moving.save(str(written), writer=PillowWriter(fps=max(1, round(fps))))
-        atomic.write(path, written.read_bytes())
+        files.write(path, written.read_bytes())
     return path

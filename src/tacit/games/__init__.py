@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from tacit.core import archive
+from tacit.core import files
 from tacit.core.errors import TacitError
 from tacit.core.registry import Registry
 from tacit.games.box_pushing import BoxPushing
@@ -118,7 +118,7 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> Tabular
     >>> tacit.load(path, horizon=3)
     TabularGame('chicken': 2 agents, 1 state, 2×2 actions, horizon 3, rewards in [0, 7])
     """
-    place = archive.path(path)
+    place = files.path(path)
     game: TabularGame = _format(place).load(place, horizon=horizon)
     return game
 
@@ -145,7 +145,7 @@ def save(game: TabularGame, path: str | os.PathLike[str]) -> None:
     >>> tacit.load(path).name
     'chicken'
     """
-    place = archive.path(path)
+    place = files.path(path)
     _format(place).save(game, place)
 
 

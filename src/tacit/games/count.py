@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import check, limits, memory, sampling
+from tacit.core import check, memory
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
-from tacit.core.ownership import Owned, locked
+from tacit.core.ownership import Owned, lock
 from tacit.core.types import FloatArray, IntArray
-from tacit.games import count_rules
+from tacit.games import count_rules, successors
 from tacit.games.contraction import stack_rows
 from tacit.games.count_rules import check_counts, count_vectors, digits
 from tacit.games.exact import ExactGame, Rows
@@ -29,7 +29,7 @@ from tacit.games.protocol import check_range
 from tacit.games.tabular import TabularGame, check_axes, checked_names, count
 
 if TYPE_CHECKING:
-    from tacit.core.table import Document
+    from tacit.core.display import Document
     from tacit.games.count_kernels import CountTables
 
 Rewards = npt.ArrayLike | Callable[..., Any]
@@ -113,9 +113,9 @@ class CountGame(ExactGame):
         action_names: Sequence[str] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
-        self.horizon = limits.integer("horizon", horizon)
-        self.agents = limits.integer("agents", agents)
-        A = limits.integer("actions", actions)
+        self.horizon = check.integer("horizon", horizon)
+        self.agents = check.integer("agents", agents)
+        A = check.integer("actions", actions)
         self.load = check.flag("load", load)
         self.scores = None if scores is None else _checked_scores(scores, A)
         self.actions: tuple[int, ...] = (A,) * self.agents
@@ -174,7 +174,7 @@ class CountGame(ExactGame):
         chosen = np.asarray(actions)
         counts = np.bincount(chosen, minlength=self.actions[0])
         row = np.ascontiguousarray(self.next_state(h, s, counts))[None]
-        s_next = sampling.pick(_added_up(row)[0], 0, self.states, u)
+        s_next = successors.pick(_added_up(row)[0], 0, self.states, u)
         paid = np.array([self.reward(h, s, a, counts) if counts[a] else 0.0 for a in range(self.actions[0])])
         rewards: FloatArray = self.weights[np.arange(self.agents), chosen] * paid[chosen]
         return int(s_next), rewards
@@ -202,12 +202,12 @@ class CountGame(ExactGame):
         memory.require(memory.floats(levels, 2, most), f"distributions of counts of {N} agents and {A} actions")
         return CountTables(
             **self._tables,
-            actions=locked(np.full(N, A)),
+            actions=lock(np.full(N, A)),
             horizon=self.horizon,
             states=S,
             load=np.zeros(A, dtype=np.int64),
             total=np.zeros(len(self.statistics), dtype=np.int64),
-            once=locked(np.ones(N, dtype=np.int64)),
+            once=lock(np.ones(N, dtype=np.int64)),
             chance=np.zeros((N, A)),
             sums=np.zeros((levels, 2, most + 2)),
             span=np.zeros((levels, 3), dtype=np.int64),
@@ -249,7 +249,7 @@ class CountGame(ExactGame):
             "start_cumulative": start,
         }
         return {
-            **{key: locked(array) for key, array in held_fast.items()},
+            **{key: lock(array) for key, array in held_fast.items()},
             "transition_statistic": self._transition_of,
             "transition_stride": S if len(self._transitions) > 1 else 0,
             "reward_stride": S if held > 1 else 0,
@@ -472,11 +472,11 @@ class CountGame(ExactGame):
     def _checked_weights(self, weights: npt.ArrayLike | None) -> FloatArray:
         N, A = self.agents, self.actions[0]
         if weights is None:
-            return locked(np.ones((N, A)))
+            return lock(np.ones((N, A)))
         given = check.array("weights", weights)
         if given.shape not in ((N,), (N, A)) or not np.isfinite(given).all():
             raise TacitError(f"weights has shape {given.shape}; it must be {N} finite numbers, or {N} for each action")
-        return locked(np.array(np.broadcast_to(given.reshape(N, -1), (N, A))))
+        return lock(np.array(np.broadcast_to(given.reshape(N, -1), (N, A))))
 
     def _checked_rewards(self, rewards: Rewards) -> list[FloatArray]:
         """Return for each action a table [H or 1, S, X] over its statistic."""
@@ -486,12 +486,12 @@ class CountGame(ExactGame):
             table = self._fill("rewards", rewards, points, N + 1, "N + 1", from_one=True)
             if A == 1:  # everybody is there
                 self._reward_of = [self._statistic((0,))]
-                return [locked(np.array(table[:, :, 0, N:]))]
+                return [lock(np.array(table[:, :, 0, N:]))]
             if A == 2:  # both loads say the same
                 self._reward_of = [self._statistic((0, 1))] * 2
-                return [locked(np.ascontiguousarray(table[:, :, 0, ::-1])), locked(np.array(table[:, :, 1]))]
+                return [lock(np.ascontiguousarray(table[:, :, 0, ::-1])), lock(np.array(table[:, :, 1]))]
             self._reward_of = [self._statistic([int(b == a) for b in range(A)]) for a in range(A)]
-            return [locked(np.array(table[:, :, a])) for a in range(A)]
+            return [lock(np.array(table[:, :, a])) for a in range(A)]
         full = self._statistic(digits(N, A))
         self._reward_of = [full] * A
         where = self._counts @ np.array(self.statistics[full].scores)
@@ -500,7 +500,7 @@ class CountGame(ExactGame):
         for a in range(A):
             possible = self._counts[:, a] > 0
             spread[a][:, :, where[possible]] = table[:, :, a, possible]
-        return [locked(own) for own in spread]
+        return [lock(own) for own in spread]
 
     def _checked_transitions(self, transitions: Rewards) -> FloatArray:
         """Return the probabilities of the next state [H or 1, S, S, X] over their statistic."""
@@ -542,11 +542,11 @@ class CountGame(ExactGame):
         if self.scores is not None and A == 2:  # from the total score to how many chose action 1
             low, high = self.scores
             total = np.searchsorted(points, low * N + (high - low) * np.arange(N + 1))
-            return locked(np.ascontiguousarray(held[..., total]))
+            return lock(np.ascontiguousarray(held[..., total]))
         table = memory.zeros((*held.shape[:3], statistic.size), "transitions over counts")
         table[:, :, 0] = 1.0  # what no joint action has is never read
         table[..., where] = held
-        return locked(table)
+        return lock(table)
 
     def _fill(
         self,

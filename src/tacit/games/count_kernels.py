@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tacit.core import generics, memory, sampling
-from tacit.core.compilation import compiled
+from tacit.core import generics, memory
+from tacit.core.compilation import compile_loop
 from tacit.core.types import FloatArray, IntArray
+from tacit.games import successors
 
 if TYPE_CHECKING:
     from tacit.games.count import CountGame
@@ -62,7 +63,7 @@ class CountTables(NamedTuple):
     own_next: FloatArray  # [N, A, S]  room: and the distribution of the next state
 
 
-pick = generics.jitable(sampling.pick)
+pick = generics.jitable(successors.pick)
 
 
 @generics.start.implement(CountTables)
@@ -322,7 +323,7 @@ def induce_kinds(
     """
     rewards, transitions = np.zeros(mu.shape), np.zeros((*mu.shape, game.states))
     tables = game.kernels()
-    compiled(face, tables)(tables, mu, copies, number, h, states, rewards, transitions)
+    compile_loop(face, tables)(tables, mu, copies, number, h, states, rewards, transitions)
     return Induced(rewards, transitions)
 
 
@@ -331,7 +332,7 @@ def follow(game: CountGame, h: int, rows: FloatArray, s: int | None) -> FloatArr
     flat, states = _flatten(game, rows, s)
     following = np.zeros((len(flat), game.states))
     tables = game.kernels()
-    compiled(lead, tables)(tables, flat, h, states, following)
+    compile_loop(lead, tables)(tables, flat, h, states, following)
     return following.reshape(*rows.shape[:-2], game.states)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import limits, memory
+from tacit.core import check, memory
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.types import FloatArray, IntArray
 
@@ -45,7 +45,7 @@ def count_vectors(agents: int, actions: int) -> IntArray:
     >>> tacit.count_vectors(2, 2).tolist()
     [[0, 2], [1, 1], [2, 0]]
     """
-    agents, actions = limits.integer("agents", agents), limits.integer("actions", actions)
+    agents, actions = check.integer("agents", agents), check.integer("actions", actions)
     check_counts(agents, actions)
     number = number_of_counts(agents, actions)
     # bars among stars: the places of A − 1 bars among N + A − 1 things

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tacit.core import check, limits
+from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.count import CountGame, check_size
@@ -55,9 +55,9 @@ def Congestion(
     >>> Congestion(agents=1000)
     CountGame('congestion': 1000 agents, 3 states, 2 actions each, horizon 5, rewards in [-2, -0.001])
     """
-    agents = limits.integer("agents", agents)
-    links = limits.integer("links", links, least=2, most=limits.ACTIONS)
-    states = limits.integer("states", states)
+    agents = check.integer("agents", agents)
+    links = check.integer("links", links, least=2, most=check.ACTIONS)
+    states = check.integer("states", states)
     check_size(agents, links, states, load=True, scores=(0, 1))
     damage = check.real("damage", damage, least=0)
     wear, repair = check.real("wear", wear, least=0, most=1), check.real("repair", repair, least=0, most=1)
@@ -117,8 +117,8 @@ def Spectrum(
     >>> Spectrum(agents=100)
     CountGame('spectrum': 100 agents, 4 states, 4 actions each, horizon 5, rewards in [0.00351465, 1])
     """
-    agents = limits.integer("agents", agents)
-    channels = limits.integer("channels", channels, least=2, most=limits.ACTIONS)
+    agents = check.integer("agents", agents)
+    channels = check.integer("channels", channels, least=2, most=check.ACTIONS)
     check_size(agents, channels, channels, load=True, scores=(0, 0))
     occupied, move = check.real("occupied", occupied, least=0, most=1), check.real("move", move, least=0, most=1)
     sends = min(1.0, channels / agents)
@@ -177,7 +177,7 @@ def Minority(
     >>> Minority()
     CountGame('minority': 21 agents, 3 states, 2 actions each, horizon 5, rewards in [-1, 1])
     """
-    agents = limits.integer("agents", agents)
+    agents = check.integer("agents", agents)
     if isinstance(room, str) or not isinstance(room, Sequence | np.ndarray) or len(room) == 0:
         raise TacitError(f"room is {brief(room)}; it must be a list with a share of the agents for each state")
     shares = [check.real(f"room[{s}]", share, least=0, most=1) for s, share in enumerate(room)]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tacit.core import check, limits, memory
+from tacit.core import check, memory
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.count import CountGame
@@ -54,7 +54,7 @@ def Distancing(
     >>> Distancing(agents=3, weights=[1, 2])
     TabularGame('distancing': 3 agents, 2 states, 2×2×2 actions, horizon 10, rewards in [-99, 6])
     """
-    agents = limits.integer("agents", agents)
+    agents = check.integer("agents", agents)
     penalty = check.real("penalty", penalty)
     if isinstance(weights, str) or not isinstance(weights, Sequence | np.ndarray) or len(weights) == 0:
         raise TacitError(f"weights is {brief(weights)}; it must be a list with one number for each facility")

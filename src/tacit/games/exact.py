@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import check, sampling
+from tacit.core import check
 from tacit.core.errors import TacitError, brief
-from tacit.core.ownership import Sealed, locked
+from tacit.core.ownership import Sealed, lock
 from tacit.core.types import FloatArray, IntArray
+from tacit.games import successors
 
 if TYPE_CHECKING:
-    from tacit.core.table import Document
+    from tacit.core.display import Document
     from tacit.games.tabular import TabularGame
 
 #: What all play at a step: [S, A_i] for each agent, who draw independently, or one joint draw [S, A_1, …, A_N].
@@ -147,14 +148,14 @@ class ExactGame(Sealed, ABC):
     @cached_property
     def _start(self) -> tuple[IntArray, FloatArray]:
         """The states with positive initial probability, and the probabilities added up."""
-        support = locked(np.flatnonzero(self.initial))
-        return support, locked(sampling.cumulate_rows(self.initial[support], np.array([0, len(support)])))
+        support = lock(np.flatnonzero(self.initial))
+        return support, lock(successors.cumulate_rows(self.initial[support], np.array([0, len(support)])))
 
     def start(self, u: float) -> int:
         """Draw the first state from a uniform number u in [0, 1)."""
         check.uniform(u)
         support, cumulative = self._start
-        return int(support[sampling.pick(cumulative, 0, len(support), u)])
+        return int(support[successors.pick(cumulative, 0, len(support), u)])
 
     def check_place(self, h: int, s: int, actions: Sequence[int]) -> None:
         """Raise unless step, state and joint action are of this game."""

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import check, limits
+from tacit.core import check
+from tacit.core.display import Document
 from tacit.core.errors import TacitError, brief, one_line
-from tacit.core.ownership import locked
-from tacit.core.table import Document
+from tacit.core.ownership import lock
 from tacit.games.function_classes import struct
 from tacit.games.protocol import check_range
 from tacit.games.tabular import checked_names, count, times
@@ -93,9 +93,9 @@ class FunctionGame:
         action_names: Sequence[Sequence[str]] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
-        self.agents = limits.integer("agents", agents)
-        self.states = limits.integer("states", states)
-        self.horizon = limits.integer("horizon", horizon)
+        self.agents = check.integer("agents", agents)
+        self.states = check.integer("states", states)
+        self.horizon = check.integer("horizon", horizon)
         each = [actions] * self.agents if isinstance(actions, int | np.integer) else actions
         if not isinstance(each, Sequence | np.ndarray) or isinstance(each, str) or len(each) != self.agents:
             raise TacitError(
@@ -145,7 +145,7 @@ class FunctionGame:
             implement(kind, self.functions, bool(given))
         check_compiles(digest, self.functions, self.written, given)
         made: Any = kind
-        return made(self.horizon, self.states, locked(np.array(self.actions)), given[0] if given else 0)
+        return made(self.horizon, self.states, lock(np.array(self.actions)), given[0] if given else 0)
 
     def _check_calls(self) -> None:
         """Call each function once as plain Python: most slips show here, and in words."""
@@ -213,7 +213,7 @@ def _checked_params(params: Mapping[str, Any] | None) -> dict[str, Any] | None:
         array = np.asarray(value)
         if array.dtype.kind not in "biuf":
             raise TacitError(f"params[{key!r}] is {brief(value)}; it must be a number or an array of numbers")
-        found[key] = array.item() if array.ndim == 0 else locked(np.array(array))
+        found[key] = array.item() if array.ndim == 0 else lock(np.array(array))
     return found
 
 

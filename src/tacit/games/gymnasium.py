@@ -12,7 +12,7 @@ import numpy as np
 
 from tacit.core import memory
 from tacit.core.errors import TacitError, brief, one_line
-from tacit.core.extras import require
+from tacit.core.registry import require
 from tacit.core.types import FloatArray
 from tacit.games import successors
 from tacit.games.successors import Successors

@@ -21,7 +21,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from tacit.core import archive, limits, memory, text
+from tacit.core import check, files, memory
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
 from tacit.games.matrix import matrix_game
@@ -42,8 +42,8 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> Tabular
     >>> load(path)
     TabularGame('Matching pennies': 2 agents, 1 state, 2×2 actions, horizon 1, rewards in [-1, 1])
     """
-    place = archive.path(path)
-    steps = limits.integer("horizon", 1 if horizon is None else horizon)
+    place = files.path(path)
+    steps = check.integer("horizon", 1 if horizon is None else horizon)
     tokens = Tokens(place)
     try:
         title = _title(tokens)
@@ -156,7 +156,7 @@ class Tokens:
     """
 
     def __init__(self, place: Path) -> None:
-        self._text = text.read(place)
+        self._text = files.read_text(place)
         self._matches = _TOKEN.finditer(self._text)
         self.characters = len(self._text)
         self._advance()
@@ -230,7 +230,7 @@ def save(game: TabularGame, path: str | os.PathLike[str]) -> None:
     check_game(game)
     if game.states > 1 or game.rewards.shape[1] > 1:
         raise TacitError(f"{game!r} has more than one state, or changes with the step; a .nfg file holds one table")
-    text.write(path, _pieces(game))
+    files.write_pieces(path, _pieces(game))
 
 
 def _pieces(game: TabularGame) -> Iterator[str]:

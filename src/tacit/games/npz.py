@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import archive
+from tacit.core import files
 from tacit.core.errors import TacitError, one_line
 from tacit.core.ownership import Owned
 from tacit.games.successors import Successors
@@ -39,12 +39,12 @@ def save(game: TabularGame, path: str | os.PathLike[str]) -> None:
         arrays[f"action_names_{i}"] = np.array(names)
     if game.notes:
         arrays["notes"] = np.array(game.notes)
-    archive.write(path, arrays)
+    files.write_arrays(path, arrays)
 
 
 def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> TabularGame:
     """Read a game; `horizon` replaces the stored one, which a game that changes with the step does not allow."""
-    arrays = archive.read(path)
+    arrays = files.read_arrays(path)
     needed = ["rewards", "initial", "horizon"] if horizon is None else ["rewards", "initial"]
     missing = [key for key in needed if key not in arrays]
     if "transitions" not in arrays and "successor_first" not in arrays:
@@ -57,11 +57,11 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> Tabular
             _transitions(arrays),
             Owned(arrays["rewards"]),
             arrays["initial"],
-            archive.single("horizon", arrays["horizon"]) if horizon is None else horizon,
-            name=archive.single("name", arrays["name"]) if "name" in arrays else None,
-            state_names=archive.words("state_names", arrays["state_names"]) if "state_names" in arrays else None,
+            files.single("horizon", arrays["horizon"]) if horizon is None else horizon,
+            name=files.single("name", arrays["name"]) if "name" in arrays else None,
+            state_names=files.words("state_names", arrays["state_names"]) if "state_names" in arrays else None,
             action_names=_action_names(arrays),
-            notes=archive.words("notes", arrays["notes"]) if "notes" in arrays else (),
+            notes=files.words("notes", arrays["notes"]) if "notes" in arrays else (),
         )
     except TacitError as error:
         raise TacitError(f"{path}: {error}") from None
@@ -82,4 +82,4 @@ def _action_names(arrays: dict[str, Any]) -> list[list[str]] | None:
         raise TacitError(
             f"action names are of {one_line(', '.join(keys), 200)}; there must be one array for each agent, from 0"
         )
-    return [archive.words(key, arrays[key]) for key in keys] or None
+    return [files.words(key, arrays[key]) for key in keys] or None

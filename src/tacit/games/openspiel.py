@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import check, limits, memory, reading
+from tacit.core import check, files, memory
 from tacit.core.errors import TacitError, brief, one_line
-from tacit.core.extras import require
+from tacit.core.registry import require
 from tacit.games.matrix import matrix_game
 from tacit.games.openspiel_states import distinct, table
 from tacit.games.tabular import TabularGame
@@ -79,7 +79,7 @@ def from_openspiel(
     pyspiel = require("pyspiel", "openspiel")
     limit = check.integer("limit", limit, least=1)
     if horizon is not None:
-        horizon = limits.integer("horizon", horizon)
+        horizon = check.integer("horizon", horizon)
     if key is not None and not callable(key):
         raise TacitError(f"key is {brief(key)}; it must be a function of a pyspiel.State")
     try:
@@ -120,7 +120,7 @@ def _load(pyspiel: Any, text: str, most: int) -> Any:
             takes = ", ".join(sorted(known)) or "none"
             raise TacitError(f"{name} has no parameter {param!r}{check.suggestion(param, known)} it takes: {takes}")
         if isinstance(params[param], str) and os.path.exists(params[param]):
-            with reading.opened(Path(params[param])):  # a pipe would never end
+            with files.open_regular(Path(params[param])):  # a pipe would never end
                 pass
     try_out(pyspiel, text, most)
     return pyspiel.load_game(text)

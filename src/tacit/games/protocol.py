@@ -6,7 +6,7 @@ from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 
-from tacit.core import check, limits
+from tacit.core import check
 from tacit.core.errors import TacitError, brief
 
 #: What a game must have besides `kernels`.
@@ -79,9 +79,9 @@ def check_sizes(game: Game) -> None:
             raise TacitError(f"the game {brief(game)} has no {attribute}; it must have {', '.join(ATTRIBUTES)}")
     if game.name is not None and not isinstance(game.name, str):
         raise TacitError(f"name is {brief(game.name)}; it must be a string or None")
-    agents = limits.integer("agents", game.agents)
-    limits.integer("states", game.states)
-    limits.integer("horizon", game.horizon)
+    agents = check.integer("agents", game.agents)
+    check.integer("states", game.states)
+    check.integer("horizon", game.horizon)
     if not isinstance(game.actions, tuple) or len(game.actions) != agents:
         raise TacitError(
             f"actions is {brief(game.actions)}; it must be a tuple with a number for each of {agents} agents"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tacit.core import check, limits, memory
+from tacit.core import check, memory
 from tacit.core.errors import TacitError
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray
@@ -149,16 +149,16 @@ class _Shape:
         stationary: bool,
     ) -> None:
         self.name = name
-        self.agents = limits.integer("agents", agents)
+        self.agents = check.integer("agents", agents)
         check_axes(self.agents)
-        self.states = limits.integer("states", states)
-        self.horizon = limits.integer("horizon", horizon)
+        self.states = check.integer("states", states)
+        self.horizon = check.integer("horizon", horizon)
         self.steps = 1 if check.flag("stationary", stationary) else self.horizon
         self.actions = _actions(actions, self.agents)
         self.successors = self.states
         if successors is not None:
             self.successors = check.integer("successors", successors, least=1, most=self.states)
-        self.rng = np.random.default_rng(limits.integer("seed", seed))
+        self.rng = np.random.default_rng(check.integer("seed", seed))
         rows = self.steps * self.states * math.prod(self.actions)
         memory.require(memory.floats(rows, self.agents + 4 + 3 * self.successors), f"the {name} game")
 
@@ -190,5 +190,5 @@ def _actions(actions: int | Sequence[int], agents: int) -> tuple[int, ...]:
     if isinstance(actions, Sequence | np.ndarray) and not isinstance(actions, str):
         if len(actions) != agents:
             raise TacitError(f"actions is {list(actions)}; with {agents} agents it must be one number or {agents}")
-        return tuple(limits.integer(f"actions[{i}]", a, least=1, most=limits.ACTIONS) for i, a in enumerate(actions))
-    return (limits.integer("actions", actions),) * agents
+        return tuple(check.integer(f"actions[{i}]", a, least=1, most=check.ACTIONS) for i, a in enumerate(actions))
+    return (check.integer("actions", actions),) * agents

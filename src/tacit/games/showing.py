@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.core import check
+from tacit.core.display import Cell, Document, Table, number
 from tacit.core.errors import TacitError, brief
-from tacit.core.table import Cell, Document, Table, number
 from tacit.core.types import FloatArray
 from tacit.games.tabular import TabularGame, count, times
 

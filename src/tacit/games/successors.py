@@ -1,4 +1,7 @@
-"""The transition function as lists of successors: only next states with positive probability are kept."""
+"""The transition function as lists of successors, and drawing from them by inverse-transform sampling.
+
+Only next states with positive probability are kept.
+"""
 
 from __future__ import annotations
 
@@ -75,3 +78,36 @@ def to_dense(successors: Successors, shape: tuple[int, ...]) -> FloatArray:
     row = np.repeat(np.arange(successors.rows), np.diff(successors.first))
     dense[row, successors.state] = successors.prob
     return dense.reshape(shape)
+
+
+def cumulate_rows(prob: FloatArray, first: IntArray) -> FloatArray:
+    """Return the running sums of `prob` within each row [first[k], first[k+1]).
+
+    The last entry of a row is exactly 1, so that rounding never draws past its end. Sums run within the row alone,
+    one vectorised pass for each place in a row, since a sum over the whole array would lose digits.
+    """
+    cumulative = prob.copy()
+    begin, length = first[:-1], np.diff(first)
+    for place in range(1, int(length.max(initial=0))):
+        begin, length = begin[length > place], length[length > place]
+        cumulative[begin + place] += cumulative[begin + place - 1]
+    cumulative[first[1:] - 1] = 1.0
+    return cumulative
+
+
+def pick(cumulative: FloatArray, first: int, end: int, u: float) -> int:
+    """Return the smallest k in [first, end) with u < cumulative[k], for u in [0, 1).
+
+    A binary search: a draw costs the logarithm of the number of successors, never the number of states. Its last step
+    is no branch, since where a draw ends cannot be predicted.
+    """
+    last = end - 1
+    while first + 1 < last:
+        middle = (first + last) // 2
+        if u < cumulative[middle]:
+            last = middle
+        else:
+            first = middle + 1
+    if first < last:
+        first += 0 if u < cumulative[first] else 1
+    return first

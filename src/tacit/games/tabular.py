@@ -13,11 +13,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tacit.core import check, limits, memory, sampling
+from tacit.core import check, memory
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
-from tacit.core.ownership import Owned, frozen, given, locked
+from tacit.core.ownership import Owned, freeze, lock, unwrap
 from tacit.core.types import FloatArray, IntArray
+from tacit.games import successors
 from tacit.games import successors as rows_of
 from tacit.games.contraction import joint_draw, own_payoffs, stack_agents, told_payoffs
 from tacit.games.exact import ExactGame, Rows, seconds_over_joint_actions
@@ -25,7 +26,7 @@ from tacit.games.protocol import check_range
 from tacit.games.successors import Successors
 
 if TYPE_CHECKING:
-    from tacit.core.table import Document
+    from tacit.core.display import Document
     from tacit.games.tabular_kernels import GameTables
 
 #: Above this share of positive probabilities a matrix product beats the lists of successors
@@ -87,13 +88,13 @@ class TabularGame(ExactGame):
         picture: Callable[[int], npt.NDArray[np.uint8]] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
-        self.horizon = limits.integer("horizon", horizon)
+        self.horizon = check.integer("horizon", horizon)
         self.rewards = _checked_rewards(rewards, self.horizon)
         self.agents: int = self.rewards.shape[0]
         self.states: int = self.rewards.shape[2]
         self.actions: tuple[int, ...] = self.rewards.shape[3:]
         self.initial = self._checked_initial(initial)
-        lists, own = given(transitions)
+        lists, own = unwrap(transitions)
         if isinstance(lists, Successors):
             self.successors = self._checked_successors(lists, own)
             self.transition_steps = self.successors.rows // (self.states * self.joint_actions)
@@ -109,25 +110,25 @@ class TabularGame(ExactGame):
         self.action_names = self._checked_action_names(action_names)
         self.observation_names = _checked_observation_names(observation_names)
         self.picture = check.function("picture", picture)
-        self.notes = tuple(check.listed("notes", notes, "sentences"))
+        self.notes = tuple(check.list_of("notes", notes, "sentences"))
 
     @cached_property
     def transitions(self) -> FloatArray:
         """Probabilities [H or 1, S, A_1, …, A_N, S]; made on first use where the game was given as successors."""
         shape = (self.transition_steps, self.states, *self.actions, self.states)
         memory.require(memory.floats(*shape), f"the dense transitions {shape}")
-        return locked(rows_of.to_dense(self.successors, shape))
+        return lock(rows_of.to_dense(self.successors, shape))
 
     @cached_property
     def successors(self) -> Successors:
         """The next states with positive probability; made on first use where the game was given as an array."""
-        return Successors(*(locked(array) for array in rows_of.from_dense(self.transitions)))
+        return Successors(*(lock(array) for array in rows_of.from_dense(self.transitions)))
 
     @cached_property
     def cumulative(self) -> FloatArray:
         """Cumulative probabilities of the successors within each row, [entries], ending in exactly 1."""
         first, _, prob = self.successors
-        return locked(sampling.cumulate_rows(prob, first))
+        return lock(successors.cumulate_rows(prob, first))
 
     @cached_property
     def _step_matrices(self) -> list[FloatArray | sparse.csr_array]:
@@ -233,7 +234,7 @@ class TabularGame(ExactGame):
         joint = int(np.ravel_multi_index(tuple(actions), self.actions))
         row = row * self.joint_actions + joint
         first, state, _ = self.successors
-        s_next = int(state[sampling.pick(self.cumulative, first[row], first[row + 1], u)])
+        s_next = int(state[successors.pick(self.cumulative, first[row], first[row + 1], u)])
         rewards: FloatArray = self.step_rewards(h).reshape(self.agents, self.states, -1)[:, s, joint]
         return s_next, rewards
 
@@ -260,7 +261,7 @@ class TabularGame(ExactGame):
         cumulative, state, rewards = self.cumulative, self.successors.state, self.rewards.reshape(self.agents, -1)
         if 2 * cumulative.nbytes + rewards.nbytes < memory.available() // 4:  # otherwise they are shared with the game
             cumulative, state = beside(cumulative, state)
-            rewards = locked(np.ascontiguousarray(rewards.T)).T
+            rewards = lock(np.ascontiguousarray(rewards.T)).T
         return GameTables(
             first=self.successors.first,
             state=state,
@@ -269,7 +270,7 @@ class TabularGame(ExactGame):
             rewards=rewards,
             start_state=support,
             start_cumulative=start,
-            actions=locked(np.array(self.actions)),
+            actions=lock(np.array(self.actions)),
             strides=by_agent([math.prod(self.actions[i + 1 :]) for i in range(self.agents)]),
             horizon=self.horizon,
             states=self.states,
@@ -382,7 +383,7 @@ class TabularGame(ExactGame):
                 raise TacitError(f"transitions.{field}[{odd[0]}] is {array[odd[0]]}; it goes from 0 to {most}")
         kinds = (np.int64, np.int32, np.float64)
         first, state, prob = (
-            frozen(f"transitions.{field}", Owned(array) if own else array, kind)
+            freeze(f"transitions.{field}", Owned(array) if own else array, kind)
             for field, array, kind in zip(Successors._fields, lists, kinds, strict=True)
         )
         rows = self.states * self.joint_actions
@@ -435,8 +436,8 @@ def _checked_observation_names(names: object) -> tuple[tuple[str, ...], ...] | N
     """Return what each agent's observations are called; a file may name some of them only."""
     if names is None:
         return None
-    each = enumerate(check.listed("observation_names", names, "lists of names, one for each agent"))
-    return tuple(tuple(check.listed(f"observation_names[{i}]", own, "names")) for i, own in each)
+    each = enumerate(check.list_of("observation_names", names, "lists of names, one for each agent"))
+    return tuple(tuple(check.list_of(f"observation_names[{i}]", own, "names")) for i, own in each)
 
 
 def check_game(game: object) -> None:

@@ -9,10 +9,11 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import generics, sampling
-from tacit.core.compilation import compiled
-from tacit.core.ownership import locked
+from tacit.core import generics
+from tacit.core.compilation import compile_loop
+from tacit.core.ownership import lock
 from tacit.core.types import FloatArray, IntArray
+from tacit.games import successors
 
 #: Up to this many agents the compiler knows their number.
 KNOWN_AGENTS = 4
@@ -40,7 +41,7 @@ class GameTables(NamedTuple):
 
 def by_agent(numbers: Sequence[int]) -> tuple[int, ...] | IntArray:
     """Return a number for each agent, as compiled code takes them: few as a tuple, whose length the compiler knows."""
-    return tuple(numbers) if len(numbers) <= KNOWN_AGENTS else locked(np.array(numbers))
+    return tuple(numbers) if len(numbers) <= KNOWN_AGENTS else lock(np.array(numbers))
 
 
 def width_of(first: IntArray) -> int:
@@ -53,10 +54,10 @@ def beside(cumulative: FloatArray, state: npt.NDArray[np.int32]) -> tuple[FloatA
     """Return both arrays as views of pairs: drawing a successor reads one place in memory instead of two."""
     pairs = np.zeros(len(state), dtype=[("cumulative", np.float64), ("state", np.int32), ("", np.int32)])
     pairs["cumulative"], pairs["state"] = cumulative, state
-    return locked(pairs["cumulative"]), locked(pairs["state"])
+    return lock(pairs["cumulative"]), lock(pairs["state"])
 
 
-pick = generics.jitable(sampling.pick)
+pick = generics.jitable(successors.pick)
 
 
 @generics.start.implement(GameTables)
@@ -109,7 +110,7 @@ def product(values: FloatArray, matrix: FloatArray) -> FloatArray:
         some = values[begin : begin + LANES]
         lanes = np.zeros((matrix.shape[1], LANES))
         lanes[:, : len(some)] = some.T
-        compiled(multiply)(lanes, matrix, np.empty(LANES), ahead[begin : begin + LANES])
+        compile_loop(multiply)(lanes, matrix, np.empty(LANES), ahead[begin : begin + LANES])
     return ahead
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import check, limits
+from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned
 from tacit.games.successors import Successors
@@ -71,7 +71,7 @@ def tabulate(
     >>> tacit.tabulate(transition, lambda state, actions: float(state == 2), start=0, actions=[2, 2], horizon=4)
     TabularGame(2 agents, 3 states, 2×2 actions, horizon 4, rewards in [0, 1])
     """
-    horizon = limits.integer("horizon", horizon)
+    horizon = check.integer("horizon", horizon)
     if not isinstance(actions, Sequence | np.ndarray) or isinstance(actions, str) or not len(actions):
         raise TacitError(f"actions is {brief(actions)}; it must be a list with one number for each agent")
     sizes = tuple(check.integer(f"actions[{i}]", a, least=1) for i, a in enumerate(actions))

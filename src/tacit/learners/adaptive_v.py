@@ -38,9 +38,8 @@ from tacit.bandits import AdaTsallis, Bandit, Setting, Swap
 from tacit.core import check, generics
 from tacit.core.records import capacity, record, records
 from tacit.core.types import FloatArray
-from tacit.learners import spec, v_base, warm
-from tacit.learners.spec import Learner, Start, World
-from tacit.learners.tunable import Range, Span
+from tacit.learners import spec, v_base
+from tacit.learners.spec import Learner, Range, Span, Start, World
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,7 @@ class AdaptiveV(Learner):
     step : "auto" or float
         The bandits tune their own step, or c in λ = (largest loss)·√α/c.
     start : "uniform", "random" or MarkovPolicy
-        What the bandits begin with (`warm.py`).
+        What the bandits begin with (`v_base.py`).
     start_visits : float
         For how many visits of each state a starting policy counts.
 
@@ -90,31 +89,23 @@ class AdaptiveV(Learner):
     baseline: bool = True
     step: float | str = "auto"
     start: Start = "uniform"
-    start_visits: float = warm.VISITS
+    start_visits: float = v_base.VISITS
 
     def __post_init__(self) -> None:
         check.choice("equilibrium", self.equilibrium, ["cce", "ce"])
         AdaTsallis(self.memory, self.implicit)
         check.real("optimism", self.optimism, least=0)
         check.flag("baseline", self.baseline)
-        spec.checked_start(self.start)
-        check.real("start_visits", self.start_visits, least=1, most=1e12)
+        v_base.check_warm(self.start, self.start_visits)
         if isinstance(self.step, str):
             check.choice("step", self.step, ["auto"])
         else:
-            spec.checked_step(self.step)
+            spec.take_step_constant(self.step)
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
-        return {
-            "equilibrium": self.equilibrium,
-            "memory": self.memory,
-            "implicit": self.implicit,
-            "optimism": self.optimism,
-            "baseline": self.baseline,
-            "step": self.step,
-            **warm.describe(self.start, self.start_visits),
-        }
+        own = {name: value for name, value in super().params(world).items() if name != "start_visits"}
+        return {**own, **v_base.describe(self.start, self.start_visits)}
 
     @property
     def instead(self) -> str:
@@ -137,8 +128,7 @@ class AdaptiveV(Learner):
         steps["best_return"] = -np.inf
         step = None if isinstance(self.step, str) else float(self.step)
         params = bandit.init(cells["bandit"], Setting(world.actions, H, H, 1.0, step))
-        low, high = world.reward_range
-        warm.warm_up(params, cells["bandit"], world, self.start_visits, high - low if high > low else 1.0)
+        v_base.warm_up(params, cells["bandit"], world, self.start_visits, world.unit)
         return AdaptiveVState(
             cells=cells,
             steps=steps,
@@ -221,91 +211,3 @@ def close(learner, i):
         step = learner.steps[learner.horizon - 1 - j, i]
         total += step.reward
         step.best_return = max(step.best_return, total)
-
-
-def adaptive_v_cce(
-    *,
-    memory: float = 0.1,
-    implicit: float = 0.1,
-    optimism: float = 5.0,
-    baseline: bool = True,
-    step: float | str = "auto",
-    start: Start = "uniform",
-    start_visits: float = warm.VISITS,
-) -> AdaptiveV:
-    """Adaptive V-learning for a coarse correlated equilibrium: nothing to choose.
-
-    Parameters
-    ----------
-    memory, implicit, optimism : float
-    baseline : bool
-    step : "auto" or float
-        For ablations; see `AdaptiveV`.
-    start : "uniform", "random" or MarkovPolicy
-    start_visits : float
-        What to begin with, and how much it counts; see `AdaptiveV`.
-
-    Returns
-    -------
-    AdaptiveV
-
-    Examples
-    --------
-    >>> from tacit.learners import AdaptiveV, adaptive_v_cce
-    >>> adaptive_v_cce() == AdaptiveV("cce")
-    True
-    """
-    return AdaptiveV(
-        "cce",
-        memory=memory,
-        implicit=implicit,
-        optimism=optimism,
-        baseline=baseline,
-        step=step,
-        start=start,
-        start_visits=start_visits,
-    )
-
-
-def adaptive_v_ce(
-    *,
-    memory: float = 0.1,
-    implicit: float = 0.1,
-    optimism: float = 5.0,
-    baseline: bool = True,
-    step: float | str = "auto",
-    start: Start = "uniform",
-    start_visits: float = warm.VISITS,
-) -> AdaptiveV:
-    """Adaptive V-learning for a correlated equilibrium: nothing to choose.
-
-    Parameters
-    ----------
-    memory, implicit, optimism : float
-    baseline : bool
-    step : "auto" or float
-        For ablations; see `AdaptiveV`.
-    start : "uniform", "random" or MarkovPolicy
-    start_visits : float
-        What to begin with, and how much it counts; see `AdaptiveV`.
-
-    Returns
-    -------
-    AdaptiveV
-
-    Examples
-    --------
-    >>> from tacit.learners import adaptive_v_ce
-    >>> adaptive_v_ce().equilibrium
-    'ce'
-    """
-    return AdaptiveV(
-        "ce",
-        memory=memory,
-        implicit=implicit,
-        optimism=optimism,
-        baseline=baseline,
-        step=step,
-        start=start,
-        start_visits=start_visits,
-    )

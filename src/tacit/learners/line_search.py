@@ -53,7 +53,7 @@ class Step(NamedTuple):
     search: Search
 
 
-def checked_eta(eta: float | str, words: tuple[str, ...] = ("auto", "theory")) -> None:
+def check_eta(eta: float | str, words: tuple[str, ...] = ("auto", "theory")) -> None:
     """Raise unless η is a number or one of the words."""
     if not isinstance(eta, str):
         check.real("eta", eta, least=0)
@@ -63,22 +63,16 @@ def checked_eta(eta: float | str, words: tuple[str, ...] = ("auto", "theory")) -
 
 def theory_step(world: World) -> float:
     """Return 1/(4·N·A_max·H³), over the span of the rewards. [Mao2022, thm:mpg_exact_gradient]"""
-    return 1.0 / (constants.smooth(world.agents, int(world.actions.max()), world.horizon) * span(world))
-
-
-def span(world: World) -> float:
-    """Return the span of the rewards; 1 where there is none, since then there is nothing to gain, whatever the step."""
-    low, high = world.reward_range
-    return high - low if high > low else 1.0
+    return 1.0 / (constants.smooth(world.agents, int(world.actions.max()), world.horizon) * world.unit)
 
 
 def begin(world: World) -> Search:
     """Return the state of a search whose first step to try is 1 over the span of the rewards."""
-    return Search(0.5 / span(world), LONGEST / (world.horizon * span(world)), 0.0)
+    return Search(0.5 / world.unit, LONGEST / (world.horizon * world.unit), 0.0)
 
 
-def possible(search: Search, world: World) -> bool:
-    """Whether a search can be there; numbers that are none, or too large, are not."""
+def is_possible(search: Search, world: World) -> bool:
+    """Return whether a search can be there; numbers that are none, or too large, are not."""
     longest = begin(world).longest
     return 0 < search.eta <= longest and 0 < search.longest <= longest and 0 <= search.risen < math.inf
 
@@ -93,13 +87,13 @@ def take_step(
         moved, mapping = learner.ascend(policy, gradient, eta)
         rise, enough = gains(game, policy, moved, gradient)
         if rise >= enough or eta <= least:
-            return Step(moved, mapping, _noted(search, eta, rise, world))
+            return Step(moved, mapping, _note(search, eta, rise, world))
         eta = max(eta / 2.0, least)
 
 
-def _noted(search: Search, eta: float, rise: float, world: World) -> Search:
+def _note(search: Search, eta: float, rise: float, world: World) -> Search:
     risen = search.risen + max(rise, 0.0)
-    if risen > world.agents * world.horizon * span(world):
+    if risen > world.agents * world.horizon * world.unit:
         return Search(eta, min(eta, search.longest) / 2.0, 0.0)
     return Search(eta, search.longest, risen)
 
@@ -115,18 +109,18 @@ def gains(game: ExactGame, policy: MarkovPolicy, moved: MarkovPolicy, gradient: 
         if alike is not None:  # in both orders
             return alike, enough
     order = range(game.agents)
-    first = gained(game, policy.probs, moved.probs, order)
+    first = sum_gains(game, policy.probs, moved.probs, order)
     if first < enough:
         return first, enough
-    return min(first, gained(game, policy.probs, moved.probs, order[::-1])), enough
+    return min(first, sum_gains(game, policy.probs, moved.probs, order[::-1])), enough
 
 
 def all_alike(probs: Sequence[FloatArray]) -> bool:
-    """Whether all agents play the same."""
+    """Return whether all agents play the same."""
     return all(own is probs[0] or np.array_equal(own, probs[0]) for own in probs[1:])
 
 
-def gained(game: ExactGame, old: Sequence[FloatArray], new: Sequence[FloatArray], order: Sequence[int]) -> float:
+def sum_gains(game: ExactGame, old: Sequence[FloatArray], new: Sequence[FloatArray], order: Sequence[int]) -> float:
     """Return Σ_i (what agent i's value rises by when it moves), where the agents move one after another."""
     probs, total = list(old), 0.0
     for i in order:

@@ -60,7 +60,7 @@ class Mixed(Learner):
         """Return how often agent i explores."""
         for _ in range(i):
             state = state.others
-        return self.members[i].explores(state.own, 0)
+        return self.members[i].explores(state if i == len(self.members) - 1 else state.own, 0)
 
     def seat(self, i: int) -> Learner:
         """Return agent i's learner."""
@@ -76,44 +76,17 @@ class Mixed(Learner):
 
     def init(self, world: World) -> Any:
         """Make the chain of states, the first agent's at its head."""
-        chain: Any = End()
-        for i, member in reversed(list(enumerate(self.members))):
-            chain = Link(member.init(world.seat(i)), chain)
+        *before, chain = (member.init(world.seat(i)) for i, member in enumerate(self.members))
+        for own in reversed(before):
+            chain = Link(own, chain)
         return chain
 
 
-class End(NamedTuple):
-    """Where a chain ends."""
-
-    empty: int = 0
-
-
 class Link(NamedTuple):
-    """One agent's state, of which it is the only agent, and the chain of those after it."""
+    """One agent's state, of which it is the only agent, and those after it: a chain, or the last agent's state."""
 
     own: Any
     others: Any
-
-
-@generics.act.implement(End)
-def act_end(learner, i, h, s, u):
-    """Never reached."""
-    return 0
-
-
-@generics.learn.implement(End)
-def learn_end(learner, i, h, s, a, r, s_next):
-    """Never reached."""
-
-
-@generics.weigh.implement(End)
-def weigh_end(learner, i, h, s, out):
-    """Never reached."""
-
-
-@generics.average.implement(End)
-def average_end(learner, i, h, s, out):
-    """Never reached."""
 
 
 @generics.act.implement(Link)

@@ -28,7 +28,6 @@ of the average stays on a plateau.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -90,10 +89,6 @@ class ModelIndependent(Learner):
     def explores(self, state: Any, i: int) -> float:
         """Return the probability of an even action now."""
         return float(state.agents["exploration"][i])
-
-    def params(self, world: World) -> Mapping[str, Any]:
-        """Return the parameters in force."""
-        return {"successors": self.successors}
 
     def init(self, world: World) -> ModelState:
         """Make the state of all agents."""

@@ -27,9 +27,8 @@ from tacit.core.ownership import Owned
 from tacit.core.records import capacity, index, records
 from tacit.core.types import IntArray
 from tacit.evaluation.gradient import Gradient
-from tacit.learners.line_search import checked_eta, theory_step
-from tacit.learners.spec import Learner, Start, World, checked_start, starting_point
-from tacit.learners.tunable import Range, Span
+from tacit.learners.line_search import check_eta, theory_step
+from tacit.learners.spec import Learner, Range, Span, Start, World, check_start, starting_point
 from tacit.policies.markov import MarkovPolicy
 
 SAMPLED_STEP = 0.1  # of sampled gradients, for which there is nothing to search with
@@ -65,8 +64,8 @@ class NPG(Learner):
 
     def __post_init__(self) -> None:
         check.choice("gradient", self.gradient, ["exact", "sampled"])
-        checked_eta(self.eta, ("auto", "theory") if self.exact else ("auto",))
-        checked_start(self.start)
+        check_eta(self.eta, ("auto", "theory") if self.exact else ("auto",))
+        check_start(self.start)
 
     @property
     def exact(self) -> bool:

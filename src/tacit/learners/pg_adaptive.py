@@ -44,8 +44,7 @@ from tacit.core import check, generics
 from tacit.core.elementary import exp, log, log_each
 from tacit.core.records import NONNEGATIVE, Fields, capacity, index, records
 from tacit.core.types import IntArray
-from tacit.learners.spec import Learner, Start, World, checked_start, starting_point
-from tacit.learners.tunable import Range, Span
+from tacit.learners.spec import Learner, Range, Span, Start, World, check_start, starting_point
 
 LENIENT_VISITS = 3000.0  # T, after which half of the leniency is gone
 MOST = 20.0  # that leniency adds to a success
@@ -85,11 +84,7 @@ class PGAdaptive(Learner):
         check.positive("eta", self.eta, most=1e100)
         check.real("leniency", self.leniency, least=0, most=1)
         check.real("exploration", self.exploration, least=0, most=1)
-        checked_start(self.start)
-
-    def params(self, world: World) -> Mapping[str, Any]:
-        """Return the parameters in force."""
-        return {"eta": self.eta, "leniency": self.leniency, "exploration": self.exploration}
+        check_start(self.start)
 
     def init(self, world: World) -> PGAdaptiveState:
         """Make the state of all agents."""

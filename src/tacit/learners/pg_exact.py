@@ -18,11 +18,10 @@ import numpy as np
 
 from tacit.core import check
 from tacit.core.ownership import Owned
-from tacit.core.simplex import projected
+from tacit.core.simplex import project_each
 from tacit.evaluation.gradient import Gradient
-from tacit.learners.line_search import checked_eta, theory_step
-from tacit.learners.spec import Learner, Start, World, checked_start
-from tacit.learners.tunable import Range, Span
+from tacit.learners.line_search import check_eta, theory_step
+from tacit.learners.spec import Learner, Range, Span, Start, World, check_start
 from tacit.policies.markov import MarkovPolicy
 
 
@@ -59,10 +58,10 @@ class PGExact(Learner):
     start: Start = "uniform"
 
     def __post_init__(self) -> None:
-        checked_eta(self.eta)
+        check_eta(self.eta)
         check.real("tolerance", self.tolerance, least=0)
         check.real("mapping_tolerance", self.mapping_tolerance, least=0)
-        checked_start(self.start)
+        check_start(self.start)
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
@@ -72,7 +71,9 @@ class PGExact(Learner):
     def ascend(self, policy: MarkovPolicy, gradient: Gradient, eta: float) -> tuple[MarkovPolicy, float]:
         """Take one step of every agent; return the new policy and the norm of the gradient mapping."""
         moved = [
-            projected(own + eta * (grad - grad.mean(axis=2, keepdims=True)))  # what all actions share only costs digits
+            project_each(
+                own + eta * (grad - grad.mean(axis=2, keepdims=True))
+            )  # what all actions share only costs digits
             for own, grad in zip(policy.probs, gradient.gradients, strict=True)
         ]
         change = sum(float(((new - old) ** 2).sum()) for new, old in zip(moved, policy.probs, strict=True))

@@ -35,8 +35,7 @@ from tacit.core.errors import TacitError
 from tacit.core.records import capacity, index, records
 from tacit.core.types import IntArray
 from tacit.evaluation.constants import Storm, storm
-from tacit.learners.spec import Learner, Start, World, checked_start, starting_point, unit_rewards
-from tacit.learners.tunable import Choice, Range, Span
+from tacit.learners.spec import Choice, Learner, Range, Span, Start, World, check_start, starting_point, unit_rewards
 
 project = generics.jitable(simplex.project)
 
@@ -94,7 +93,7 @@ class PGStorm(Learner):
         check.real("exploration", self.exploration, least=0, most=1)
         check.flag("own_ratio", self.own_ratio)
         check.positive("b", self.b)
-        checked_start(self.start)
+        check_start(self.start)
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
@@ -295,8 +294,3 @@ def renew(learner, cell, step, agent, n, ratio):
         cell.theta[b] = step.theta[b]
     cell.direction[a] += new - kept * old
     cell.since = t
-
-
-def pg_sgd(*, eta: float = 1e-4, exploration: float = 0.0, start: Start = "uniform") -> PGStorm:
-    """Independent stochastic policy gradient without momentum: what STORM improves on."""
-    return PGStorm(eta=eta, momentum=1.0, exploration=exploration, start=start)

@@ -23,8 +23,7 @@ import numpy as np
 from tacit.core import check
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.types import FloatArray
-from tacit.learners.spec import Learner, World
-from tacit.learners.tunable import Range
+from tacit.learners.spec import Learner, Range, World
 
 
 @dataclass(frozen=True)

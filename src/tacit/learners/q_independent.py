@@ -14,9 +14,8 @@ from typing import Any, ClassVar, NamedTuple
 from tacit.core import check, generics
 from tacit.core.records import capacity, records
 from tacit.core.types import IntArray
-from tacit.learners.greedy import best
-from tacit.learners.spec import Learner, World
-from tacit.learners.tunable import Choice, Range, Span
+from tacit.learners import ucb
+from tacit.learners.spec import Choice, Learner, Range, Span, World
 
 
 @dataclass(frozen=True)
@@ -58,10 +57,6 @@ class QIndependent(Learner):
         """Return the probability ε of an action drawn evenly."""
         return self.exploration
 
-    def params(self, world: World) -> Mapping[str, Any]:
-        """Return the parameters in force."""
-        return {"step": self.step, "exploration": self.exploration, "optimism": self.optimism}
-
     def init(self, world: World) -> QState:
         """Make the state of all agents."""
         H = world.horizon
@@ -79,20 +74,14 @@ class QState(NamedTuple):
     actions: IntArray  # [N]
 
 
-@generics.weigh.implement(QState)
-def weigh(learner, i, h, s, out):
-    """Write the greedy policy, which is the answer; `act` explores beyond it."""
-    n, Q = learner.actions[i], learner.cells[h, s, i].Q
-    top, count = best(Q, n)
-    for a in range(n):
-        out[a] = 1.0 / count if Q[a] == top else 0.0
+generics.weigh.implement(QState)(ucb.weigh)  # which is the answer; `act` explores beyond it
 
 
 @generics.act.implement(QState)
 def act(learner, i, h, s, u):
     """Draw from the ε-greedy policy."""
     n, Q = learner.actions[i], learner.cells[h, s, i].Q
-    top, count = best(Q, n)
+    top, count = ucb.best(Q, n)
     for a in range(n):
         u -= learner.exploration / n
         if Q[a] == top:
@@ -106,5 +95,5 @@ def act(learner, i, h, s, u):
 def learn(learner, i, h, s, a, r, s_next):
     """Move Q towards the reward and the best that follows."""
     Q = learner.cells[h, s, i].Q
-    ahead, _ = best(learner.cells[h + 1, s_next, i].Q, learner.actions[i])
+    ahead, _ = ucb.best(learner.cells[h + 1, s_next, i].Q, learner.actions[i])
     Q[a] += learner.step * (r + ahead - Q[a])

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,11 +16,10 @@ from tacit.bandits.spec import is_bandit
 from tacit.core import check, streams
 from tacit.core.elementary import log
 from tacit.core.errors import TacitError, brief
-from tacit.core.ownership import locked
+from tacit.core.ownership import lock
 from tacit.core.records import capacity
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.protocol import Game
-from tacit.learners.tunable import Range
 from tacit.policies import MarkovPolicy
 
 Start = str | MarkovPolicy
@@ -86,6 +87,12 @@ class World(NamedTuple):
     seed: int = 0
 
     @property
+    def unit(self) -> float:
+        """The span of the rewards; 1 where there is none, since then there is nothing to gain."""
+        low, high = self.reward_range
+        return high - low if high > low else 1.0
+
+    @property
     def largest_gap(self) -> float:
         """H times the span of the rewards: no gap is larger, so a bound of this size says nothing."""
         low, high = self.reward_range
@@ -104,6 +111,48 @@ class World(NamedTuple):
     def cells(self) -> int:
         """Number of (h, s) pairs."""
         return self.horizon * self.states
+
+
+@dataclass(frozen=True)
+class Span:
+    """A positive number from `low` to `high`, tried evenly on a logarithmic scale.
+
+    >>> Span(0.01, 1).at(0.5)
+    0.1
+    """
+
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if not 0 < self.low < self.high < math.inf:
+            raise TacitError(f"a span from {self.low} to {self.high} is none; it must be 0 < low < high")
+
+    def at(self, u: float) -> float:
+        """Return the number at a place u in [0, 1), in three digits."""
+        return float(f"{self.low * (self.high / self.low) ** u:.3g}")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several values.
+
+    >>> Choice("normalized", "raw").at(0.7)
+    'raw'
+    """
+
+    values: tuple[Any, ...]
+
+    def __init__(self, *values: Any) -> None:
+        object.__setattr__(self, "values", values)
+
+    def at(self, u: float) -> Any:
+        """Return the value at a place u in [0, 1)."""
+        return self.values[int(u * len(self.values))]
+
+
+#: Where to look for a parameter that is worth tuning.
+Range = Span | Choice
 
 
 class Learner:
@@ -214,7 +263,8 @@ class Learner:
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force, for people: plain values by name."""
-        raise NotImplementedError
+        own: Any = self
+        return {one.name: getattr(self, one.name) for one in dataclasses.fields(own) if one.name != "start"}
 
     def init(self, world: World) -> Any:
         """Return the state of all agents, a NamedTuple for whose type the kernels are implemented.
@@ -233,17 +283,22 @@ def world_of(learner: Learner, game: Game, *, episodes: int, seed: int) -> World
     """Return what the agents of a game know, all of them together, in a run of so many episodes."""
     scale = Scale(game.agents, game.states, max(game.actions), game.horizon, episodes)
     for i in range(game.agents):
-        _check_start(learner.seat(i).start, game)
-    sizes = [(game.horizon, game.states, actions) for actions in game.actions]
-    start = [starting_policy(learner.seat(i), size, seed, i) for i, size in enumerate(sizes)]
-    known = () if all(own is None for own in start) else tuple(start)
-    world = World(game.states, locked(np.array(game.actions)), game.horizon, game.reward_range, scale, known)
-    return world._replace(team=tuple(game.actions), seed=seed) if learner.informed else world
+        _check_fits(learner.seat(i).start, game)
+    world = World(game.states, lock(np.array(game.actions)), game.horizon, game.reward_range, scale)
+    return with_start(learner, world, seed)
 
 
-def _check_start(start: Start, game: Game) -> None:
+def with_start(learner: Learner, world: World, seed: int) -> World:
+    """Return what all agents of a game know, with what their learners add: starting policies, and the team."""
+    sizes = [(world.horizon, world.states, int(actions)) for actions in world.actions]
+    start = tuple(starting_policy(learner.seat(i), size, seed, i) for i, size in enumerate(sizes))
+    world = world._replace(start=() if all(own is None for own in start) else start)
+    return world._replace(team=tuple(int(a) for a in world.actions), seed=seed) if learner.informed else world
+
+
+def _check_fits(start: Start, game: Game) -> None:
     """Raise unless a starting policy has the game's sizes."""
-    if not isinstance(start, MarkovPolicy):
+    if isinstance(start, str):
         return
     sizes = (start.agents, start.states, start.actions)
     if sizes != (game.agents, game.states, game.actions) or start.steps not in (1, game.horizon):
@@ -252,21 +307,15 @@ def _check_start(start: Start, game: Game) -> None:
 
 def starting_policy(learner: Learner, size: tuple[int, int, int], seed: int, i: int) -> FloatArray | None:
     """Return where agent i of a game of this size (H, S, A) starts, [H or 1, S, A]; None for evenly."""
-    horizon, states, actions = size
-    if isinstance(learner.start, MarkovPolicy):
-        return _given_start(learner.start, i, size)
-    if learner.start == "random":
+    (horizon, states, actions), start = size, learner.start
+    if start == "uniform":
+        return None
+    if isinstance(start, str):
         return streams.stream(seed, streams.START + i).dirichlet(np.ones(actions), (horizon, states))
-    return None
-
-
-def _given_start(policy: MarkovPolicy, i: int, shape: tuple[int, int, int]) -> FloatArray:
-    """Return agent i's part of a starting policy, if it has the game's sizes."""
-    horizon, states, actions = shape
-    fits = i < policy.agents and policy.states == states and policy.steps in (1, horizon)
-    if not fits or policy.actions[i] != actions:
-        raise TacitError(f"start does not fit agent {i}: {policy!r}")
-    return policy.probs[i]
+    fits = i < start.agents and start.states == states and start.steps in (1, horizon)
+    if not fits or start.actions[i] != actions:
+        raise TacitError(f"start does not fit agent {i}: {start!r}")
+    return start.probs[i]
 
 
 def theorem_iota(scale: Scale, confidence: float) -> float:
@@ -292,7 +341,7 @@ def theorem_iota(scale: Scale, confidence: float) -> float:
     return float(log(2 * math.prod(scale) / confidence))
 
 
-def checked_bandit(value: Bandit | str, *, swap: bool) -> Bandit:
+def take_bandit(value: Bandit | str, *, swap: bool) -> Bandit:
     """Return a bandit from an object or a registered name; a base of external regret is wrapped where swap is asked."""
     bandit = bandits.REGISTRY.make(value) if isinstance(value, str) else value
     if not is_bandit(bandit):
@@ -302,7 +351,7 @@ def checked_bandit(value: Bandit | str, *, swap: bool) -> Bandit:
     return Swap(bandit) if swap and bandit.regret == "external" else bandit
 
 
-def checked_step(step: float | str) -> float | None:
+def take_step_constant(step: float | str) -> float | None:
     """Return the constant of the step size, or None for "theory"."""
     if isinstance(step, str):
         check.choice("step", step, ["theory"])
@@ -310,8 +359,8 @@ def checked_step(step: float | str) -> float | None:
     return check.positive("step", step)
 
 
-def checked_common(confidence: float, iota: float | None) -> None:
-    """Check the parameters that every learner of the theory has."""
+def check_confidence(confidence: float, iota: float | None) -> None:
+    """Check the parameters of ι that every learner of the theory has."""
     p = check.real("confidence", confidence, least=0, most=1)
     if p == 0:
         raise TacitError("confidence is 0; it is the probability p of failing, and must be positive, e.g. 0.01")
@@ -319,7 +368,7 @@ def checked_common(confidence: float, iota: float | None) -> None:
         check.positive("iota", iota)
 
 
-def checked_start(start: Start) -> None:
+def check_start(start: Start) -> None:
     """Check a starting point."""
     if isinstance(start, str):
         check.choice("start", start, ["uniform", "random"])
@@ -342,9 +391,3 @@ def unit_rewards(world: World) -> tuple[float, float]:
     """Return (lowest reward, 1/span), which bring rewards to [0, 1]."""
     low, high = world.reward_range
     return low, (1.0 / (high - low) if high > low else 0.0)
-
-
-def raw_scale(world: World) -> float:
-    """Return what turns a loss of the theory, in [0, 1], into one in the game's own units."""
-    low, high = world.reward_range
-    return world.horizon * (high - low)

@@ -20,14 +20,14 @@ losses are multiplied by H and the span of the rewards. V̲, which the paper def
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
-from tacit.bandits import Bandit, Exp3IX, Swap
+from tacit.bandits import Exp3IX, Swap
 from tacit.core import generics
 from tacit.core.records import Fields
-from tacit.learners import spec, v_base
+from tacit.learners import v_base
 from tacit.learners.spec import World
 
 
@@ -49,6 +49,8 @@ class StageV(v_base.VLearner):
         ι itself, for an agent that does not know N, A_max and K.
     bandit : Bandit or name
         What plays at every (h, s).
+    swap : bool
+        Make a bandit of external regret one of swap regret.
 
     Examples
     --------
@@ -58,6 +60,8 @@ class StageV(v_base.VLearner):
     """
 
     rule: ClassVar[str] = "stage"
+
+    swap: bool = field(default=False, repr=False, compare=False)
 
     @cached_property
     def guaranteed(self) -> bool:
@@ -124,72 +128,3 @@ def learn(learner, i, h, s, a, r, s_next):
         cell.visits = 0
         cell.length = n + n // learner.horizon
         generics.restart(learner.bandit, cell.bandit, cell.length)
-
-
-def stage_v_cce(
-    *,
-    bonus: float = 6.0,
-    step: float | str = "theory",
-    loss: str = "normalized",
-    confidence: float = 0.01,
-    bandit: Bandit | str = "exp3-ix",
-    iota: float | None = None,
-) -> StageV:
-    """Stage-based V-learning for a coarse correlated equilibrium. [Mao2022, Alg. 1]
-
-    Parameters
-    ----------
-    bonus : float
-    step : "theory" or float
-    loss : {"normalized", "raw"}
-    confidence, iota : float
-    bandit : Bandit or name
-        See `StageV`.
-
-    Returns
-    -------
-    StageV
-
-    Examples
-    --------
-    >>> from tacit.learners import stage_v_cce
-    >>> stage_v_cce(bonus=0.1).bonus
-    0.1
-    """
-    return StageV(bandit=bandit, bonus=bonus, step=step, loss=loss, confidence=confidence, iota=iota)
-
-
-def stage_v_ce(
-    *,
-    bonus: float = 11.0,
-    step: float | str = "theory",
-    loss: str = "normalized",
-    confidence: float = 0.01,
-    bandit: Bandit | str = "swap",
-    iota: float | None = None,
-) -> StageV:
-    """Stage-based V-learning for a correlated equilibrium; a bandit of external regret is made one of swap regret.
-
-    [Mao2022, Alg. 6]
-
-    Parameters
-    ----------
-    bonus : float
-    step : "theory" or float
-    loss : {"normalized", "raw"}
-    confidence, iota : float
-    bandit : Bandit or name
-        See `StageV`.
-
-    Returns
-    -------
-    StageV
-
-    Examples
-    --------
-    >>> from tacit.learners import stage_v_ce
-    >>> stage_v_ce(bandit="tsallis-inf").equilibrium
-    'ce'
-    """
-    made = spec.checked_bandit(bandit, swap=True)
-    return StageV(bandit=made, bonus=bonus, step=step, loss=loss, confidence=confidence, iota=iota)

@@ -26,12 +26,10 @@ import numpy as np
 
 from tacit.core import check, generics, memory
 from tacit.core.elementary import log
-from tacit.core.ownership import locked
+from tacit.core.ownership import lock
 from tacit.core.records import Fields, capacity, index, records
 from tacit.core.types import IntArray
-from tacit.learners.greedy import best
-from tacit.learners.spec import Learner, World, checked_common, unit_rewards
-from tacit.learners.tunable import Choice, Range, Span
+from tacit.learners.spec import Choice, Learner, Range, Span, World, check_confidence, unit_rewards
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,7 @@ class UCB(Learner):
         check.real("bonus", self.bonus, least=0, most=1e100)
         if self.reference is not None:
             check.integer("reference", self.reference, least=1)
-        checked_common(self.confidence, self.iota)
+        check_confidence(self.confidence, self.iota)
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
@@ -95,7 +93,7 @@ class UCB(Learner):
         memory.require(memory.floats(7, world.cells, joint), "the central learner's tables over joint actions")
         agents = records((world.agents,), [("action", index(world.actions.max()))])
         step = records((1,), [("joint", index(joint)), ("total", "f8")])
-        return CentralState(self._state(world, locked(np.array([joint])), low, scale), agents, step, world.actions)
+        return CentralState(self._state(world, lock(np.array([joint])), low, scale), agents, step, world.actions)
 
     def _state(self, world: World, actions: IntArray, low: float, scale: float) -> UCBState:
         H = world.horizon
@@ -140,6 +138,20 @@ class UCBState(NamedTuple):
     reward_scale: float
     actions: IntArray  # [N]
     horizon: int
+
+
+@generics.jitable
+def best(row, n):
+    """Return the largest of the first n values of a row, and how many actions have it."""
+    top = row[0]
+    count = 1
+    for a in range(1, n):
+        if row[a] > top:
+            top = row[a]
+            count = 1
+        elif row[a] == top:
+            count += 1
+    return top, count
 
 
 @generics.act.implement(UCBState)
@@ -249,17 +261,3 @@ def learn_central(learner, i, h, s, a, r, s_next):
     step.total += r
     if i == last:
         generics.learn(learner.inner, 0, h, s, step.joint, step.total / (last + 1), s_next)
-
-
-def ucb_central(
-    *, bonus: float = 1.0, reference: int | None = 1000, confidence: float = 0.01, iota: float | None = None
-) -> UCB:
-    """The paper's "Centralized" benchmark: optimistic Q-learning on the joint action."""
-    return UCB(central=True, bonus=bonus, reference=reference, confidence=confidence, iota=iota)
-
-
-def ucb_independent(
-    *, bonus: float = 1.0, reference: int | None = 1000, confidence: float = 0.01, iota: float | None = None
-) -> UCB:
-    """The paper's "Independent" benchmark: optimistic Q-learning by each agent as if it were alone."""
-    return UCB(bonus=bonus, reference=reference, confidence=confidence, iota=iota)

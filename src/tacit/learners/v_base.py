@@ -1,23 +1,33 @@
-"""What V-learning with stages and with a rate share: parameters, their checks, and a bandit at every (h, s)."""
+"""What V-learners share: a bandit at every (h, s), that may begin warm; of those of the theory, parameters and checks.
+
+Warm start: the bandit of every (h, s) begins at a given distribution, as if it had learned it. A policy counts for n
+visits of each state. The bandit of (h, s) begins at (n·μ(·|s) + 1)/(n + A), in its n-th round: what it meets moves it
+as it would move a bandit of that age. Values, the number of visits that V-learning's α_t counts, and so the certificate
+and the record, begin as ever: α_1 = 1 would overwrite any value that was given.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from tacit.bandits import Bandit, Exp3IX, Setting
 from tacit.core import check, generics
+from tacit.core.compilation import compile_loop
+from tacit.core.errors import TacitError
 from tacit.core.records import Fields, capacity, record, records
 from tacit.core.types import FloatArray
 from tacit.learners import spec
-from tacit.learners.spec import World
-from tacit.learners.tunable import Choice, Range, Span
+from tacit.learners.spec import Choice, Range, Span, Start, World
 
 #: The constant of the bonus in the theory.
 BONUS = {"cce": 6.0, "ce": 11.0}
+
+#: Visits that a starting policy counts for unless it is said.
+VISITS = 100.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,12 +67,12 @@ class VLearner(spec.Learner):
     bandit: Bandit | str = field(default_factory=Exp3IX)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "bandit", spec.checked_bandit(self.bandit, swap=False))
+        object.__setattr__(self, "bandit", spec.take_bandit(self.bandit, swap=self.swap))
         if self.bonus is not None:
             check.real("bonus", self.bonus, least=0, most=1e100)
-        spec.checked_step(self.step)
+        spec.take_step_constant(self.step)
         check.choice("loss", self.loss, ["normalized", "raw"])
-        spec.checked_common(self.confidence, self.iota)
+        spec.check_confidence(self.confidence, self.iota)
 
     def log_factor(self, world: World) -> float:
         """Return ι as given, or as the theorem has it for the run."""
@@ -83,9 +93,13 @@ class VLearner(spec.Learner):
         return "ce" if self._bandit.regret == "swap" else "cce"
 
     @property
+    def swap(self) -> bool:
+        """Whether a bandit of external regret is made one of swap regret."""
+        return self.equilibrium == "ce"
+
+    @property
     def _bandit(self) -> Bandit:
-        assert not isinstance(self.bandit, str)
-        return self.bandit
+        return cast(Bandit, self.bandit)  # a name was resolved
 
     @property
     def _bonus(self) -> float:
@@ -112,7 +126,7 @@ class VLearner(spec.Learner):
         own = record(self._bandit.fields(capacity(world.actions.max())))
         cells = records((H + 1, S, N), [("bandit", own), *VALUES, *fields])
         cells["upper"] = np.arange(H, -1, -1.0)[:, None, None]
-        setting = Setting(world.actions, H, H, iota, spec.checked_step(self.step))
+        setting = Setting(world.actions, H, H, iota, spec.take_step_constant(self.step))
         actions_power = 2 if self.equilibrium == "ce" else 1
         agents = records((N,), [("bound_sum", "f8"), ("bonus", "f8")])
         agents["bonus"] = self._bonus * np.sqrt(H**horizon_power * world.actions**actions_power * iota)
@@ -121,7 +135,7 @@ class VLearner(spec.Learner):
             "cells": cells,
             "agents": agents,
             "bandit": self._bandit.init(cells["bandit"], setting),
-            "loss_scale": (spec.raw_scale(world) if self.loss == "raw" else 1.0) / H,
+            "loss_scale": (world.largest_gap if self.loss == "raw" else 1.0) / H,
             "reward_low": low,
             "reward_scale": scale,
             "horizon": H,
@@ -162,3 +176,45 @@ def feed(learner, cell, h, a, above):
     """Feed the bandit of (h, s) the loss [H − h + 1 − (r + V̄_{h+1})]/H, in the scale that was chosen."""
     prob = generics.chance(learner.bandit, cell.bandit, a)
     generics.feed(learner.bandit, cell.bandit, a, (learner.horizon - h - above) * learner.loss_scale, prob)
+
+
+# warm starts ----------------------------------------------------------------------------------------------------------
+
+
+def lean_all(bandit, cells, given, table, rounds, scale):
+    """Let the bandits of those agents begin at their distributions, `table` [H, S, N, A]."""
+    for h in range(table.shape[0]):
+        for s in range(table.shape[1]):
+            for i in range(table.shape[2]):
+                if given[i]:
+                    generics.lean(bandit, cells[h, s, i], table[h, s, i], rounds, scale)
+
+
+def warm_up(bandit: Any, cells: Any, world: World, visits: float, scale: float) -> None:
+    """Let fresh bandits, with their cells, begin at `world.start`, where there is one.
+
+    `scale` is the size of losses: it decides how far a loss moves a bandit of that age.
+    """
+    if not world.start:
+        return
+    if not generics.lean.known(type(bandit)):
+        name = type(bandit).__name__.removesuffix("Params")
+        raise TacitError(f"the bandit {name} cannot begin at a starting policy")
+    table: FloatArray = spec.starting_point(world)
+    for i, size in enumerate(world.actions):
+        table[:, :, i, :size] = (visits * table[:, :, i, :size] + 1.0) / (visits + float(size))
+    given = np.array([own is not None for own in world.start])
+    compile_loop(lean_all, bandit)(bandit, cells, given, table, float(visits), float(scale))
+
+
+def check_warm(start: Start, visits: float) -> None:
+    """Check where bandits begin, and for how many visits that counts."""
+    spec.check_start(start)
+    check.real("start_visits", visits, least=1, most=1e12)
+
+
+def describe(start: Start, visits: float) -> dict[str, Any]:
+    """Return what a run says of its start among its parameters: nothing where it begins evenly."""
+    if start == "uniform":
+        return {}
+    return {"start": start if isinstance(start, str) else repr(start), "start_visits": visits}

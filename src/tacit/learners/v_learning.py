@@ -21,9 +21,8 @@ from typing import Any, ClassVar, NamedTuple
 from tacit.bandits import Bandit, WeightedFTRL
 from tacit.core import check, generics
 from tacit.core.records import Fields
-from tacit.learners import spec, v_base, warm
-from tacit.learners.spec import Start, World
-from tacit.learners.tunable import Choice, Range
+from tacit.learners import v_base
+from tacit.learners.spec import Choice, Range, Start, World
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ class VLearning(v_base.VLearner):
     bandit : Bandit or name
         What plays at every (h, s).
     start : "uniform", "random" or MarkovPolicy
-        What the bandits begin with (`warm.py`).
+        What the bandits begin with (`v_base.py`).
     start_visits : float
         For how many visits of each state a starting policy counts.
 
@@ -59,24 +58,22 @@ class VLearning(v_base.VLearner):
     equilibrium: str = "cce"
     bandit: Bandit | str = field(default_factory=WeightedFTRL, kw_only=True)
     start: Start = field(default="uniform", kw_only=True)
-    start_visits: float = field(default=warm.VISITS, kw_only=True)
+    start_visits: float = field(default=v_base.VISITS, kw_only=True)
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         check.choice("equilibrium", self.equilibrium, ["cce", "ce"])
-        spec.checked_start(self.start)
-        check.real("start_visits", self.start_visits, least=1, most=1e12)
-        object.__setattr__(self, "bandit", spec.checked_bandit(self._bandit, swap=self.equilibrium == "ce"))
+        super().__post_init__()
+        v_base.check_warm(self.start, self.start_visits)
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
-        started = warm.describe(self.start, self.start_visits)
+        started = v_base.describe(self.start, self.start_visits)
         return {"equilibrium": self.equilibrium, **super().params(world), **started}
 
     def init(self, world: World) -> VLearningState:
         """Make the state of all agents."""
         made = VLearningState(**self.common(world, horizon_power=3, fields=MEANS))
-        warm.warm_up(made.bandit, made.cells["bandit"], world, self.start_visits, 1.0)
+        v_base.warm_up(made.bandit, made.cells["bandit"], world, self.start_visits, 1.0)
         return made
 
 

@@ -8,11 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from tacit.core.statistics import Summary, summarize
 from tacit.core.types import FloatArray
 from tacit.evaluation import evaluate, l2_gap, solve, uniform_gap
 from tacit.experiments import Outcome
 from tacit.experiments.outcome import GapOutcome
+from tacit.experiments.statistics import Summary, summarize
 from tacit.games.tabular import TabularGame
 from tacit.paper import rules
 from tacit.policies import MarkovPolicy

@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 
-from tacit.core.statistics import Summary
+from tacit.experiments.statistics import Summary
 from tacit.paper import rules
 from tacit.paper.claims import DEPENDS, FAILS, HOLDS, Claim, Groups, TeamGroups, episodes_asked, promised
 from tacit.paper.measured import Task

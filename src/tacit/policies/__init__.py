@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-import importlib
 import os
+from collections.abc import Mapping
 from typing import Any
 
-from tacit.core import archive
-from tacit.core.errors import TacitError, brief
+from tacit.core import check, files
+from tacit.core.errors import TacitError, brief, one_line
 from tacit.policies import document
-from tacit.policies.deployed import DeployedPart, DeployedPolicy
+from tacit.policies.base import Policy
+from tacit.policies.deployed import DeployedPart, DeployedPolicy, ThinnedPart, ThinnedPolicy
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.part import MarkovPart, Part
-from tacit.policies.recorded import RecordedPart, RecordedPolicy
+from tacit.policies.recorded import (
+    CertifiedPart,
+    CertifiedPolicy,
+    RecordedPart,
+    RecordedPolicy,
+    SampledPolicy,
+    SeparatePolicy,
+)
 
-#: Which class reads which kind of policy; a policy's file states its kind.
-KINDS: dict[str, Any] = {
-    "markov": MarkovPolicy,
-    "certified": RecordedPolicy,
-    "sampled": RecordedPolicy,
-    "separate": RecordedPolicy,
-    "thinned": DeployedPolicy,
-}
+#: Names of the release before, which still work in this one.
+OLD_NAMES = (CertifiedPart, CertifiedPolicy, SampledPolicy, SeparatePolicy, ThinnedPart, ThinnedPolicy)
 
-Policy = MarkovPolicy | RecordedPolicy | DeployedPolicy
+#: Which class reads which kind of file; a policy's file states its kind.
+KINDS: dict[str, Any] = {kind: cls for cls in (MarkovPolicy, RecordedPolicy, DeployedPolicy) for kind in cls.kinds}
 
 
 def load(path: str | os.PathLike[str]) -> Policy:
@@ -47,18 +50,33 @@ def load(path: str | os.PathLike[str]) -> Policy:
     >>> load(path)
     MarkovPolicy(product, 2 agents, 1 state, 2×2 actions, the same at every step)
     """
-    kind = document.kind(path) if document.named(path) else _kind(path)
-    if kind not in KINDS:
+    kind = document.read(path)["kind"] if document.is_json(path) else _kind(path)
+    if kind not in tuple(KINDS):
         other = {"agent": "an agent, which tacit.Agent.load reads", "game": "a game, which tacit.load reads"}
-        told = other.get(kind, f"a policy of an unknown kind, {brief(kind)}; known: {', '.join(KINDS)}")
-        raise TacitError(f"{path} holds {told}")
+        unknown = f"a policy of an unknown kind, {brief(kind)}; known: {', '.join(KINDS)}"
+        raise TacitError(f"{path} holds {other.get(brief(kind)[1:-1], unknown)}")
     policy: Policy = KINDS[kind].load(path)
     return policy
 
 
+def load_part(path: object, content: Mapping[str, Any]) -> Part:
+    """Return the part that a document of one agent holds."""
+    number = check.integer("agent", content["agent"], least=0, most=2**31 - 1)
+    kind = content["kind"]
+    try:
+        policy: Policy = KINDS[kind].from_document(content)
+        if policy.agents != 1 or kind == "correlated":
+            raise TacitError(f"it is a {policy!r}")
+    except (ValueError, TypeError, KeyError, RecursionError, OverflowError) as error:
+        raise TacitError(f"{path} is not a part of a policy: {one_line(error, 300)}") from None
+    part = policy.part(0)
+    part.agent = number
+    return part
+
+
 def _kind(path: str | os.PathLike[str]) -> str:
     """Return what a `.npz` states to hold; a game states nothing, and is known by its arrays."""
-    arrays = archive.read(path, only=("kind", "rewards", "initial"))  # a record may be large, and is read later
+    arrays = files.read_arrays(path, only=("kind", "rewards", "initial"))  # a record may be large, and is read later
     if "kind" not in arrays and {"rewards", "initial"} <= set(arrays):
         return "game"
     found = arrays.get("kind")
@@ -67,17 +85,13 @@ def _kind(path: str | os.PathLike[str]) -> str:
     return str(found)
 
 
-def __getattr__(name: str) -> Any:
-    """Find the names of the release before."""
-    return getattr(importlib.import_module("tacit.policies._old_names"), name)
-
-
 __all__ = [
     "DeployedPart",
     "DeployedPolicy",
     "MarkovPart",
     "MarkovPolicy",
     "Part",
+    "Policy",
     "RecordedPart",
     "RecordedPolicy",
     "load",

@@ -21,25 +21,21 @@ Node 0 has no rows: from there on everybody plays evenly.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import archive, check, memory, streams
-from tacit.core.errors import TacitError, brief, one_line
-from tacit.core.ownership import Owned, frozen, refuse_masked
+from tacit.core import check, files, memory, streams
+from tacit.core.errors import TacitError, brief
+from tacit.core.ownership import Owned, freeze, refuse_masked
 from tacit.core.types import FloatArray, IntArray
-from tacit.policies import document, observed
-from tacit.policies.base import Showable
+from tacit.policies import document
+from tacit.policies.base import Policy
 from tacit.policies.part import Part, draw
-from tacit.policies.recorded import RecordedPolicy
-from tacit.policies.visits import MOST, check_stored, columns, restore
-
-if TYPE_CHECKING:
-    from tacit.games.protocol import Game
+from tacit.policies.recorded import RecordedPolicy, check_keys
+from tacit.policies.visits import MOST, check_actions, check_stored, columns, restore
 
 #: What a `.npz` holds; the first four are arrays, in the order of the parameters.
 KEYS = ("row", "following", "stored", "first", "actions", "states", "horizon")
@@ -56,7 +52,7 @@ PLAY = (
 )
 
 
-class DeployedPolicy(Showable):
+class DeployedPolicy(Policy):
     """M fixed runs of a recorded policy.
 
     Parameters
@@ -82,6 +78,9 @@ class DeployedPolicy(Showable):
     DeployedPolicy(2 agents, 3 runs, ...)
     """
 
+    said, kinds = "a deployed policy", ("thinned",)
+    horizon: int
+
     def __init__(
         self,
         row: npt.NDArray[Any],
@@ -93,12 +92,11 @@ class DeployedPolicy(Showable):
         states: int,
         horizon: int,
     ) -> None:
-        if not isinstance(actions, Sequence) or isinstance(actions, str):
-            raise TacitError(f"actions is {brief(actions)}; it must be a list with one number for each agent")
         self.row = _places("row", row)
         self.following = _places("following", following)
         self.first = _places("first", first)
-        self.actions = tuple(check.integer(f"actions[{i}]", a, least=1, most=MOST) for i, a in enumerate(actions))
+        self.actions = check_actions(actions)
+        self.agents = len(self.actions)
         self.states = check.integer("states", states, least=1, most=MOST)
         self.horizon = check.integer("horizon", horizon, least=1, most=MOST)
         refuse_masked("stored", stored)
@@ -107,12 +105,12 @@ class DeployedPolicy(Showable):
         except ValueError:
             raise TacitError(f"stored is {brief(stored)}; it must be a rectangular array of probabilities") from None
         rows, width = len(self.row), sum(self.actions) - len(self.actions)
-        if not self.actions or given.shape != (rows, width) or self.following.shape != self.row.shape:
+        if given.shape != (rows, width) or self.following.shape != self.row.shape:
             raise TacitError(f"a deployed policy of {rows} rows must have [{rows}, {width}] probabilities")
         if given.dtype.kind not in "fiu":
             raise TacitError(f"stored holds {brief(str(given.dtype))} values; it must be an array of probabilities")
         with np.errstate(over="ignore"):  # what is beyond 32-bit floats is no probability, and told below
-            self.stored = frozen("stored", Owned(given.astype(np.float32)))
+            self.stored = freeze("stored", Owned(given.astype(np.float32)))
         check_stored(self.stored, self.actions)
         node = self.row // self.states
         if (np.diff(self.row) <= 0).any() or (node < 1).any() or (np.diff(node, prepend=0) > 1).any():
@@ -124,24 +122,12 @@ class DeployedPolicy(Showable):
         if self.first.ndim != 1 or not len(self.first):
             raise TacitError(f"first has shape {self.first.shape}; a deployed policy must have at least one run")
 
-    @property
-    def agents(self) -> int:
-        """Number of agents, N."""
-        return len(self.actions)
-
-    def part(self, agent: int) -> DeployedPart:
-        """Return agent i's part, which acts alone from the common seed."""
-        i = check.integer("agent", agent, least=0, most=self.agents - 1)
-        return self._share(DeployedPart(self, i), i)
+    def _part(self, agent: int) -> DeployedPart:
+        return DeployedPart(self, agent)
 
     def distributions(self, agent: int, rows: IntArray, h: int) -> FloatArray:
         """Return agent i's distributions [len(rows), A_i] in some rows; the step follows from them."""
         return restore(self.stored[rows][:, columns(self.actions)[agent]])
-
-    def check_fits(self, game: Game) -> None:
-        """Raise unless the policy has the game's states, actions and horizon."""
-        if (self.states, self.actions, self.horizon) != (game.states, game.actions, game.horizon):
-            raise TacitError(f"the policy does not fit the game: {self!r} for {game!r}")
 
     def find(self, node: int, s: int) -> int:
         """Return the place of the row of a node and a state, or −1 where play has left the record."""
@@ -149,47 +135,23 @@ class DeployedPolicy(Showable):
         place = int(self.row.searchsorted(key))
         return place if place < len(self.row) and self.row[place] == key else -1
 
-    def save(self, path: str | os.PathLike[str], *, agent: int | None = None) -> None:
-        """Write the policy as `.json` or `.npz`, by the ending; with `agent`, that agent's part alone as `.json`."""
-        document.check_ending(path, ".npz", ".json")
-        agent = document.check_part(path, agent, self.agents)
-        if document.named(path):
-            document.write(path, "thinned", self._content(agent), play=PLAY)
-            return
-        arrays = {key: getattr(self, key) for key in KEYS}
-        archive.write(path, {"kind": np.array("thinned"), **arrays, **observed.arrays(self)})
+    def _arrays(self) -> dict[str, Any]:
+        return {"kind": np.array("thinned"), **{key: getattr(self, key) for key in KEYS}}
 
-    def _content(self, agent: int | None) -> dict[str, Any]:
-        shown = range(self.agents) if agent is None else [agent]
+    def _content(self, path: object, shown: Sequence[int]) -> tuple[str, str, dict[str, Any]]:
         own = [columns(self.actions)[i] for i in shown]
-        return {
-            **({} if agent is None else {"agent": agent}),
-            "states": self.states,
-            "actions": [self.actions[i] for i in shown],
-            "horizon": self.horizon,
-            **observed.of(self, shown),
-            "runs": self.first.tolist(),
-            "nodes": dump_nodes(self.row, self.following, self.stored, states=self.states, columns=own),
-        }
+        nodes = dump_nodes(self.row, self.following, self.stored, states=self.states, columns=own)
+        return "thinned", PLAY, {"horizon": self.horizon, "runs": self.first.tolist(), "nodes": nodes}
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> DeployedPolicy:
-        """Read a policy that `save` wrote."""
-        json = document.named(path)
-        found = document.read(path, cls.__name__) if json else archive.read(path)
-        try:
-            if json:
-                policy = cls(**read_nodes(found))
-                policy.observed = observed.read(found, policy.agents, policy.states)
-                return policy
-            missing = [key for key in KEYS if key not in found]
-            if missing:
-                raise TacitError(f"it has no {' and no '.join(missing)}")
-            arrays = [found[key] for key in KEYS[:4]]
-            sizes = {key: archive.single(key, found[key]) for key in ("states", "horizon")}
-            return cls(*arrays, actions=archive.integers("actions", found["actions"]), **sizes)._observing(found)
-        except (TacitError, ValueError, TypeError, KeyError, RecursionError) as error:
-            raise TacitError(f"{path} is not a deployed policy: {one_line(error, 300)}") from None
+    def _from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
+        check_keys(arrays, KEYS)
+        sizes = {key: files.single(key, arrays[key]) for key in ("states", "horizon")}
+        return cls(*(arrays[key] for key in KEYS[:4]), actions=files.integers("actions", arrays["actions"]), **sizes)
+
+    @classmethod
+    def _from_content(cls, content: Mapping[str, Any]) -> Self:
+        return cls(**read_nodes(content))
 
     def __repr__(self) -> str:
         return f"DeployedPolicy({self.agents} agents, {len(self.first)} runs, {self.nodes} nodes)"
@@ -206,18 +168,16 @@ def _places(name: str, given: npt.NDArray[Any]) -> IntArray:
     whole = array.dtype.kind != "f" or (array == np.floor(array)).all()
     if array.size and not (whole and array.min() >= 0 and array.max() < 2**62):
         raise TacitError(f"{name} must be whole numbers from 0, and goes from {array.min()} to {array.max()}")
-    return frozen(name, Owned(array.astype(np.int64)))
+    return freeze(name, Owned(array.astype(np.int64)))
 
 
 class DeployedPart(Part):
-    """One agent's part of a deployed policy; `number` is its own where the policy holds nobody else's distributions.
+    """One agent's part of a deployed policy.
 
     Parameters
     ----------
     policy : DeployedPolicy
     agent : int
-    number : int, optional
-        The agent's own, where the policy holds nobody else's distributions.
 
     Examples
     --------
@@ -230,8 +190,8 @@ class DeployedPart(Part):
     True
     """
 
-    def __init__(self, policy: DeployedPolicy, agent: int, *, number: int | None = None) -> None:
-        super().__init__(agent if number is None else number, policy.actions[agent], policy.horizon)
+    def __init__(self, policy: DeployedPolicy, agent: int) -> None:
+        super().__init__(agent, policy.actions[agent], policy.horizon)
         self.policy = policy
         self.node = 0  # the same for all agents; 0 once play has left the record
         self._columns = columns(policy.actions)[agent]
@@ -260,7 +220,7 @@ class DeployedPart(Part):
 
 def deploy(policy: RecordedPolicy, starts: int, seed: int) -> DeployedPolicy:
     """Draw M runs, follow each through every state it can meet, and number the nodes from the last step back."""
-    met = _met(policy, starts, streams.stream(seed, streams.ENVIRONMENT))
+    met = _follow(policy, starts, streams.stream(seed, streams.ENVIRONMENT))
     node, nodes = np.zeros(1 + int(met[-1][1].max(initial=-1)), dtype=np.int64), 0  # after the last step
     row: list[IntArray] = []
     content, width = [], sum(policy.actions) - policy.agents
@@ -292,7 +252,7 @@ def deploy(policy: RecordedPolicy, starts: int, seed: int) -> DeployedPolicy:
     return made
 
 
-def _met(policy: RecordedPolicy, starts: int, rng: np.random.Generator) -> list[tuple[IntArray, IntArray]]:
+def _follow(policy: RecordedPolicy, starts: int, rng: np.random.Generator) -> list[tuple[IntArray, IntArray]]:
     """Follow M runs through all states: for each step, what comes after each of its nodes n in each state s.
 
     The two arrays [n, s] are the index after the step and its place among the nodes of the next step, −1 for none.
@@ -330,10 +290,7 @@ def dump_nodes(
 def read_nodes(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a `DeployedPolicy`."""
     states, horizon = (check.integer(key, content.get(key), least=1, most=MOST) for key in ("states", "horizon"))
-    actions = [
-        check.integer(f"actions[{i}]", a, least=1, most=MOST)
-        for i, a in enumerate(document.entries(content, "actions"))
-    ]
+    actions = check_actions(document.entries(content, "actions"))
     nodes = document.entries(content, "nodes")
     last = len(nodes) - 1
     rows: list[tuple[int, int, list[float]]] = []
@@ -381,3 +338,6 @@ def _probabilities(name: str, lists: Sequence[Any], actions: Sequence[int]) -> l
             raise TacitError(f"{name}[{1 + i}] is {brief(own)}; it must be a list of {size - 1} probabilities")
         found += [check.real(f"{name}[{1 + i}][{a}]", p, least=0, most=1) for a, p in enumerate(own)]
     return found
+
+
+ThinnedPolicy, ThinnedPart = DeployedPolicy, DeployedPart  # names of the release before

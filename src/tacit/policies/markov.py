@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import archive, check, limits, memory
+from tacit.core import check, memory
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, refuse_masked
 from tacit.core.types import FloatArray
-from tacit.policies import document, observed
-from tacit.policies.base import Showable, check_game, is_game, times
+from tacit.policies import document
+from tacit.policies.base import Policy, check_game, times
 from tacit.policies.part import MarkovPart
 
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ _PLAY = {
 }
 
 
-class MarkovPolicy(Showable):
+class MarkovPolicy(Policy):
     """A product policy (agents draw independently) or a correlated one (one joint draw).
 
     Parameters
@@ -46,21 +45,28 @@ class MarkovPolicy(Showable):
     MarkovPolicy(product, 2 agents, 1 state, 2×3 actions, the same at every step)
     """
 
+    said, kinds = "a Markov policy", ("markov", "product", "correlated")
+    probs: tuple[FloatArray, ...]
+    actions: tuple[int, ...]
+
     def __init__(self, probs: Sequence[npt.ArrayLike | Owned[Any]] | npt.NDArray[np.float64] | Owned[Any]) -> None:
         self.product = not isinstance(probs, np.ndarray | Owned)
-        if isinstance(probs, np.ndarray | Owned):
-            self.probs: tuple[FloatArray, ...] = (_checked_joint(probs),)
-            self.actions: tuple[int, ...] = self.probs[0].shape[2:]
+        if self.product:
+            each = check.list_of(
+                "probs",
+                probs,
+                "arrays [H, S, A_i], one for each agent (product), or one NumPy array [H, S, A_1, …, A_N] (correlated)",
+            )
+            if not each:
+                raise TacitError("probs is empty; a product policy has one array [H, S, A_i] for each agent")
+            self.probs = tuple([_check_own(i, own) for i, own in enumerate(each)])
+            self.actions = tuple([own.shape[2] for own in self.probs])
         else:
-            if not isinstance(probs, Sequence) or isinstance(probs, str) or not len(probs):
-                raise TacitError(
-                    f"probs is {brief(probs)}; it must be a list with one array [H, S, A_i] for each agent (product), "
-                    f"or one NumPy array [H, S, A_1, …, A_N] (correlated)"
-                )
-            self.probs = tuple(_checked_own(i, own) for i, own in enumerate(probs))
-            self.actions = tuple(own.shape[2] for own in self.probs)
+            self.probs = (_check_joint(probs),)
+            self.actions = self.probs[0].shape[2:]
         self.agents = len(self.actions)
         self.steps, self.states = self.probs[0].shape[:2]
+        self.horizon = None if self.steps == 1 else self.steps
         for i, own in enumerate(self.probs):
             if own.shape[:2] != (self.steps, self.states):
                 raise TacitError(
@@ -71,15 +77,15 @@ class MarkovPolicy(Showable):
     @classmethod
     def uniform(cls, game: Game) -> MarkovPolicy:
         """Every agent draws evenly from its actions, always."""
-        _check_sizes(game)
+        check_game(game)
         return cls([Owned(np.full((1, game.states, a), 1 / a)) for a in game.actions])
 
     @classmethod
     def random(cls, game: Game, *, seed: int = 0, correlated: bool = False) -> MarkovPolicy:
         """Draw each distribution from Dirichlet(1, …, 1)."""
-        _check_sizes(game)
+        check_game(game)
         correlated = check.flag("correlated", correlated)
-        rng = np.random.default_rng(limits.integer("seed", seed))
+        rng = np.random.default_rng(check.integer("seed", seed))
         grid = (game.horizon, game.states)
         if correlated:
             joint = math.prod(game.actions)
@@ -96,7 +102,7 @@ class MarkovPolicy(Showable):
         MarkovPolicy(product, 1000 agents, 1 state, 2^1000 actions, the same at every step)
         """
         own = cls([probs]).probs[0]
-        return cls([Owned(own)] * limits.integer("agents", agents))
+        return cls([Owned(own)] * check.integer("agents", agents))
 
     @classmethod
     def deterministic(cls, choices: Sequence[npt.ArrayLike], actions: Sequence[int]) -> MarkovPolicy:
@@ -106,8 +112,8 @@ class MarkovPolicy(Showable):
         >>> tacit.MarkovPolicy.deterministic([[[1]]], [2]).probs[0]
         array([[[0., 1.]]])
         """
-        refuse_masked("choices", check.listed("choices", choices, "arrays [H, S], one for each agent"))
-        check.listed("actions", actions, "numbers of actions, one for each agent")
+        refuse_masked("choices", check.list_of("choices", choices, "arrays [H, S], one for each agent"))
+        check.list_of("actions", actions, "numbers of actions, one for each agent")
         try:
             tables = [np.asarray(table) for table in choices]
         except ValueError:
@@ -149,75 +155,35 @@ class MarkovPolicy(Showable):
         own: FloatArray = self.probs[0].sum(axis=others)
         return own
 
-    def part(self, agent: int) -> MarkovPart:
-        """Return agent i's part, which acts alone; of a correlated policy, from the common seed."""
-        i = check.integer("agent", agent, least=0, most=self.agents - 1)
-        return self._share(MarkovPart(self.probs[i if self.product else 0], i, correlated=not self.product), i)
+    def _part(self, agent: int) -> MarkovPart:
+        return MarkovPart(self.probs[agent if self.product else 0], agent, correlated=not self.product)
 
-    def check_fits(self, game: Game) -> None:
-        """Raise unless the policy has the game's agents, states, actions and horizon."""
-        _check_sizes(game)
-        mine = (self.agents, self.states, self.actions)
-        if mine != (game.agents, game.states, game.actions) or self.steps not in (1, game.horizon):
-            raise TacitError(f"the policy does not fit the game: {self!r} for {game!r}")
-
-    def save(self, path: str | os.PathLike[str], *, agent: int | None = None) -> None:
-        """Write the policy as `.json` or `.npz`, by the ending; with `agent`, that agent's part alone as `.json`.
-
-        A `.npz` has the arrays `probs_0`, `probs_1`, … (product) or `probs` (correlated), and of a policy learned in an
-        environment `observations`: what each agent observed, as JSON.
-        """
-        document.check_ending(path, ".npz", ".json")
-        agent = document.check_part(path, agent, self.agents)
-        if document.named(path):
-            kind = "product" if self.product else "correlated"
-            document.write(path, kind, self._content(agent), play=_PLAY[kind])
-            return
+    def _arrays(self) -> dict[str, Any]:
+        """Return the arrays `probs_0`, `probs_1`, … (product) or `probs` (correlated)."""
         keys = [f"probs_{i}" for i in range(self.agents)] if self.product else ["probs"]
-        arrays = dict(zip(keys, self.probs, strict=True))
-        archive.write(path, {"kind": np.array("markov"), **arrays, **observed.arrays(self)})
+        return {"kind": np.array("markov"), **dict(zip(keys, self.probs, strict=True))}
 
-    def _content(self, agent: int | None) -> dict[str, Any]:
-        if agent is not None and not self.product:
+    def _content(self, path: object, shown: Sequence[int]) -> tuple[str, str, dict[str, Any]]:
+        if not self.product and len(shown) < self.agents:
             raise TacitError("a correlated policy has no parts: every agent must hold all of it to draw the same")
-        shown = range(self.agents) if agent is None else [agent]
-        tables = [self.probs[i].tolist() for i in shown] if self.product else self._flat().tolist()
-        return {
-            **({} if agent is None else {"agent": agent}),
-            "states": self.states,
-            "actions": [self.actions[i] for i in shown],
-            "steps": self.steps,
-            **observed.of(self, shown),
-            "probs": tables,
-        }
-
-    def _flat(self) -> FloatArray:
-        """Return a correlated policy as [H, S, joint actions]."""
-        return self.probs[0].reshape(self.steps, self.states, -1)
+        kind = "product" if self.product else "correlated"
+        flat = self.probs[0].reshape(self.steps, self.states, -1)  # of a correlated policy: by joint actions
+        tables = [self.probs[i].tolist() for i in shown] if self.product else flat.tolist()
+        return kind, _PLAY[kind], {"steps": self.steps, "probs": tables}
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> MarkovPolicy:
-        """Read a policy that `save` wrote."""
-        json = document.named(path)
-        found = document.read(path, cls.__name__) if json else archive.read(path)
-        try:
-            return cls._from_document(found) if json else cls._from_arrays(found)
-        except (TacitError, ValueError, RecursionError, OverflowError) as error:
-            raise TacitError(f"{path} is not a Markov policy: {one_line(error, 300)}") from None
-
-    @classmethod
-    def _from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> MarkovPolicy:
+    def _from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
         if "probs" in arrays:
-            return cls(Owned(arrays["probs"]))._observing(arrays)
+            return cls(Owned(arrays["probs"]))
         tables = set(arrays) - {"kind", "observations"}
         keys = [f"probs_{i}" for i in range(len(tables))]
         if not keys or set(keys) != tables:
             found = one_line(", ".join(sorted(arrays)), 200) or "nothing"
             raise TacitError(f"it has no probs and no probs_0 (it has {found})")
-        return cls([Owned(arrays[key]) for key in keys])._observing(arrays)
+        return cls([Owned(arrays[key]) for key in keys])
 
     @classmethod
-    def _from_document(cls, content: Mapping[str, Any]) -> MarkovPolicy:
+    def _from_content(cls, content: Mapping[str, Any]) -> Self:
         actions, probs = document.entries(content, "actions"), document.entries(content, "probs")
         if content["kind"] == "product":
             policy = cls(probs)
@@ -230,7 +196,6 @@ class MarkovPolicy(Showable):
         stated = (content.get("states"), content.get("steps"), actions)
         if stated != (policy.states, policy.steps, list(policy.actions)):
             raise TacitError(f"its states, steps and actions are {brief(stated)}, and its probs make a {policy!r}")
-        policy.observed = observed.read(content, policy.agents, policy.states)
         return policy
 
     def __repr__(self) -> str:
@@ -241,18 +206,13 @@ class MarkovPolicy(Showable):
         return f"MarkovPolicy({kind}, {self.agents} agent{plural}, {states}, {times(self.actions)} actions, {when})"
 
 
-def _check_sizes(game: object) -> None:
-    if not is_game(game):
-        check_game(game)  # says what would work
-
-
 def check_policy(policy: object) -> None:
     """Raise unless `policy` is a Markov policy."""
     if not isinstance(policy, MarkovPolicy):
         raise TacitError(f"policy is {brief(policy)}; it must be a policy, as from tacit.solve or tacit.learn")
 
 
-def _checked_own(i: int, given: npt.ArrayLike | Owned[Any]) -> FloatArray:
+def _check_own(i: int, given: npt.ArrayLike | Owned[Any]) -> FloatArray:
     own = check.array(f"probs[{i}]", given)
     if own.ndim != 3 or 0 in own.shape:
         raise TacitError(f"probs[{i}] has shape {own.shape}; each agent's array must be [H, S, A_i]")
@@ -260,7 +220,7 @@ def _checked_own(i: int, given: npt.ArrayLike | Owned[Any]) -> FloatArray:
     return own
 
 
-def _checked_joint(given: npt.NDArray[np.float64] | Owned[Any]) -> FloatArray:
+def _check_joint(given: Any) -> FloatArray:
     joint = check.array("probs", given)
     if joint.ndim < 3 or 0 in joint.shape:
         raise TacitError(

@@ -15,14 +15,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import archive, memory
-from tacit.core.errors import TacitError, brief, one_line
+from tacit.core import files
+from tacit.core.errors import TacitError, brief
+from tacit.policies import document
 
 #: What stands for "the agent is out of the game", which no device ever looks up.
 OVER = {"over": True}
-
-#: Bytes of memory that one byte of JSON may become: "{}," is a pointer of 8 bytes and an object of 64.
-SPREAD = 24
 
 #: Bits of the largest whole number that is taken; no environment counts so far.
 _BITS = 1024
@@ -34,20 +32,21 @@ def plain(value: Any) -> Any:
     >>> plain((np.int64(1), ("low", None), np.array([0.5, 2.0])))
     [1, ['low', None], [0.5, 2.0]]
     """
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, int) and value.bit_length() <= _BITS:
-        return int(value)
-    if isinstance(value, str):
-        return str.__str__(value)  # of an enumeration, its value
-    if isinstance(value, float) and math.isfinite(value):
-        return float(value)
-    if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
-    if isinstance(value, Mapping) and all(isinstance(name, str) for name in value):
-        return {str(name): plain(part) for name, part in value.items()}
+    match value:
+        case np.ndarray() | np.generic():
+            return plain(value.tolist())
+        case None | bool():
+            return value
+        case int() if value.bit_length() <= _BITS:
+            return int(value)
+        case str():
+            return str.__str__(value)  # of an enumeration, its value
+        case float() if math.isfinite(value):
+            return float(value)
+        case list() | tuple():
+            return [plain(part) for part in value]
+        case Mapping() if all(isinstance(name, str) for name in value):
+            return {str(name): plain(part) for name, part in value.items()}
     raise TacitError(f"{brief(value)} is not a number, text, or a list or an object of them")
 
 
@@ -59,11 +58,11 @@ def key(observation: Any) -> Hashable:
 def of(policy: Any, agents: Sequence[int]) -> dict[str, Any]:
     """Return the field of a policy's document that holds what these agents observed; nothing where it is not known."""
     held = policy.observed if policy.observations is None else policy.observations
-    each = [] if held is None else [listed(held[i], policy.states) for i in agents]
+    each = [] if held is None else [as_list(held[i], policy.states) for i in agents]
     return {"observations": each} if each and None not in each else {}
 
 
-def listed(own: Any, states: int) -> list[Any] | None:
+def as_list(own: Any, states: int) -> list[Any] | None:
     """Return what one agent observed, from a list or from who numbers it; None where JSON cannot hold it."""
     found: list[Any] | None = own.listed() if hasattr(own, "listed") else own
     return None if found is None else found[:states]
@@ -93,12 +92,9 @@ def read_arrays(found: Mapping[str, npt.NDArray[Any]], policy: Any) -> tuple[lis
     """Return what the `.npz` of a policy says that each agent observed, None where it says nothing."""
     if "observations" not in found:
         return None
-    content = str(archive.single("observations", found["observations"]))
-    memory.require(SPREAD * len(content), "what its agents observed")
-    try:
-        return read({"observations": json.loads(content)}, policy.agents, policy.states)
-    except (ValueError, RecursionError, MemoryError) as error:
-        raise TacitError(f"its observations are not JSON ({one_line(error)})") from None
+    content = str(files.single("observations", found["observations"]))
+    lists = document.parse(content, "the text of its observations", "JSON")
+    return read({"observations": lists}, policy.agents, policy.states)
 
 
 def numbers(own: Sequence[Any]) -> dict[Hashable, int]:
@@ -113,8 +109,9 @@ def numbers(own: Sequence[Any]) -> dict[Hashable, int]:
 
 
 def _hashable(value: Any) -> Hashable:
-    if isinstance(value, list):
-        return tuple(_hashable(part) for part in value)
-    if isinstance(value, dict):
-        return frozenset((name, _hashable(part)) for name, part in value.items())
+    match value:
+        case list():
+            return tuple(_hashable(part) for part in value)
+        case dict():
+            return frozenset((name, _hashable(part)) for name, part in value.items())
     return value  # type: ignore[no-any-return]

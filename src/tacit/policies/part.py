@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import os
 from bisect import bisect_right
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import check, limits, streams
-from tacit.core.errors import TacitError, one_line
+from tacit.core import check, streams
+from tacit.core.errors import TacitError
 from tacit.policies import observed
 
 
@@ -62,15 +62,17 @@ class Part:
     @staticmethod
     def load(path: str | os.PathLike[str], *, agent: int | None = None) -> Part:
         """Read a part that `policy.save(path, agent=)` wrote, or agent i's part of a whole policy."""
-        from tacit.policies import document, load
+        from tacit.policies import document, load, load_part
 
-        if document.named(path) and document.is_part(path):
-            return _from_document(document.read_part(path), agent, path)
-        policy: Any = load(path)
+        content = document.read(path) if document.is_json(path) else {}
+        if "agent" in content:
+            part = load_part(path, content)
+            if agent not in (None, part.agent):
+                raise TacitError(f"{path} holds the part of agent {part.agent}, not of agent {agent}")
+            return part
         if agent is None:
             raise TacitError(f"{path} holds the policy of all agents; say whose part it is to be, agent=0 to …")
-        found: Part = policy.part(agent)
-        return found
+        return load(path).part(agent)
 
     def __repr__(self) -> str:
         told = "1 action" if self._size == 1 else f"{self._size} actions"
@@ -89,7 +91,7 @@ class Part:
     @property
     def observations(self) -> list[Any] | None:
         """What the agent observed in learning, by the number of the state; None for a policy of a game's own states."""
-        return None if self._told is None else observed.listed(self._told, self._states)
+        return None if self._told is None else observed.as_list(self._told, self._states)
 
     def number(self, observation: Any) -> int | None:
         """Return the number of the state in which the agent observes this; None if it never did in learning.
@@ -124,7 +126,7 @@ class Part:
 
     def begin(self, seed: int) -> None:
         """Begin an episode with the common seed; the agent's own draws come from it too, by the agent's number."""
-        seed = limits.integer("seed", seed)
+        seed = check.integer("seed", seed)
         steps = self.horizon or 0
         common = streams.stream(seed, streams.ENVIRONMENT)
         self._lone = streams.stream(seed, streams.agent_role(self.agent))
@@ -229,29 +231,3 @@ class MarkovPart(Part):
         if self.horizon is None and self._correlated and self._common is not None:
             self._stream.random()
         return super().stray(h)
-
-
-def _from_document(content: Mapping[str, Any], agent: int | None, path: object) -> Part:
-    """Return the part that a document of one agent holds."""
-    own = check.integer("agent", content.get("agent"), least=0, most=2**31 - 1)
-    if agent is not None and agent != own:
-        raise TacitError(f"{path} holds the part of agent {own}, not of agent {agent}")
-    from tacit.policies.deployed import DeployedPart, DeployedPolicy, read_nodes
-    from tacit.policies.markov import MarkovPolicy
-
-    alone = {key: value for key, value in content.items() if key not in ("agent", "observations")}
-    policy: Any
-    part: Part
-    if content["kind"] == "thinned":
-        policy = DeployedPolicy(**read_nodes(alone))
-        part = DeployedPart(policy, 0, number=own)
-    else:
-        policy = MarkovPolicy._from_document(alone)
-        part = MarkovPart(policy.probs[0], own)
-    try:
-        seen = observed.read(content, 1, policy.states)
-    except TacitError as error:
-        raise TacitError(f"{path} is not a part of a policy: {one_line(error, 300)}") from None
-    if seen is not None:
-        part.tell(seen[0], policy.states)
-    return part

@@ -24,19 +24,17 @@ episode k the paper leaves the policy open; here all agents play evenly from the
 from __future__ import annotations
 
 import copy
-import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import archive, check
-from tacit.core.errors import TacitError, one_line
+from tacit.core import check, files
+from tacit.core.errors import TacitError
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray, IntArray
-from tacit.policies import document, observed
-from tacit.policies.base import Showable, times
+from tacit.policies.base import Policy, times
 from tacit.policies.part import Part, draw
 from tacit.policies.visits import Visits, columns
 
@@ -46,15 +44,12 @@ if TYPE_CHECKING:
 
 STARTS = ("average", "latest")
 
-#: What a `.npz` holds of every visit, of some of each stage, and of every agent's own visits.
-_FILES = {
-    "certified": ("visited", "stored", "actions", "states", "rule", "start"),
-    "sampled": ("cell", "stage", "episode", "until", "stored", "actions", "states", "horizon", "episodes", "start"),
-    "separate": ("visited", "stored", "actions", "states", "rule", "start"),
-}
+#: What a `.npz` holds of every visit, or of some of each stage; the first five of these are arrays [V, …].
+_GRID = ("visited", "stored", "actions", "states", "rule", "start")
+_VISITS = ("cell", "stage", "episode", "until", "stored", "actions", "states", "horizon", "episodes", "start")
 
 
-class RecordedPolicy(Showable):
+class RecordedPolicy(Policy):
     """The output policy π̄ of V-learning.
 
     Parameters
@@ -89,7 +84,11 @@ class RecordedPolicy(Showable):
     RecordedPolicy(2 agents, 1 state, 2×2 actions, horizon 1, from 4 episodes)
     """
 
+    said, kinds = "a recorded policy", ("certified", "sampled", "separate")
+    horizon: int
     records: tuple[Visits, ...]
+    visited: npt.NDArray[Any] | None  # [K, H] of a shared record; None where some visits of each stage were kept
+    stored: npt.NDArray[Any]  # of a shared record: all but the last probability of each agent at each visit
 
     def __init__(
         self,
@@ -151,7 +150,7 @@ class RecordedPolicy(Showable):
         return cls.of_records([Visits.chosen(cell, stage, episode, until, stored, **sizes)], start=start)
 
     def _hold(self, records: Sequence[Visits], start: str) -> None:
-        self.records = tuple(check.listed("records", records, "records"))
+        self.records = tuple(check.list_of("records", records, "records"))
         self.start = check.choice("start", start, STARTS)
         if not self.records or any(not isinstance(own, Visits) for own in self.records):
             raise TacitError("a recorded policy must have a record for all agents, or one for each")
@@ -162,12 +161,9 @@ class RecordedPolicy(Showable):
             raise TacitError("the records of a policy must have the same episodes, horizon and rule")
         self.episodes, self.horizon, self.rule = sizes.pop()
         self.actions = tuple(a for own in self.records for a in own.actions)
-        self.states = max(own.states for own in self.records)
-
-    @property
-    def agents(self) -> int:
-        """Number of agents, N."""
-        return len(self.actions)
+        if len(self.records) == 1:
+            self.visited, self.stored = self.records[0].visited, self.records[0].stored
+        self.agents, self.states = len(self.actions), max(own.states for own in self.records)
 
     @property
     def record(self) -> Visits:
@@ -178,16 +174,6 @@ class RecordedPolicy(Showable):
                 f"distribution by state, and no exact gap; tacit.exploit measures it by play"
             )
         return self.records[0]
-
-    @property
-    def visited(self) -> npt.NDArray[Any] | None:
-        """The states visited [K, H]; None where some visits of each stage were kept."""
-        return self.record.visited
-
-    @property
-    def stored(self) -> npt.NDArray[Any]:
-        """All but the last probability of each agent at each visit."""
-        return self.record.stored
 
     def distributions(self, agent: int, k: npt.ArrayLike, h: int) -> FloatArray:
         """Return agent i's distributions [len(k), A_i] at step h of the episodes k of learning."""
@@ -209,16 +195,13 @@ class RecordedPolicy(Showable):
             return np.full(u.shape, self.episodes)
         return (u * self.episodes).astype(np.int64)
 
-    def part(self, agent: int) -> RecordedPart:
-        """Return agent i's part, which acts alone from the common seed."""
-        i = check.integer("agent", agent, least=0, most=self.agents - 1)
-        return self._share(RecordedPart(self, i), i)
+    def _part(self, agent: int) -> RecordedPart:
+        return RecordedPart(self, agent)
 
     def check_fits(self, game: Game) -> None:
         """Raise unless all agents share a record, of the game's states, actions and horizon."""
-        own = self.record
-        if (own.states, own.actions, own.horizon) != (game.states, game.actions, game.horizon):
-            raise TacitError(f"the policy does not fit the game: {self!r} for {game!r}")
+        _ = self.record
+        super().check_fits(game)
 
     def deploy(self, starts: int, *, seed: int = 0) -> DeployedPolicy:
         """Return a small form for devices: `starts` sampled runs of the hidden index, fixed in advance."""
@@ -226,60 +209,58 @@ class RecordedPolicy(Showable):
 
         return deploy(self, check.integer("starts", starts, least=1), check.integer("seed", seed, least=0))
 
-    def thinned(self, starts: int, *, seed: int = 0) -> DeployedPolicy:
-        """The old name of `deploy`."""
-        return self.deploy(starts, seed=seed)
+    thinned = deploy  #: the old name
 
-    def save(self, path: str | os.PathLike[str], *, agent: int | None = None) -> None:
-        """Write the policy as `.npz`; parts are loaded from it (`Part.load`), and `agent` is refused."""
-        document.whole_only(path, agent, "policy.deploy(200).save")
-        if document.named(path):
-            raise TacitError(
-                f"{path} would be as large as the whole record; use policy.deploy(200).save({str(path)!r})"
-            )
-        document.check_ending(path, ".npz")
-        kind, arrays = self._arrays()
-        arrays |= {"kind": np.array(kind), "start": np.array(self.start)}
-        archive.write(path, {**arrays, **observed.arrays(self)})
+    def _content(self, path: object, shown: Sequence[int]) -> NoReturn:
+        raise TacitError(
+            f"cannot write {path}: a recorded policy is a .npz, of which Part.load(…, agent=0) reads a part; for a "
+            f"small policy use policy.deploy(200).save({str(path)!r})"
+        )
 
-    def _arrays(self) -> tuple[str, dict[str, Any]]:
-        """Return the kind of file and what it holds."""
+    def _arrays(self) -> dict[str, Any]:
         own = self.records[0]
+        shared = {"actions": np.array(self.actions), "start": np.array(self.start)}
         if own.visited is None:
-            keys = {"cell": own.keys // own.episodes, "stage": own.stage, "episode": own.keys % own.episodes}
-            sizes = {"states": own.states, "horizon": own.horizon, "episodes": own.episodes}
-            sized = {name: np.asarray(size) for name, size in sizes.items()}
-            return "sampled", {
-                **keys, "until": own.until, "stored": own.stored, "actions": np.array(own.actions), **sized
-            }  # fmt: skip
-        shared = {"actions": np.array(self.actions), "rule": np.array(self.rule)}
+            sizes = {name: np.asarray(getattr(own, name)) for name in ("states", "horizon", "episodes")}
+            cell, episode = np.divmod(own.keys, own.episodes)
+            visits = {"cell": cell, "stage": own.stage, "episode": episode, "until": own.until, "stored": own.stored}
+            return {"kind": np.array("sampled"), **shared, **visits, **sizes}
+        shared |= {"rule": np.array(self.rule)}
         if len(self.records) == 1:
-            small = np.min_scalar_type(self.states - 1)
-            stored = own.stored.astype(np.float32)
-            return "certified", {
-                "visited": own.visited.astype(small), "stored": stored, "states": np.int64(self.states), **shared
-            }  # fmt: skip
-        visited = np.stack([each.visited for each in self.records], axis=2)  # type: ignore[misc]
-        stored = np.concatenate([each.stored for each in self.records], axis=2).astype(np.float32)
-        return "separate", {
-            "visited": visited, "stored": stored, "states": np.array([each.states for each in self.records]), **shared
-        }  # fmt: skip
+            visited, states = own.visited.astype(np.min_scalar_type(self.states - 1)), np.asarray(self.states)
+            kind, stored = "certified", own.stored
+        else:
+            visited = np.stack([each.visited for each in self.records], axis=2)  # type: ignore[misc]
+            stored = np.concatenate([each.stored for each in self.records], axis=2)
+            kind, states = "separate", np.array([each.states for each in self.records])
+        stored = stored.astype(np.float32)
+        return {"kind": np.array(kind), **shared, "visited": visited, "stored": stored, "states": states}
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> RecordedPolicy:
-        """Read a policy that `save` wrote."""
-        arrays = archive.read(path)
-        try:
-            kind = archive.single("kind", arrays["kind"]) if "kind" in arrays else "certified"
-            if kind not in _FILES:
-                raise TacitError(f"it holds a policy of the kind {kind!r}")
-            missing = [key for key in _FILES[kind] if key not in arrays]
-            if missing:
-                raise TacitError(f"it has no {' and no '.join(missing)}")
-            start = archive.single("start", arrays["start"])
-            return cls.of_records(_READERS[kind](arrays), start=start)._observing(arrays)
-        except (TacitError, ValueError, TypeError) as error:
-            raise TacitError(f"{path} is not a recorded policy: {one_line(error, 300)}") from None
+    def _from_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> RecordedPolicy:
+        kind = files.single("kind", arrays["kind"]) if "kind" in arrays else "certified"
+        if kind not in cls.kinds:
+            raise TacitError(f"it holds a policy of the kind {kind!r}")
+        check_keys(arrays, _VISITS if kind == "sampled" else _GRID)
+        start, actions = files.single("start", arrays["start"]), files.integers("actions", arrays["actions"])
+        if kind == "sampled":
+            sizes = {key: files.single(key, arrays[key]) for key in ("states", "horizon", "episodes")}
+            return cls.of_stages(*(arrays[key] for key in _VISITS[:5]), start=start, actions=actions, **sizes)
+        visited, stored, rule = arrays["visited"], arrays["stored"], files.single("rule", arrays["rule"])
+        if kind == "certified":
+            states = files.single("states", arrays["states"])
+            return cls(Owned(visited), Owned(stored), actions=actions, states=states, rule=rule, start=start)
+        each = files.integers("states", arrays["states"])
+        if visited.ndim != 3 or visited.shape[2] != len(actions) or len(each) != len(actions):
+            raise TacitError(f"visited has shape {visited.shape}; it must be [K, H, {len(actions)}]")
+        shape = (*visited.shape[:2], sum(actions) - len(actions))
+        if stored.shape != shape:
+            raise TacitError(f"stored has shape {stored.shape}; it must be {shape}")
+        return cls.of_records(each_agents_own(visited, stored, actions=actions, states=each, rule=rule), start=start)
+
+    @classmethod
+    def _from_content(cls, content: Mapping[str, Any]) -> NoReturn:
+        raise TacitError("a recorded policy is a .npz")
 
     def __repr__(self) -> str:
         states = "1 state" if self.states == 1 else f"{self.states} states"
@@ -290,36 +271,11 @@ class RecordedPolicy(Showable):
         return f"RecordedPolicy({shown}, {number}from {self.episodes} episodes{apart})"
 
 
-def _read_everything(arrays: Mapping[str, npt.NDArray[Any]]) -> list[Visits]:
-    return [
-        Visits.everything(
-            Owned(arrays["visited"]),
-            Owned(arrays["stored"]),
-            actions=archive.integers("actions", arrays["actions"]),
-            states=archive.single("states", arrays["states"]),
-            rule=archive.single("rule", arrays["rule"]),
-        )
-    ]
-
-
-def _read_chosen(arrays: Mapping[str, npt.NDArray[Any]]) -> list[Visits]:
-    sizes = {key: archive.single(key, arrays[key]) for key in ("states", "horizon", "episodes")}
-    kept = [arrays[key] for key in _FILES["sampled"][:5]]
-    return [Visits.chosen(*kept, actions=archive.integers("actions", arrays["actions"]), **sizes)]
-
-
-def _read_separate(arrays: Mapping[str, npt.NDArray[Any]]) -> list[Visits]:
-    actions, states = (archive.integers(key, arrays[key]) for key in ("actions", "states"))
-    visited, stored = arrays["visited"], arrays["stored"]
-    if visited.ndim != 3 or visited.shape[2] != len(actions) or len(states) != len(actions):
-        raise TacitError(f"visited has shape {visited.shape}; it must be [K, H, {len(actions)}]")
-    width = sum(actions) - len(actions)
-    if stored.shape != (*visited.shape[:2], width):
-        raise TacitError(f"stored has shape {stored.shape}; it must be {(*visited.shape[:2], width)}")
-    return each_agents_own(visited, stored, actions=actions, states=states, rule=archive.single("rule", arrays["rule"]))
-
-
-_READERS = {"certified": _read_everything, "sampled": _read_chosen, "separate": _read_separate}
+def check_keys(arrays: Mapping[str, Any], keys: Sequence[str]) -> None:
+    """Raise unless a file has all of these arrays."""
+    missing = [key for key in keys if key not in arrays]
+    if missing:
+        raise TacitError(f"it has no {' and no '.join(missing)}")
 
 
 def each_agents_own(
@@ -391,3 +347,25 @@ class RecordedPart(Part):
         if self.index < 0:
             return int(u * self._size)
         return draw(self._record.rows(self.index, h)[self._columns].tolist(), u)
+
+
+# names of the release before, which still work in this one
+CertifiedPolicy, CertifiedPart = RecordedPolicy, RecordedPart
+
+
+class SampledPolicy(RecordedPolicy):
+    """`RecordedPolicy.of_stages`."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> RecordedPolicy:  # type: ignore[misc]
+        """Make a recorded policy of some visits of each stage."""
+        return RecordedPolicy.of_stages(*args, **kwargs)
+
+
+class SeparatePolicy(RecordedPolicy):
+    """`RecordedPolicy.of_records`, from policies instead of their records."""
+
+    def __new__(cls, each: Sequence[RecordedPolicy]) -> RecordedPolicy:  # type: ignore[misc]
+        """Make a recorded policy in which each agent has its own record."""
+        every = check.list_of("each", each, "recorded policies, one for each agent")
+        records: list[Any] = [getattr(own, "record", None) for own in every]
+        return RecordedPolicy.of_records(records, start=getattr(every[0], "start", "average") if every else "average")

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check
-from tacit.core.errors import TacitError, brief
-from tacit.core.ownership import Owned, Sealed, frozen
+from tacit.core.errors import TacitError
+from tacit.core.ownership import Owned, Sealed, freeze
 from tacit.core.types import FloatArray, IntArray
 
 RULES = ("stage", "rate")
@@ -43,20 +43,18 @@ class Visits(Sealed):
 
     def __init__(self, stored: Any, sizes: Sequence[int], *, actions: Sequence[int], states: int, rule: str) -> None:
         self.rule = check.choice("rule", rule, RULES)
-        if not isinstance(actions, Sequence) or isinstance(actions, str) or not len(actions):
-            raise TacitError(f"actions is {brief(actions)}; it must be a list with one number for each agent")
-        self.actions = tuple(check.integer(f"actions[{i}]", a, least=1, most=MOST) for i, a in enumerate(actions))
+        self.actions = check_actions(actions)
         self.states = check.integer("states", states, least=1, most=MOST)
         self.episodes = check.integer("episodes", sizes[0], least=1)
         self.horizon = check.integer("horizon", sizes[1], least=1, most=MOST)
         if self.horizon * self.states * self.episodes >= 2**62:
             raise TacitError(f"{self.horizon} steps, {self.states} states and {self.episodes} episodes are too many")
-        self.stored = frozen("stored", stored)
+        self.stored = freeze("stored", stored)
 
     @classmethod
     def everything(cls, visited: Any, stored: Any, *, actions: Sequence[int], states: int, rule: str) -> Visits:
         """Hold every visit: the states [K, H] of K episodes, and the distributions [K, H, Σ(A_i − 1)] there."""
-        visited = frozen("visited", visited)
+        visited = freeze("visited", visited)
         if visited.ndim != 2 or 0 in visited.shape or visited.dtype.kind not in "iu":
             raise TacitError(f"visited has shape {visited.shape} of {visited.dtype}; it must be whole numbers [K, H]")
         made = cls(stored, visited.shape, actions=actions, states=states, rule=rule)
@@ -95,7 +93,7 @@ class Visits(Sealed):
         if len(cell):
             made._check_order(cell, stage, episode, until)
         made.stage, made.until = stage, until
-        made.__dict__["keys"] = frozen("keys", Owned(cell * made.episodes + episode))
+        made.__dict__["keys"] = freeze("keys", Owned(cell * made.episodes + episode))
         return made
 
     def _check_stored(self, grid: tuple[int, ...], said: str) -> None:
@@ -230,11 +228,19 @@ class Visits(Sealed):
         return actions
 
 
+def check_actions(actions: object) -> tuple[int, ...]:
+    """Return the agents' numbers of actions."""
+    each = check.list_of("actions", actions, "numbers of actions, one for each agent")
+    if not each:
+        raise TacitError("actions is empty; it must be a list of numbers of actions, one for each agent")
+    return tuple([check.integer(f"actions[{i}]", a, least=1, most=MOST) for i, a in enumerate(each)])
+
+
 def _check_whole(name: str, given: Any) -> IntArray:
     array = np.asarray(given)
     if array.ndim != 1 or array.dtype.kind not in "iu" or (array.size and (array.min() < 0 or array.max() >= 2**62)):
         raise TacitError(f"{name} has shape {array.shape} of {array.dtype}; it must be whole numbers [V] from 0")
-    return frozen(name, array, np.int64)
+    return freeze(name, array, np.int64)
 
 
 def stage_lengths(horizon: int, visits: int) -> IntArray:

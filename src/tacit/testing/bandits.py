@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tacit.bandits.spec import Bandit, Setting, is_bandit
-from tacit.core import generics, limits
+from tacit.core import check, generics
 from tacit.core.errors import brief
 from tacit.core.types import FloatArray
 from tacit.testing.states import copy, require_alike_states, require_same_states, scramble
@@ -55,7 +55,7 @@ def check_bandit(bandit: Bandit, *, seed: int = 0, tolerance: float = 0.0) -> No
     >>> from tacit.testing import check_bandit
     >>> check_bandit(tacit.TsallisINF())
     """
-    name, seed = type(bandit).__name__, limits.integer("seed", seed)
+    name, seed = type(bandit).__name__, check.integer("seed", seed)
     require(
         is_bandit(bandit), f"{brief(bandit)} is not a bandit; it must have regret and init, as tacit.kernels.Bandit"
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core import generics, limits
+from tacit.core import check, generics
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.protocol import Game, check_sizes
@@ -54,7 +54,7 @@ def check_game(game: Game, *, seed: int = 0, tolerance: float = 0.0) -> None:
     >>> from tacit.testing import check_game
     >>> check_game(tacit.make("chicken"))
     """
-    rng = np.random.default_rng(limits.integer("seed", seed))
+    rng = np.random.default_rng(check.integer("seed", seed))
     try:
         check_sizes(game)
         kernels = game.kernels()

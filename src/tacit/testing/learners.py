@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tacit.core import check, generics, limits
+from tacit.core import check, generics
 from tacit.core.errors import TacitError, brief
 from tacit.engine import outputs
 from tacit.evaluation.gradient import policy_gradient
@@ -57,7 +57,7 @@ def check_learner(
     >>> from tacit.testing import check_learner
     >>> check_learner("pg-exact")
     """
-    limits.integer("episodes", episodes)
+    check.integer("episodes", episodes)
     _, spec = resolve(learner, {})
     name = learner if isinstance(learner, str) else type(spec).__name__
     table = (

@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 
 from tacit import policies
-from tacit.core import archive, limits
+from tacit.core import check, files
 from tacit.core.errors import TacitError, brief
-from tacit.policies import document
+from tacit.policies import Policy, document
 from tacit.testing.violation import Violation, require, require_distribution, require_same
-
-Policy = policies.Policy
 
 
 def check_policy(policy: Policy | Any, *, seed: int = 0) -> None:
@@ -40,7 +38,7 @@ def check_policy(policy: Policy | Any, *, seed: int = 0) -> None:
     >>> from tacit.testing import check_policy
     >>> check_policy(tacit.MarkovPolicy.uniform(tacit.make("chicken")))
     """
-    name, seed = type(policy).__name__, limits.integer("seed", seed)
+    name, seed = type(policy).__name__, check.integer("seed", seed)
     missing = [word for word in ("agents", "states", "actions", "save") if not hasattr(policy, word)]
     require(not missing, f"{name} has no {' and no '.join(missing)}")
     require(
@@ -66,7 +64,8 @@ def _check_distributions(name: str, policy: Any) -> None:
 def _played(policy: Any, seed: int) -> list[list[int]]:
     """Return what each agent's part does in random states, from a common seed."""
     rng = np.random.default_rng(seed)
-    steps = policy.horizon if hasattr(policy, "horizon") else policy.steps
+    steps = getattr(policy, "horizon", None)
+    steps = policy.steps if steps is None else steps
     states = rng.integers(policy.states, size=(20, steps)).tolist()
     found = []
     for i in range(policy.agents):
@@ -128,10 +127,10 @@ def _check_files(name: str, policy: Any) -> None:
 
 
 def _require_same_files(one: Path, other: Path, sentence: str) -> None:
-    if document.named(one):
+    if document.is_json(one):
         require(one.read_bytes() == other.read_bytes(), sentence)
         return
-    left, right = archive.read(one), archive.read(other)
+    left, right = files.read_arrays(one), files.read_arrays(other)
     require(left.keys() == right.keys(), sentence)
     for key, array in left.items():
         require_same(array, right[key], f"{sentence}; {key} differs")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numba import errors
 
-from tacit.core.compilation import compiled
+from tacit.core.compilation import compile_loop
 from tacit.core.errors import TacitError, one_line
 from tacit.core.types import FloatArray, IntArray
 
@@ -61,7 +61,7 @@ def require_kernels(state: Any, functions: Iterable[Any], what: str) -> None:
 
 def both_ways(function: Callable[..., Any], what: str, *structs: object) -> tuple[Callable[..., Any], ...]:
     """Return a function compiled and as it stands; compiled, it tells in one sentence why it does not compile."""
-    fast = compiled(function, *structs)
+    fast = compile_loop(function, *structs)
 
     def guarded(*args: Any) -> Any:
         try:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import reading
+from tacit.core import files
 from tacit.core.errors import TacitError, sentence
 from tacit.engine.curve import ENDED
 from tacit.experiments import Outcome, RunSpec, store, verify
@@ -258,7 +258,7 @@ class GrowingCurve:
             return False  # not there yet, or just being replaced
 
     def _look(self) -> bool:
-        with reading.opened(self._path) as (stream, size):
+        with files.open_regular(self._path) as (stream, size):
             inode = os.fstat(stream.fileno()).st_ino
             if inode != self._inode or size < self._offset:  # it was replaced: a run that resumes does so
                 self._inode, self._offset, self._columns, self._table = inode, 0, {}, None

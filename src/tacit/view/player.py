@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tacit.core import check, limits, streams
+from tacit.core import check, streams
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.games.exact import ExactGame
@@ -95,7 +95,7 @@ class Player:
         self.judge = judge(game, policy, self.agent, blind=blind)
         self._own = None if self.judge.signal is None else policy.part(self.agent)
         self._parts = {i: policy.part(i) for i in range(game.agents) if i != self.agent}
-        self._seed = limits.integer("seed", seed)
+        self._seed = check.integer("seed", seed)
         self.episode = 0  # counts from 1
         self.tally = Tally()
         self.begin()

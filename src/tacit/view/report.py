@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
-from tacit.core import archive
-from tacit.core.atomic import write
+from tacit.core import files
 from tacit.core.errors import TacitError
+from tacit.core.files import write
 from tacit.view import page
 from tacit.view.details import SECONDS, details
 from tacit.view.documents import overview
@@ -57,10 +57,10 @@ def write_report(
     >>> write_report(out, out / "report.html").name
     'report.html'
     """
-    file = archive.path(out)
+    file = files.path(out)
     if file.suffix not in (".html", ".htm"):
         raise TacitError(f"{file} has no ending of a page; give it one of .html, .htm")
-    document = report_document(archive.path(place), named=named, seconds=seconds, progress=progress)
+    document = report_document(files.path(place), named=named, seconds=seconds, progress=progress)
     write(file, page.whole_page("report", f"{document['title']} · tacit", document).encode())
     return file
 

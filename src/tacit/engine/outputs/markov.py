@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from tacit.core import streams
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
-from tacit.engine.answers import choose
 from tacit.engine.checkpoint import Arrays, check_names, checked, whole_number
 from tacit.engine.curve import Measures
 from tacit.engine.fused import chunk_of
 from tacit.engine.observers import Trace, trace
 from tacit.engine.protocols import Engine, Output, Result
-from tacit.engine.run import Candidate, Gaps
+from tacit.engine.run import Candidate, choose
 from tacit.evaluation import evaluate, evaluate_iterates, l2_gap, uniform_gap
 from tacit.evaluation.cost import is_quick
 from tacit.games.exact import ExactGame, is_exact
@@ -61,7 +59,7 @@ class MarkovOutput(Output):
         self._consider(engine, engine.gap)
         self._take_in()
         if self._averages_all and engine.learner.exact and self._count == done:  # once, when a run is resumed too
-            self._average(_stacked(self.game, engine.distributions()))
+            self._average(_stack(self.game, engine.distributions()))
         while self._sampled_at < done:  # in a run that was resumed: taken before
             self._sample_next()
         if done == self._sampled_at:
@@ -96,13 +94,13 @@ class MarkovOutput(Output):
         last = engine.policy(engine.distributions())
         sampled = last if self._sampled is None else engine.policy(self._sampled)
         final = None if self._leaves_out(last) else self._final
-        candidates = {"last": exact_candidate(final, last)}
+        candidates = {"last": Candidate.with_exact_gaps(last, final)}
         if self._recent:
             recent = engine.policy(engine.distributions(recent=True))
-            candidates = {"recent": exact_candidate(final, recent), **candidates}
+            candidates = {"recent": Candidate.with_exact_gaps(recent, final), **candidates}
         if self._keeps_best:
             best = last if self._best is None else engine.policy(self._best)
-            candidates["best"] = exact_candidate(final, best)
+            candidates["best"] = Candidate.with_exact_gaps(best, final)
         if final is None or len(candidates) == 1:
             return Result(last, candidates, [*candidates][-1], sampled)
         chosen = choose(candidates, functools.partial(uniform_gap, final), target=self.options.gap)
@@ -185,7 +183,7 @@ def _size(game: ExactGame) -> float:
     return math.inf if game.anonymous else game.horizon * game.states * game.joint_actions
 
 
-def _stacked(game: Game, distributions: list[FloatArray]) -> FloatArray:
+def _stack(game: Game, distributions: list[FloatArray]) -> FloatArray:
     """Return one iterate's distributions as [1, N, H, S, A]."""
     table = np.zeros((1, game.agents, game.horizon, game.states, max(game.actions)))
     for i, own in enumerate(distributions):
@@ -200,24 +198,3 @@ def tables_to_measure(game: Game, certify: bool | None) -> ExactGame | None:
     if game.anonymous:  # one evaluation for each point of the curve is not much
         return game
     return game if certify or game.joint_actions <= CERTIFY_JOINT_ACTIONS else None
-
-
-def exact_candidate(tables: ExactGame | None, policy: MarkovPolicy) -> Candidate:
-    """Return a Markov policy with its exact nash gaps and values, where there are tables to compute them from."""
-    return Candidate(policy, ExactGaps(tables, policy))
-
-
-@dataclass(frozen=True)
-class ExactGaps:
-    """Judges a Markov policy when it is asked: its exact nash gaps and values, nothing without tables."""
-
-    tables: ExactGame | None
-    policy: MarkovPolicy
-
-    def __call__(self) -> tuple[Gaps, FloatArray | None]:
-        """Return gaps and values."""
-        if self.tables is None:
-            return Gaps("nash", np.full(self.policy.agents, np.nan), "none"), None
-        found = evaluate(self.tables, self.policy)
-        low, high = self.tables.reward_range
-        return Gaps("nash", found.gaps, "exact", most=self.tables.horizon * (high - low)), found.values

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from tacit.core.types import FloatArray, IntArray
-from tacit.engine.answers import choose
-from tacit.engine.checkpoint import Arrays, check_names
 from tacit.engine.curve import Measures
 from tacit.engine.fused import FusedEngine
 from tacit.engine.observers import Nothing, capacity, record, stage_record
 from tacit.engine.outputs.markov import tables_to_measure
 from tacit.engine.protocols import Engine, Output, Result
-from tacit.engine.run import Candidate, Gaps
+from tacit.engine.run import Candidate, Gaps, choose
 from tacit.evaluation import evaluate, uniform_gap
 from tacit.evaluation.certificate import Certificate, bound, bound_source, certificate, fixed_deviation, latest
 from tacit.evaluation.cost import in_words, is_quick
@@ -101,35 +99,38 @@ class RecordedOutput(Output):
     def result(self, engine: Engine, done: int) -> Result:
         """Return the certified policies and the last iterate; where agents saw different things, the latter alone."""
         last = engine.policy(engine.distributions())
+        held: dict[str, Any] = {"last": last}
         if not engine.common_state:
-            nothing = self._nothing()
-            apart = {name: Candidate(own, nothing) for name, own in engine.separate(self.learner.rule).items()}
-            return Result(last, {**apart, "last": Candidate(last, nothing)}, "last")
+            held = {**engine.separate(self.learner.rule), **held}
+            return Result(last, {name: replace(self._unknown, _policy=own) for name, own in held.items()}, "last")
         if self.tables is None:
             known, chosen = self._unproven(engine, done), "average"
         else:
             known = self._known(self.tables, engine, done, last=last)
             chosen = self._choose(known)
-            known.setdefault("last", self._nothing())
-        kept = engine.record
-        held: dict[str, Any] = {"last": last}
-        if hasattr(kept, "policies"):
-            held |= kept.policies(self.game, self.learner.rule)
-        return Result(last, {name: Candidate(held.get(name), one) for name, one in known.items()}, chosen)
+            known.setdefault("last", self._unknown)
+        if hasattr(engine.record, "policies"):
+            held |= engine.record.policies(self.game, self.learner.rule)
+        return Result(last, {name: replace(one, _policy=held.get(name)) for name, one in known.items()}, chosen)
 
-    def _choose(self, known: Mapping[str, Known]) -> str:
+    def _choose(self, known: Mapping[str, Candidate]) -> str:
         assert self.tables is not None
         return choose(known, functools.partial(uniform_gap, self.tables), target=self.options.gap)
 
-    def _unproven(self, engine: Engine, done: int) -> dict[str, Known]:
+    def _unproven(self, engine: Engine, done: int) -> dict[str, Candidate]:
         """Return what is known of each candidate without tables: what the agents say of the average of all visits."""
-        nothing, own = self._nothing(), engine.own_bounds(self.learner.equilibrium, done)
-        return {"average": nothing if self.visits is not None else Known(own, None), "latest": nothing, "last": nothing}
+        found = dict.fromkeys((*READINGS, "last"), self._unknown)
+        if self.visits is None:
+            found["average"] = Candidate.with_gaps(engine.own_bounds(self.learner.equilibrium, done))
+        return found
 
-    def _nothing(self) -> Known:
-        return Known(Gaps(self.learner.equilibrium, np.full(self.game.agents, np.nan), "none"), None)
+    @property
+    def _unknown(self) -> Candidate:
+        return Candidate.with_gaps(Gaps.unknown(self.learner.equilibrium, self.game.agents))
 
-    def _known(self, tables: ExactGame, engine: Engine, done: int, *, last: MarkovPolicy | None) -> dict[str, Known]:
+    def _known(
+        self, tables: ExactGame, engine: Engine, done: int, *, last: MarkovPolicy | None
+    ) -> dict[str, Candidate]:
         """Return what is known of each candidate: a product policy's nash gaps are its cce and its ce gaps."""
         kind, most = self.learner.equilibrium, engine.world.largest_gap
         source = bound_source(tables)
@@ -137,28 +138,18 @@ class RecordedOutput(Output):
         for name, read in READINGS.items():
             values, gaps = read(tables, readable(self.certificate))
             replay = Replay(self, done, name)
-            found[name] = Known(Gaps(kind, np.maximum(gaps, 0.0), source, replay, most=most), values)
+            found[name] = Candidate.with_gaps(Gaps(kind, np.maximum(gaps, 0.0), source, replay, most=most), values)
         if last is None or (self.interrupted and not is_quick(tables, last)):
             return found
         exact = evaluate(tables, last)
-        return {**found, "last": Known(Gaps(kind, exact.gaps, "exact", most=most), exact.values)}
+        found["last"] = Candidate.with_gaps(Gaps(kind, exact.gaps, "exact", most=most), exact.values)
+        return found
 
     def _measures_last(self, engine: Engine) -> MarkovPolicy | None:
         """Return the last iterate where it is measured in every row of the curve."""
         if self.visits is not None and self.tables is not None and self.tables.anonymous:
             return None  # it takes its time
         return engine.policy(engine.distributions())
-
-    def snapshot(self) -> Arrays:
-        """Nothing: certificate and record belong to the engine."""
-        return {}
-
-    def check(self, arrays: Arrays, done: int) -> None:
-        """Raise unless there is nothing."""
-        check_names(arrays, set())
-
-    def restore(self, arrays: Arrays) -> None:
-        """Nothing to restore."""
 
 
 #: A certificate of more joint actions tells its cost; of how many it takes as long as learning itself (measured: 20
@@ -175,23 +166,6 @@ def _cost(game: Game, tables: ExactGame | None, certify: bool | None) -> tuple[s
     if tables is None:
         return (f"not certified: {every}, which takes {times}; certify=True (--certify yes) asks for it",)
     return (f"{every}, which takes {times}; certify=False (--certify no) leaves it out",)
-
-
-@dataclass(frozen=True)
-class Known:
-    """What the certificate, or the agents themselves, said of a policy."""
-
-    gaps: Gaps
-    values: FloatArray | None
-
-    @property
-    def gap(self) -> float:
-        """The largest upper bound of all agents."""
-        return self.gaps.gap
-
-    def __call__(self) -> tuple[Gaps, FloatArray | None]:
-        """Return gaps and values."""
-        return self.gaps, self.values
 
 
 def readable(held: Any) -> Certificate:

@@ -6,7 +6,7 @@ import pickle
 from collections.abc import Callable
 from concurrent.futures import Executor
 
-from tacit.core import check, limits
+from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.experiments.backends.base import Backend, Began, Ended, Failed, Key, Lost, Message, Prepared, Stopped, cores
 
@@ -35,7 +35,7 @@ def parse(on: str | Executor, workers: int | None) -> tuple[str | Executor, str,
     (('processes', '', 4), ('ray', '10.0.0.1:6379', 8))
     """
     if workers is not None:
-        limits.integer("workers", workers)
+        check.integer("workers", workers)
     if isinstance(on, Executor):
         return on, "", workers
     if not isinstance(on, str):
@@ -48,7 +48,7 @@ def parse(on: str | Executor, workers: int | None) -> tuple[str | Executor, str,
         return name, rest, workers
     if not rest.isdecimal():
         raise TacitError(f"on is {brief(on)}; it must be {name} or {name}:N, with N workers")
-    stated = limits.integer("workers", int(rest))
+    stated = check.integer("workers", int(rest))
     if workers not in (None, stated):
         raise TacitError(f"on is {brief(on)} and workers is {workers}; give one of them")
     return name, "", stated

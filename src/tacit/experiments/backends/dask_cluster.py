@@ -17,7 +17,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from tacit.core import extras
+from tacit.core import registry
 from tacit.core.errors import TacitError, one_line
 from tacit.experiments.backends import worker
 from tacit.experiments.backends.base import (
@@ -121,7 +121,7 @@ class Dask(Backend):
 
     def __init__(self, address: str, size: int | None, setup: bytes | None) -> None:
         super().__init__()
-        self._distributed: Any = extras.require("distributed", "dask")
+        self._distributed: Any = registry.require("distributed", "dask")
         self._setup, self._size = setup, size
         self._client, self._cluster = _connect(self._distributed, address, size)
         self._topic = f"tacit-{secrets.token_hex(8)}"

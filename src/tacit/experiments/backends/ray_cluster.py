@@ -23,7 +23,7 @@ from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 from urllib.parse import urlsplit
 
-from tacit.core import extras
+from tacit.core import registry
 from tacit.core.errors import TacitError, one_line
 from tacit.engine import Event
 from tacit.experiments.backends import worker
@@ -101,7 +101,7 @@ class Ray(Backend):
 
     def __init__(self, address: str, size: int | None, setup: bytes | None) -> None:
         super().__init__()
-        self._ray: Any = extras.require("ray", "ray")
+        self._ray: Any = registry.require("ray", "ray")
         self._setup, self._size = setup, size
         self._connection = _connect(self._ray, address, size)
         self._remote = self._ray.remote(num_cpus=1, max_concurrency=2, max_restarts=0)(Actor)

@@ -8,7 +8,7 @@ import numpy as np
 
 from tacit.core import check, memory
 from tacit.core.errors import TacitError, brief
-from tacit.core.text import Lines
+from tacit.core.files import Lines
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.dpomdp import words
 from tacit.games.dpomdp.labels import Joint, Labels, Selection

@@ -6,10 +6,10 @@ import os
 
 import numpy as np
 
-from tacit.core import archive, limits
+from tacit.core import check, files
 from tacit.core.errors import TacitError, brief
+from tacit.core.files import Lines
 from tacit.core.ownership import Owned
-from tacit.core.text import Lines
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.dpomdp import preamble, words
 from tacit.games.dpomdp.labels import Joint, Labels
@@ -54,12 +54,12 @@ def load(path: str | os.PathLike[str], *, horizon: int | None) -> TabularGame:
     >>> load(path, horizon=3)
     TabularGame('coin': 1 agent, 2 states, 2 actions, horizon 3, rewards in [0, 1])
     """
-    place = archive.path(path)
+    place = files.path(path)
     lines = Lines(place, comment="#")
     if horizon is None:
         raise TacitError(f"{place} does not say how many steps an episode has; give the horizon, e.g. horizon=10")
-    limits.integer("horizon", horizon)
-    with lines.located():
+    check.integer("horizon", horizon)
+    with lines.locate_errors():
         head = preamble.read(lines)
         transitions, rewards = _body(head, lines)
     try:

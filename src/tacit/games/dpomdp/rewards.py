@@ -13,7 +13,7 @@ import numpy as np
 
 from tacit.core import memory
 from tacit.core.errors import TacitError, brief
-from tacit.core.text import LineError, Lines
+from tacit.core.files import LineError, Lines
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.dpomdp import words
 from tacit.games.dpomdp.labels import Selection

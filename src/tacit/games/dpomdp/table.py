@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from tacit.core import check, memory
 from tacit.core.errors import TacitError
-from tacit.core.text import LineError
+from tacit.core.files import LineError
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.dpomdp.labels import Selection
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from tacit.core import text
+from tacit.core import files
 from tacit.core.errors import TacitError, brief
 from tacit.games.tabular import TabularGame, check_game
 
@@ -26,7 +26,7 @@ def save(game: TabularGame, path: str | os.PathLike[str]) -> None:
         raise TacitError(f"{game!r} changes with the step; a .dpomdp file holds games that do not")
     if not all(np.array_equal(own, game.rewards[0]) for own in game.rewards[1:]):
         raise TacitError(f"{game!r} has a reward for each agent; a .dpomdp file holds games where all get the same")
-    text.write(path, _pieces(game))
+    files.write_pieces(path, _pieces(game))
 
 
 def _pieces(game: TabularGame) -> Iterator[str]:

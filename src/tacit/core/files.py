@@ -1,0 +1,424 @@
+"""Files: read within bounds, written atomically, and never half used; errors name the file.
+
+Only regular files are read, never more than their stated size and never more than there is memory for: a pipe or a
+device with the name of a file would block or never end. A file is written to a temporary name beside its place, synced,
+then renamed.
+
+Arrays are `.npz` without pickle. Every array's own header is compared with the size its archive states, and their sum
+with the memory that is free and with the size of the file, before anything is read; zipfile then reads no more than was
+stated. A file that is cut short or altered is reported by name.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import secrets
+import stat
+import struct
+import threading
+import time
+import zipfile
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from tacit.core import memory
+from tacit.core.errors import TacitError, brief, one_line
+
+Array = npt.NDArray[Any]
+
+#: How temporary names end; what a killed process has left can be told by it.
+PART = ".part"
+
+_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+
+#: Seconds between attempts to replace a file: Windows refuses while a reader has the old one open.
+_WAITS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5) if os.name == "nt" else ()
+
+_local = threading.local()
+
+
+def path(value: object) -> Path:
+    """Return a path, or say what is wrong with it."""
+    if not isinstance(value, str | os.PathLike):
+        raise TacitError(f"a path must be a string or pathlib.Path, got {brief(value)}")
+    if "\0" in os.fspath(value):
+        raise TacitError(f"{brief(value)} is not a path: it has a null character")
+    return Path(value)
+
+
+@contextmanager
+def name_errors(place: Path, verb: str = "write") -> Iterator[None]:
+    """Within the block, an error of the disk names the file that is written or read."""
+    try:
+        yield
+    except TacitError:
+        raise
+    except (OSError, ValueError) as error:
+        raise TacitError(f"cannot {verb} {place}: {getattr(error, 'strerror', None) or error}") from None
+
+
+# writing ---------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def skip_sync() -> Iterator[None]:
+    """Within the block, what this thread writes is not synced: files that are read once and removed."""
+    _local.skips = True
+    try:
+        yield
+    finally:
+        _local.skips = False
+
+
+@contextmanager
+def write_to(place: Path, *, mode: int = 0o666, sync: bool = True) -> Iterator[BinaryIO]:
+    """Open a file to write to; it takes its place when the block ends without an error.
+
+    Without `sync` a failure of power may leave it empty, which a process that is killed never does.
+
+    The system takes the umask off `mode`, as it does for every new file; nothing here reads or sets the umask, which
+    all threads share.
+    """
+    with name_errors(place):
+        if place.exists() and not place.is_file():  # a device, a pipe or a directory
+            raise OSError("it is there, and no regular file")
+        temporary = place.with_name(f".{place.name[:40]}.{secrets.token_hex(8)}{PART}")
+        handle = os.open(temporary, _WRITE, mode)
+        try:
+            with os.fdopen(handle, "wb") as stream:
+                yield stream
+                stream.flush()
+                if sync and not getattr(_local, "skips", False):
+                    os.fsync(stream.fileno())
+            _replace(temporary, place)
+        except BaseException:
+            with suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise
+
+
+def _replace(temporary: Path, place: Path) -> None:
+    """Put a file in its place."""
+    for wait in _WAITS:
+        with suppress(PermissionError):
+            os.replace(temporary, place)
+            return
+        time.sleep(wait)
+    os.replace(temporary, place)
+
+
+def write(place: Path, content: bytes, *, mode: int = 0o666, sync: bool = True) -> None:
+    """Write a file atomically."""
+    with write_to(place, mode=mode, sync=sync) as stream:
+        stream.write(content)
+
+
+# reading ---------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def open_regular(place: Path) -> Iterator[tuple[BinaryIO, int]]:
+    """Open a regular file; give the stream and its size in bytes."""
+    with name_errors(place, "read"):
+        try:
+            _check_regular(place, os.stat(place))  # opening a device may already do something
+            stream = os.fdopen(os.open(place, _READ), "rb")
+        except FileNotFoundError:
+            raise TacitError(f"no file {place}") from None
+    with stream:
+        status = os.fstat(stream.fileno())
+        _check_regular(place, status)
+        yield stream, status.st_size
+
+
+def _check_regular(place: Path, status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        kind = "a directory" if stat.S_ISDIR(status.st_mode) else "a pipe, a socket or a device"
+        raise TacitError(f"{place} is {kind}, not a file")
+
+
+def read(place: Path, *, limit: int | None = None, spread: int = 1) -> bytes:
+    """Read a file whole.
+
+    Parameters
+    ----------
+    place : Path
+    limit : int, optional
+        The largest number of bytes that is read at all.
+    spread : int
+        Bytes of memory that each byte of the file may become.
+    """
+    with open_regular(place) as (stream, size), name_errors(place, "read"):
+        if limit is not None and size > limit:
+            raise TacitError(f"{place} has {memory.human(size)}; such a file has at most {memory.human(limit)}")
+        memory.require(spread * size, f"{place}")
+        found = stream.read(size + 1)
+    if len(found) > size:
+        raise TacitError(f"{place} grows while it is read; wait until it is written")
+    return found
+
+
+# arrays ----------------------------------------------------------------------------------------------------------
+
+#: Up to this many bytes an archive may expand as it likes, above at most this many times.
+SMALL, FOLD = 256_000_000, 250
+
+#: Bytes of a zip's directory, some 10,000 arrays; and entries that an array without any may claim by its other axes.
+DIRECTORY, EMPTY = 1_000_000, 10**9
+
+#: Numbers and text, by NumPy's letters.
+KINDS = "biufcSU"
+
+
+def write_arrays(target: str | os.PathLike[str], arrays: Mapping[str, npt.ArrayLike], *, level: int = 6) -> None:
+    """Write arrays to `target` atomically, with zlib's level of compression."""
+    with (
+        write_to(path(target)) as stream,
+        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=level) as archive,
+    ):
+        for key, value in arrays.items():
+            with archive.open(f"{key}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, _plain(np.asarray(value)), allow_pickle=False)
+
+
+def _plain(array: Array) -> Array:
+    """Return an array whose type says nothing but what its numbers are: files hold no more."""
+    return array if array.dtype.metadata is None else array.view(array.dtype.str)
+
+
+def read_arrays(
+    source: str | os.PathLike[str], *, limited: bool = True, only: Collection[str] | None = None
+) -> dict[str, Array]:
+    """Read the arrays of a `.npz`, or those of them that `only` names; numbers and text, never objects.
+
+    An archive that states to expand enormously is refused, unless `limited` is false: then memory alone decides.
+    """
+    place = path(source)
+    try:
+        with open_regular(place) as (stream, size):
+            total = _stated_members(stream, size, place)
+            stream.seek(0)
+            with zipfile.ZipFile(stream) as archive:
+                members = archive.infolist()
+                if len(members) != total:
+                    raise TacitError(f"{place} is altered: its directory does not list as many arrays as it states")
+                _check_members(members, place)
+                expanded = sum(info.file_size for info in members)
+                if limited and expanded > max(SMALL, FOLD * size):
+                    raise TacitError(
+                        f"{place} has {memory.human(size)} and would expand to {memory.human(expanded)}; "
+                        f"more than {FOLD} times is refused beyond {memory.human(SMALL)}"
+                    )
+                memory.require(expanded, f"{place}")
+                named = {info.filename[:-4]: info for info in members}
+                return {
+                    name: _member(archive, info, place) for name, info in named.items() if only is None or name in only
+                }
+    except TacitError:
+        raise
+    except Exception as error:  # whatever zipfile and NumPy make of damaged bytes
+        said = one_line(error, 100)
+        raise TacitError(f"{place} is not a whole .npz file: cut short, altered or of another kind ({said})") from None
+
+
+def words(name: str, array: Array) -> list[str]:
+    """Return an array of text as a list; a single text is a list of one."""
+    return _list(name, array, "U", "text")
+
+
+def integers(name: str, array: Array) -> list[int]:
+    """Return an array of whole numbers as a list; a single number is a list of one."""
+    return _list(name, array, "iu", "whole numbers")
+
+
+def _list(name: str, array: Array, kinds: str, of: str) -> list[Any]:
+    if array.ndim > 1 or array.dtype.kind not in kinds:
+        kind = brief(str(array.dtype))
+        raise TacitError(f"{name} has shape {brief(array.shape)} of {kind}; it must be a list of {of}")
+    found: list[Any] = np.atleast_1d(array).tolist()
+    return found
+
+
+def single(name: str, array: Array) -> Any:
+    """Return the only entry of an array."""
+    if array.size != 1:
+        raise TacitError(f"{name} has shape {brief(array.shape)}; it must be a single entry")
+    return array.item()
+
+
+def _stated_members(stream: BinaryIO, size: int, place: Path) -> int:
+    """Return the number of members in the zip's end record, having looked at how long its directory is.
+
+    zipfile itself skips members silently when a length is altered, and reads a directory of any length.
+    """
+    stream.seek(max(0, size - 98))
+    tail = stream.read(98)
+    if len(tail) < 22:
+        raise TacitError(f"{place} is not a whole .npz file: it has {size} bytes")
+    signature, _, _, _, total, length, _, comment = struct.unpack("<4s4H2LH", tail[-22:])
+    if signature != b"PK\5\6":
+        raise TacitError(f"{place} is not a whole .npz file: cut short, altered or of another kind")
+    if tail[-42:-38] == b"PK\6\7":  # an archive of more than 2 GB has its sizes in a longer record before
+        length = max(length % 0xFFFFFFFF, int.from_bytes(tail[-58:-50], "little"))
+    if length > DIRECTORY:
+        raise TacitError(f"{place} is altered: its directory has {memory.human(length)}")
+    return int(total) if comment == 0 else -1
+
+
+def _check_members(members: list[zipfile.ZipInfo], place: Path) -> None:
+    names = [info.filename for info in members]
+    strange = [name for name in names if not name.endswith(".npy")]
+    if strange:
+        raise TacitError(f"{place} is altered or of another kind: it holds {brief(strange[0])}, no array")
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise TacitError(f"{place} is altered: it holds {brief(twice[0])} twice")
+    for info in members:
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise TacitError(
+                f"{place} is altered or of another kind: {brief(info.filename)} is packed in an unknown way"
+            )
+        if info.file_size > 1100 * info.compress_size + 1000:  # deflate never expands further
+            raise TacitError(
+                f"{place} is altered: {brief(info.filename)} cannot expand from {info.compress_size} to "
+                f"{info.file_size} bytes"
+            )
+
+
+def _member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, place: Path) -> Array:
+    name = brief(info.filename[:-4])
+    with archive.open(info) as stream:
+        shape, dtype = _header(stream, name, place)  # type: ignore[arg-type]
+        if dtype.hasobject:
+            raise TacitError(f"{place}: array {name} holds Python objects; only numbers and text are read")
+        if dtype.kind not in KINDS or not dtype.itemsize:
+            raise TacitError(f"{place}: array {name} holds {brief(str(dtype))}; only numbers and text are read")
+        entries = math.prod(shape)
+        header = info.file_size - entries * dtype.itemsize
+        vast = not entries and math.prod(axis for axis in shape if axis) > EMPTY  # no entries, and rows to walk over
+        if not 0 < header < 65_536 or min(shape, default=0) < 0 or vast:
+            raise TacitError(
+                f"{place}: array {name} claims shape {brief(shape)} of {dtype}, "
+                f"which is not what its {info.file_size} bytes hold"
+            )
+        stream.seek(0)
+        loaded: Array = np.lib.format.read_array(stream, allow_pickle=False)
+        if stream.read(1):
+            raise TacitError(f"{place}: array {name} is followed by something else")
+    return loaded
+
+
+def _header(stream: BinaryIO, name: str, place: Path) -> tuple[tuple[int, ...], np.dtype[Any]]:
+    try:
+        version = np.lib.format.read_magic(stream)
+        read_header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, dtype = read_header(stream)
+    except zipfile.BadZipFile:
+        raise
+    except Exception as error:
+        raise TacitError(f"{place}: array {name} has a damaged header ({one_line(error, 100)})") from None
+    return shape, dtype
+
+
+# text ------------------------------------------------------------------------------------------------------------
+
+#: Bytes that reading takes for each byte of a file: the bytes and the string, which Python may store as 4 bytes each.
+_PER_BYTE = 5
+
+#: Bytes that splitting a line into words and turning these into numbers takes at most, for each character.
+_PER_CHARACTER = 64
+
+#: Lines up to this length are split without asking whether there is memory for it.
+_LONG_LINE = 65_536
+
+
+class LineError(TacitError):
+    """A wrong input on a line other than the one that is being read."""
+
+    def __init__(self, line: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.line = line
+
+
+class Lines:
+    """The lines of a text file one after the other, without comments and empty ones.
+
+    Attributes
+    ----------
+    number : int
+        The line that was read last, counted from 1.
+    """
+
+    def __init__(self, place: Path, *, comment: str) -> None:
+        self.place = place
+        self.number = 0
+        self._lines = _split(read_text(place))
+        self._comment = comment
+
+    def next(self) -> str | None:
+        """Return the next line that says something, or None at the end."""
+        for line in self._lines:
+            self.number += 1
+            said = line.partition(self._comment)[0].strip()
+            if said:
+                if len(said) > _LONG_LINE:
+                    memory.require(_PER_CHARACTER * len(said), f"a line of {len(said)} characters")
+                return said
+        return None
+
+    def expect(self, what: str) -> str:
+        """Return the next line, which must be there and hold `what`."""
+        line = self.next()
+        if line is None:
+            raise TacitError(f"the file ends where {what} must follow; it seems to be cut short")
+        return line
+
+    @contextmanager
+    def locate_errors(self) -> Iterator[None]:
+        """Put the file and the line before an error that is raised within."""
+        try:
+            yield
+        except TacitError as error:
+            line = error.line if isinstance(error, LineError) else max(self.number, 1)
+            raise TacitError(f"{self.place}:{line}: {error}") from None
+
+
+def read_text(place: Path) -> str:
+    """Read a text file whole; anything else is refused by name."""
+    content = read(place, spread=_PER_BYTE)
+    if not content.strip():
+        raise TacitError(f"{place} is empty")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise TacitError(f"{place}:{line}: byte {content[error.start]:#04x} is not UTF-8, so it is not text") from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise TacitError(f"{place}:{line}: there is a null character; it is not a text file")
+    return text
+
+
+def write_pieces(target: str | os.PathLike[str], pieces: Iterable[str]) -> None:
+    """Write a text file piece by piece atomically."""
+    with write_to(path(target)) as stream:
+        for piece in pieces:
+            stream.write(piece.encode())
+
+
+def _split(text: str) -> Iterator[str]:
+    """Give the lines of a text one by one, so that they are not all held at once."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        yield text[start:end]
+        start = end + 1
