@@ -55,6 +55,7 @@ SHORT = (
     "stage-v-cce",
     "adaptive-v-cce",
     "model-independent",
+    "model-seeded",
     "pg-storm",
     "pg-adaptive",
     "npg",

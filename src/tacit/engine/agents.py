@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -247,13 +248,15 @@ def agent(
     reward_range: tuple[float, float],
     seed: int = 0,
     index: int = 0,
+    team: Sequence[int] | None = None,
     **params: Any,
 ) -> Agent:
     """Make one agent on its own.
 
-    It is never told how many others there are. Where the learner needs ι, which the theory computes from the whole run,
-    give it as `iota`; otherwise log(2·S·A·H/p) stands in, from what the agent knows. That is less than the theorem's:
-    `Agent.estimate` is then no bound.
+    It is never told how many others there are, unless its learner is `informed`, as "model-seeded" is: such agents are
+    told of the team, and agree on a seed beforehand. Where the learner needs ι, which the theory computes from the
+    whole run, give it as `iota`; otherwise log(2·S·A·H/p) stands in, from what the agent knows. That is less than the
+    theorem's: `Agent.estimate` is then no bound.
 
     Parameters
     ----------
@@ -262,6 +265,8 @@ def agent(
     reward_range : (low, high)
     seed, index : int
         The common seed and the agent's own number make its random stream.
+    team : sequence of int, for informed learners only
+        How many actions each agent has, this one included, in the order of their numbers.
 
     Returns
     -------
@@ -286,11 +291,28 @@ def agent(
     seed, index = check.integer("seed", seed), check.integer("index", index, least=0)
     span = check.interval("reward_range", reward_range)
     scale = Scale(agents=1, states=states, actions=actions, horizon=horizon, episodes=1)
-    made = make_agent(spec, (horizon, states, actions), span, scale, seed=seed, index=index)
+    known = _check_team(spec, name, team, index, actions)
+    made = make_agent(spec, (horizon, states, actions), span, scale, seed=seed, index=index, team=known)
     assert isinstance(made, Agent)
     if isinstance(learner, str):
         made.name, made.params = learner, dict(params)
     return made
+
+
+def _check_team(spec: Learner, name: str, team: Sequence[int] | None, index: int, actions: int) -> tuple[int, ...]:
+    """Return how many actions each agent has, where the learner is to know."""
+    if not spec.informed:
+        if team is not None:
+            raise TacitError(f"{name} is never told of other agents; leave out team")
+        return ()
+    if team is None:
+        raise TacitError(
+            f"agents of {name} know of each other; give team, the actions of each, e.g. team=[{actions}, {actions}]"
+        )
+    known = tuple(check.integer("team", own, least=1) for own in team)
+    if index >= len(known) or known[index] != actions:
+        raise TacitError(f"team is {list(known)}; agent {index} of it must have {actions} actions")
+    return known
 
 
 def _make_from(
@@ -302,12 +324,14 @@ def _make_from(
     seed: int,
     index: int,
     start: FloatArray | None,
+    team: tuple[int, ...],
 ) -> Agent:
     """Make an agent as a file has it."""
     _check_memory(*size)
     horizon, states, actions = size
     known = () if start is None else (start,)
-    return Agent(spec, World(states, lock(np.array([actions])), horizon, span, scale, known), seed=seed, index=index)
+    world = World(states, lock(np.array([actions])), horizon, span, scale, known, team, index, seed)
+    return Agent(spec, world, seed=seed, index=index)
 
 
 def make_agent(
@@ -318,16 +342,13 @@ def make_agent(
     *,
     seed: int,
     index: int,
+    team: tuple[int, ...] = (),
 ) -> Agent | PlainAgent:
     """Return agent `index` of a game of this size (H, S, A), if there is memory for it."""
-    horizon, states, actions = size
     if isinstance(learner, PlainLearner):
         return learner.agent(size, reward_range, seed=seed, index=index)
-    _check_memory(*size)
     start = starting_policy(learner, size, seed, index)
-    known = () if start is None else (start,)
-    world = World(states, lock(np.array([actions])), horizon, reward_range, scale, known)
-    return Agent(learner, world, seed=seed, index=index)
+    return _make_from(learner, size, reward_range, scale, seed=seed, index=index, start=start, team=team)
 
 
 def check_alone(learner: Learner, name: str) -> None:
@@ -363,6 +384,7 @@ def _write(agent: Agent, path: str | os.PathLike[str]) -> None:
         "scale": list(world.scale),
         "seed": agent.seed,
         "index": agent.index,
+        "team": list(world.team),
         "stream": agent.stream.bit_generator.state,
     }
     start: dict[str, Any] = {"start": world.start[0]} if world.start else {}
@@ -401,7 +423,9 @@ def _restore(arrays: Arrays, learner: str | Learner | None) -> Agent:
     given = arrays.pop("start", None)
     start = None if given is None else _start(given, size)
     episodes = whole_number({"episodes": arrays.pop("episodes")}, "episodes", most=_MOST)
-    made = _make_from(spec, size, span, scale, seed=seed, index=index, start=start)
+    known_team = known.get("team") or None  # files of earlier versions have none
+    team = _check_team(spec, name, known_team, index, size[2])
+    made = _make_from(spec, size, span, scale, seed=seed, index=index, start=start, team=team)
     made.name, made.params, made.episodes = name, params, episodes
     found = {key.removeprefix("state"): array for key, array in arrays.items()}
     fresh = pack(made.state)

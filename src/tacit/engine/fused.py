@@ -108,7 +108,7 @@ class FusedEngine(Engine):
         """Raise unless a snapshot can be of this engine after that many episodes."""
         game, fresh, watched = self.game, pack(self.state, "learner"), self._observers()
         cells = game.horizon * game.states * max(game.actions)
-        joint = math.prod(game.actions) if self.learner.central else 0
+        joint = math.prod(game.actions) if self.learner.central or self.learner.informed else 0
         most = max(2 * (done + 1) * game.horizon + 2, cells, joint)
         own = {key: array for key, array in arrays.items() if key.partition(".")[0] not in watched}
         check_names(own, {*fresh, "streams", "seconds"})

@@ -8,8 +8,8 @@ seed that all of them have. All agents must see the same state.
   episode and the step, so every agent knows it. Agent i counts P(s'|s, a_1, …, a_N) and its own rewards
   r_i(s, a_1, …, a_N) (`joint_model.py`), for each step and for all steps at once, and plans on the former where
   its counts say that steps differ.
-- *T, as if rewards were common.* Agent i plans the joint policy that is best for its own rewards, by backward induction,
-  and plays its part. If rewards are common, all have the same plan, so that each knows what the others do.
+- *T, as if rewards were common.* Agent i plans the joint policy that is best for its own rewards, by backward
+  induction, and plays its part. If rewards are common, all have the same plan, so each knows what the others do.
 - *Z, as if rewards were opposite* (two agents). Agent i lets predictive regret matching⁺ play against itself for
   rewards r_i and −r_i, and draws both agents' actions with numbers from the common seed. If rewards sum to a constant,
   each again knows what the other does.
@@ -24,11 +24,11 @@ reward and of the next state after the joint action a, the sum of
 
 is the logarithm of a likelihood ratio, whose expectation stays at most 1 while the hypothesis is true. Above log 1000
 the hypothesis is refuted: by Ville's inequality the error has a probability of at most 1/1000 where the model's
-likelihoods are the true ones. Below −log 1000 it is confirmed, and the agents play nothing else. Noise of rewards is
+likelihoods are the true ones. Below −log 1000 it is confirmed, and takes all episodes, T before Z. Noise of rewards is
 taken as Gaussian, with one variance that is estimated from rewards of the same joint action.
 
-Until something is confirmed, T, Z and G take turns by the schedule, and only known joint actions are counted; after that
-foretold ones too, and once both are refuted, inferred ones.
+Until something is confirmed, T, Z and G take turns by the schedule, and only known joint actions are counted; after
+that foretold ones too, and once both are refuted, next states of inferred ones. The test looks at known ones only.
 
 Guarantees: none are proven beyond that of the test.
 """
@@ -46,7 +46,7 @@ from tacit.bandits.rows import share
 from tacit.core import check, generics
 from tacit.core.elementary import exp, log, pow
 from tacit.core.errors import TacitError
-from tacit.core.ownership import locked
+from tacit.core.ownership import lock
 from tacit.core.records import NONNEGATIVE, Fields, capacity, index, records
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners import joint_model
@@ -55,10 +55,9 @@ from tacit.learners.joint_model import (
     count_move,
     count_reward,
     count_visit,
-    expect,
-    match_ahead,
     mean_reward,
 )
+from tacit.learners.seeded_plans import GENERAL, LIMIT, OPPOSED, PROBE, TEAM, part, plan, view
 from tacit.learners.spec import Learner, World
 
 #: Joint actions that a plan goes through at most.
@@ -67,27 +66,10 @@ MOST_JOINT = 4096
 HEAD, RARE = 20, 10
 #: Exploration by joint actions from the common seed is min(MOST, (1 + k/PATIENCE)^−DECAY) at each step.
 MOST, PATIENCE, DECAY = 0.2, 50.0, 0.34
-#: Episodes of a batch: at least so many, and one for so many played.
-FEWEST, SHARE = 10, 50
-#: Products of a plan, for each step, that are paid for by playing one step; and episodes that a plan need not wait for.
-PRODUCTS, CREDIT = 500.0, 2000.0
-#: Sweeps of regret matching in each plan.
-SWEEPS = 3
-#: What was met less than TRIED times is worth the best return so far, as if by OPTIMISM visits.
-OPTIMISM, TRIED = 0.3, 30.0
-#: A stage of a cell: at least so many visits, and this share of those before.
-VISITS, STAGE = 2, 0.03
-#: How much the belief of the stage before counts, in visits.
-BELIEF = 0.3
-#: Logarithm of the likelihood ratio at which a hypothesis is refuted or, negative, confirmed; evidence goes no lower than FIRM.
-LIMIT, FIRM = 6.9, -20.0
+#: The evidence against a hypothesis goes no lower than this.
+FIRM = -20.0
 #: No likelihood of a reward is smaller than this.
 UNLIKELY = 1e-4
-#: What differs by less than this share of the range of rewards is the same.
-ROUNDING = 1e-9
-
-#: What an episode is for, by the schedule, and what an agent has come to believe, 0 while it does not know.
-PROBE, TEAM, OPPOSED, GENERAL = 0, 1, 2, 3
 
 
 @dataclass(frozen=True)
@@ -101,7 +83,7 @@ class ModelSeeded(Learner):
         latter or the former, where it is known whether the game changes from step to step.
     successors : int
         Next states of a joint action that an agent remembers. With J joint actions, rounded up to 4, 8, 16, …, a model
-        takes J·(44 + 8·successors) bytes for each state and agent, H + 1 times that for "auto".
+        takes J·(48 + 12·successors) bytes for each state and agent, H + 1 times that for "auto".
 
     Examples
     --------
@@ -150,9 +132,9 @@ class ModelSeeded(Learner):
         model = records((steps, S, N), model_fields(capacity(J), self.successors), "the agents' models of the world")
         cells = records((H, S, N), cell_fields(len(team), A, J))
         for m, size in enumerate(team):
-            for name in ("belief", "opposed", "opposed_average"):
-                if name == "belief" or m < 2:
-                    cells[name][:, :, :, m, :size] = 1.0 / size
+            cells["belief"][:, :, :, m, :size] = 1.0 / size
+            if m < 2:
+                cells["opposed"][:, :, :, :, m, :size] = cells["opposed_average"][:, :, :, m, :size] = 1.0 / size
         for i in range(N):
             size = team[world.first + i]
             cells["prob"][:, :, i, :size] = cells["average"][:, :, i, :size] = 1.0 / size
@@ -160,17 +142,19 @@ class ModelSeeded(Learner):
         agents["due"], agents["look"], agents["low"], agents["high"] = HEAD, 2 * HEAD, np.inf, -np.inf
         agents["evidence"][:, 1] = 0.0 if len(team) == 2 else 2 * LIMIT
         agents["mode"] = TEAM if len(team) == 1 else 0
+        agents["evidence"][:, 0] = FIRM if len(team) == 1 else 0.0
         strides = [math.prod(team[m + 1 :]) for m in range(len(team))]
         return SeededState(
             cells=cells,
             model=model,
             returns=records((H, N), [("reward", "f8"), ("most", "f8"), ("least", "f8")]),
             agents=agents,
-            q=np.zeros((2, A)),
+            q=np.zeros((2, 2, A)),
+            tests=np.zeros((2, A)),
             joint=np.zeros(capacity(J)),
-            values=np.zeros((2, 2, S)),
-            team=locked(np.array(team)),
-            strides=locked(np.array(strides)),
+            values=np.zeros((2, S, 4)),
+            team=lock(np.array(team)),
+            strides=lock(np.array(strides)),
             rows=J,
             first=world.first,
             seed=world.seed,
@@ -183,14 +167,22 @@ def cell_fields(team: int, actions: int, joint: int) -> Fields:
     return [
         ("choice", index(joint)),  # T: the joint action to try
         ("answer", index(joint + 1)),  # T: 1 + the best joint action of those that were met, 0 for none
-        ("opposed", NONNEGATIVE, (2, actions)),  # Z: what both play
-        ("opposed_regret", NONNEGATIVE, (2, actions)),
-        ("opposed_average", NONNEGATIVE, (2, actions)),
+        ("opposed", NONNEGATIVE, (2, 2, actions)),  # Z: what both play with hope, and what they answer without
+        ("opposed_regret", NONNEGATIVE, (2, 2, actions)),
+        ("opposed_average", NONNEGATIVE, (2, actions)),  # of answers
         ("prob", NONNEGATIVE, actions),  # G
         ("regret", NONNEGATIVE, actions),
         ("average", NONNEGATIVE, actions),
-        ("deficit", "f8", actions),  # how often each action should have been played in this stage, less how often it was
-        ("inferred", NONNEGATIVE, (team, actions)),  # how often the others seem to have played each action in this stage
+        (
+            "deficit",
+            "f8",
+            actions,
+        ),  # how often each action should have been played in this stage, less how often it was
+        (
+            "inferred",
+            NONNEGATIVE,
+            (team, actions),
+        ),  # how often the others seem to have played each action in this stage
         ("belief", NONNEGATIVE, (team, actions)),  # what they played in the stages before
         ("visits", "i8"),  # of this stage
         ("total", "i8"),  # of the stages before
@@ -206,6 +198,7 @@ def model_fields(rows: int, successors: int) -> Fields:
         ("state", "i8"),  # of the k-th record of the first step: the state that was met after k others
         ("known", "i4", rows),  # visits with this joint action from the common seed
         *joint_model.fields(rows, successors),
+        ("sure", joint_model.WEIGHT, (rows, successors)),  # next states of those visits
     ]
 
 
@@ -238,9 +231,10 @@ class SeededState(NamedTuple):
     model: Any  # [H+1, S, N], [H, S, N] or [1, S, N]
     returns: Any  # [H, N]
     agents: Any  # [N]
-    q: FloatArray  # [2, A]  scratch
+    q: FloatArray  # [2, 2, A]  scratch
+    tests: FloatArray  # [2, A]  scratch
     joint: FloatArray  # [J]  scratch
-    values: FloatArray  # [2, 2, S]  scratch
+    values: FloatArray  # [2, S, 4]  scratch
     team: IntArray  # [n]  actions of all agents of the team
     strides: IntArray  # [n]  what one more of an agent's action adds to the number of the joint action
     rows: int  # J
@@ -263,7 +257,7 @@ def stir(x):
 
 @generics.jitable
 def common(learner, k, h, number):
-    """Return a uniform number in [0, 1) that all agents know: a function of the seed, the episode, the step and its number."""
+    """Return a uniform number in [0, 1) that all agents know, by the seed, the episode, the step and its own number."""
     x = stir(learner.seed % 2147483647 + learner.seed // 2147483647 + 1)
     x = stir(x + k % 2147483647)
     x = stir(stir(x + h) + number)
@@ -332,14 +326,8 @@ def foretold(learner, i, h, s, role):
     cell, k = learner.cells[h, s, i], learner.agents[i].episodes
     if role == TEAM:
         return cell.choice
-    first = draw(cell.opposed[0], learner.team[0], common(learner, k, h, 2))
-    return first * learner.strides[0] + draw(cell.opposed[1], learner.team[1], common(learner, k, h, 3))
-
-
-@generics.jitable
-def part(learner, joint, m):
-    """Return agent m's action of a joint action."""
-    return joint // learner.strides[m] % learner.team[m]
+    first = draw(cell.opposed[0, 0], learner.team[0], common(learner, k, h, 2))
+    return first * learner.strides[0] + draw(cell.opposed[0, 1], learner.team[1], common(learner, k, h, 3))
 
 
 # acting and answering ------------------------------------------------------------------------------------------------
@@ -368,12 +356,17 @@ def act(learner, i, h, s, u):
 @generics.weigh.implement(SeededState)
 def weigh(learner, i, h, s, out):
     """Write the plan that the agent believes in."""
-    cell, n, m, mode = learner.cells[h, s, i], learner.team[learner.first + i], learner.first + i, learner.agents[i].mode
+    cell, n, m, mode = (
+        learner.cells[h, s, i],
+        learner.team[learner.first + i],
+        learner.first + i,
+        learner.agents[i].mode,
+    )
     if mode == TEAM:
         for a in range(n):
             out[a] = 1.0 / n if cell.answer == 0 else 1.0 if part(learner, cell.answer - 1, m) == a else 0.0
     elif mode == OPPOSED:
-        share(cell.opposed[m], 1.0, n, out)
+        share(cell.opposed[1, m], 1.0, n, out)
     else:
         share(cell.prob, 1.0, n, out)
 
@@ -381,7 +374,12 @@ def weigh(learner, i, h, s, out):
 @generics.average.implement(SeededState)
 def average(learner, i, h, s, out):
     """Write the average of the iterates of that plan."""
-    cell, n, m, mode = learner.cells[h, s, i], learner.team[learner.first + i], learner.first + i, learner.agents[i].mode
+    cell, n, m, mode = (
+        learner.cells[h, s, i],
+        learner.team[learner.first + i],
+        learner.first + i,
+        learner.agents[i].mode,
+    )
     if mode == TEAM:
         generics.weigh(learner, i, h, s, out)
     elif mode == OPPOSED:
@@ -404,9 +402,8 @@ def learn(learner, i, h, s, a, r, s_next):
     role, joint = role_of(me), told(learner, i, h, s)
     if joint >= 0:
         joint += (a - part(learner, joint, m)) * learner.strides[m]
-        learner.model[min(h, learner.model.shape[0] - 1), s, i].known[joint] += 1
         compare_steps(learner, i, h, s, joint, r, s_next)
-        count(learner, i, h, s, joint, r, s_next)
+        count(learner, i, h, s, joint, r, s_next, True)
     elif role == GENERAL:
         infer(learner, i, h, s, a, r, s_next)
         cell = learner.cells[h, s, i]
@@ -417,9 +414,10 @@ def learn(learner, i, h, s, a, r, s_next):
     else:
         joint = foretold(learner, i, h, s, role)
         joint += (a - part(learner, joint, m)) * learner.strides[m]
-        test(learner, i, h, s, joint, r, s_next, role)
+        if me.kind == role and me.high > me.low:  # while all rewards are the same, any plan is as good
+            test(learner, i, h, s, joint, r, s_next, role)
         if me.mode == role and is_paid_so(learner, i, h, s, joint, r):
-            count(learner, i, h, s, joint, r, s_next)
+            count(learner, i, h, s, joint, r, s_next, False)
     learner.returns[h, i].reward = r
     if last:
         end_episode(learner, i)
@@ -437,35 +435,31 @@ def meet(learner, i, s):
 
 
 @generics.jitable
-def view(learner, i, h, s):
-    """Return the record of a state that plans read: the step's own, or that of all steps."""
-    steps = learner.model.shape[0]
-    level = h if steps == learner.horizon or learner.agents[i].own == 1 else steps - 1
-    return learner.model[min(level, steps - 1), s, i]
-
-
-@generics.jitable
-def count(learner, i, h, s, joint, r, s_next):
+def count(learner, i, h, s, joint, r, s_next, known):
     """Count a joint action, at its step and for all steps."""
     steps = learner.model.shape[0]
     for k in range(2):
         level = min(h, steps - 1) if k == 0 else learner.horizon
         if level < steps:
             here = learner.model[level, s, i]
+            here.known[joint] += 1 if known else 0
             count_reward(here, joint, 0, r, 1.0)
             count_visit(here, joint, 1.0)
     if h + 1 < learner.horizon:
-        count_moves(learner, i, h, s, joint, s_next, 1.0)
+        count_moves(learner, i, h, s, joint, s_next, 1.0, known)
 
 
 @generics.jitable
-def count_moves(learner, i, h, s, joint, s_next, weight):
+def count_moves(learner, i, h, s, joint, s_next, weight, known):
     """Count a next state, at its step and for all steps."""
     steps = learner.model.shape[0]
     for k in range(2):
         level = min(h, steps - 1) if k == 0 else learner.horizon
         if level < steps:
-            count_move(learner.model[level, s, i], joint, s_next, weight)
+            here = learner.model[level, s, i]
+            fresh = chance(here, joint, s_next) == 0.0
+            k = count_move(here, joint, s_next, weight)
+            here.sure[joint, k] = (0.0 if fresh else float(here.sure[joint, k])) + (1.0 if known else 0.0)
 
 
 @generics.jitable
@@ -487,9 +481,14 @@ def compare_steps(learner, i, h, s, joint, r, s_next):
 
 @generics.jitable
 def foresee(here, joint, s_next, met):
-    """Return the probability of a next state, with room for one that was not met after this joint action."""
-    moved, successors = here.moved[joint], here.successors[joint] + 1.0
-    return (chance(here, joint, s_next) * moved + successors / met) / (moved + successors)
+    """Return the probability of a next state by known visits, with room for one that was not met."""
+    share, total, fresh = 0.0, 0.0, 1.0
+    for k in range(min(here.successors[joint], here.next.shape[1])):
+        weight = float(here.sure[joint, k])
+        total += weight
+        fresh += 1.0 if weight > 0.0 else 0.0
+        share += weight if here.next[joint, k] == s_next else 0.0
+    return (share + fresh / met) / (total + fresh)
 
 
 @generics.jitable
@@ -515,13 +514,13 @@ def likelihood(learner, i, h, here, joint, r, s_next, noise):
 
 @generics.apart
 def test(learner, i, h, s, joint, r, s_next, role):
-    """Add to the evidence against a hypothesis; where it is true all agents have the same, and decide at the same time."""
+    """Add to the evidence against a hypothesis; where it is true, all agents have the same and decide together."""
     me, here = learner.agents[i], view(learner, i, h, s)
-    if here.seen[joint] <= 0.0:
+    if here.known[joint] == 0:
         return
     noise, total, rows = noise_of(learner, i), 0.0, 0
     for j in range(learner.rows):
-        if here.seen[j] > 0.0:
+        if here.known[j] > 0:
             total += likelihood(learner, i, h, here, j, r, s_next, noise)
             rows += 1
     ratio = log(total / rows / likelihood(learner, i, h, here, joint, r, s_next, noise))
@@ -540,7 +539,13 @@ def is_paid_so(learner, i, h, s, joint, r):
 def infer(learner, i, h, s, a, r, s_next):
     """Infer what the others did, from their play so far and what came of it."""
     me, m, here, cell = learner.agents[i], learner.first + i, view(learner, i, h, s), learner.cells[h, s, i]
-    noise, stride, n, team, likely = noise_of(learner, i), learner.strides[m], learner.team[m], learner.team, learner.joint
+    noise, stride, n, team, likely = (
+        noise_of(learner, i),
+        learner.strides[m],
+        learner.team[m],
+        learner.team,
+        learner.joint,
+    )
     total = 0.0
     for j in range(learner.rows):
         likely[j] = 0.0
@@ -549,8 +554,8 @@ def infer(learner, i, h, s, a, r, s_next):
             for k in range(len(team)):
                 if k != m:
                     prior *= cell.belief[k, part(learner, j, k)] + 0.02
-            seen = here.seen[j] > 0.0
-            likely[j] = prior * (likelihood(learner, i, h, here, j, r, s_next, noise) if seen else 0.2)
+            known = here.known[j] > 0
+            likely[j] = prior * (likelihood(learner, i, h, here, j, r, s_next, noise) if known else 0.2)
             total += likely[j]
     for j in range(learner.rows):
         if j // stride % n == a:
@@ -559,7 +564,7 @@ def infer(learner, i, h, s, a, r, s_next):
                 if k != m:
                     cell.inferred[k, part(learner, j, k)] += weight
             if me.mode == GENERAL and weight > 1e-3 and here.seen[j] > 0.0 and h + 1 < learner.horizon:
-                count_moves(learner, i, h, s, j, s_next, weight)
+                count_moves(learner, i, h, s, j, s_next, weight, False)
 
 
 @generics.jitable
@@ -575,199 +580,3 @@ def end_episode(learner, i):
     if me.episodes >= me.due:
         plan(learner, i)
     me.kind = schedule(learner, me.episodes)
-
-
-# planning ------------------------------------------------------------------------------------------------------------
-
-
-@generics.apart
-def plan(learner, i):
-    """Decide what to believe, plan what is played, and begin the next batch."""
-    me = learner.agents[i]
-    me.plans += 1
-    decide(learner, i)
-    work = 1.0
-    if me.mode == TEAM or me.evidence[0] <= LIMIT or me.plans == 1:
-        plan_team(learner, i)
-        work += 2.0
-    if me.mode != TEAM and me.evidence[1] <= LIMIT:
-        for _ in range(SWEEPS):
-            me.sweeps += 1
-            sweep_opposed(learner, i)
-        work += 2.0 * SWEEPS
-    if me.mode == 0 or me.mode == GENERAL:
-        respond(learner, i)
-        work += 1.0
-    me.spent += work * me.met * learner.rows
-    paid = int(me.spent / PRODUCTS - CREDIT)
-    me.due = max(paid, me.episodes + max(FEWEST, me.episodes // SHARE))
-
-
-@generics.jitable
-def decide(learner, i):
-    """Decide whether steps differ, and which hypothesis stands."""
-    me = learner.agents[i]
-    if learner.model.shape[0] > learner.horizon and me.degrees[0] >= 3.0:
-        span = 1e-6 * (me.high - me.low)
-        own, all_steps = me.square[0] / me.degrees[0], me.square[1] / me.degrees[1]
-        beyond = 1.0 + 4.0 * math.sqrt(2.0 / me.degrees[0] + 2.0 / me.degrees[1])
-        me.own = 1 if all_steps > beyond * own + span * span or me.apart > LIMIT else 0
-    if me.episodes < me.look:
-        return
-    me.look = 2 * me.episodes
-    if me.evidence[0] > LIMIT and me.evidence[1] > LIMIT:
-        me.mode = GENERAL
-        return
-    for k in range(2):
-        stands = me.evidence[k] <= (LIMIT if me.mode == k + 1 else -LIMIT)
-        if stands:
-            me.mode = k + 1
-            return
-    if len(learner.team) > 1:
-        me.mode = 0
-
-
-@generics.jitable
-def tried(here, joint, d):
-    """Return how often a joint action was tried, and a next state followed where there is one."""
-    return here.moved[joint] if d > 0 and here.seen[joint] > 0.0 else here.seen[joint]
-
-
-@generics.jitable
-def hope(times, worth, best):
-    """Return what a joint action that was tried so many times may be worth: first it is near to the best return."""
-    return worth if times >= TRIED else (times * worth + OPTIMISM * best) / (times + OPTIMISM)
-
-
-@generics.jitable
-def plan_team(learner, i):
-    """Plan the joint policy that is best for oneself: what to try, with hope, and what to answer with, without."""
-    me, states = learner.agents[i], learner.model.shape[1]
-    least = ROUNDING * (me.high - me.low)
-    for d in range(learner.horizon):
-        h = learner.horizon - 1 - d
-        best_return = learner.returns[h, i].most
-        for k in range(min(me.met, states)):
-            s = min(learner.model[0, k, i].state, states - 1)
-            here, cell = view(learner, i, h, s), learner.cells[h, s, i]
-            cell.choice, cell.answer = 0, 0
-            most, found = 0.0, 0.0
-            for j in range(learner.rows):
-                worth, times = best_return, tried(here, j, d)
-                if times > 0.0:
-                    sure = worth_of(learner, here, j, d, 0)
-                    if cell.answer == 0 or sure > found + least:
-                        cell.answer, found = j + 1, sure
-                    worth = hope(times, worth_of(learner, here, j, d, 1), best_return)
-                if j == 0 or worth > most + least:
-                    cell.choice, most = j, worth
-            keep_value(learner, d, 0, s, found)
-            keep_value(learner, d, 1, s, most)
-
-
-@generics.jitable
-def worth_of(learner, here, joint, d, which):
-    """Return the mean reward and the value that follows, d steps before the last."""
-    return mean_reward(here, joint, 0) + (expect(here, joint, learner.values[which, (d + 1) % 2]) if d > 0 else 0.0)
-
-
-@generics.jitable
-def keep_value(learner, d, which, s, value):
-    """Keep a value for the step before."""
-    learner.values[which, d % 2, s] = value
-
-
-@generics.jitable
-def sweep_opposed(learner, i):
-    """Let regret matching play against itself for rewards r and −r, once at every step and state."""
-    me, states, m = learner.agents[i], learner.model.shape[1], learner.first + i
-    rate, q, team = 3.0 / (me.sweeps + 2.0), learner.q, learner.team
-    least = ROUNDING * (me.high - me.low)
-    for d in range(learner.horizon):
-        h = learner.horizon - 1 - d
-        mine, others = learner.returns[h, i].most, -learner.returns[h, i].least
-        for k in range(min(me.met, states)):
-            s = min(learner.model[0, k, i].state, states - 1)
-            here, cell = view(learner, i, h, s), learner.cells[h, s, i]
-            for z in range(2):
-                for a in range(team[z]):
-                    q[z, a] = 0.0
-            for a in range(team[0]):
-                for b in range(team[1]):
-                    j = a * team[1] + b
-                    gain, loss, times = mine, others, tried(here, j, d)
-                    if times > 0.0:
-                        after = expect(here, j, learner.values[1, (d + 1) % 2]) if d > 0 else 0.0
-                        gain = hope(times, worth_of(learner, here, j, d, 0), mine)
-                        loss = hope(times, after - mean_reward(here, j, 0), others)
-                    q[0, a] += cell.opposed[1, b] * (gain if m == 0 else loss)
-                    q[1, b] += cell.opposed[0, a] * (gain if m == 1 else loss)
-            for z in range(2):
-                for a in range(team[z]):
-                    cell.opposed_average[z, a] += rate * (cell.opposed[z, a] - cell.opposed_average[z, a])
-                value = match_ahead(cell.opposed_regret[z], cell.opposed[z], q[z], team[z], least)
-                keep_value(learner, d, 0 if z == m else 1, s, value)
-
-
-@generics.jitable
-def respond(learner, i):
-    """Evaluate all own actions against what the others seem to play; where a stage is over, match regrets."""
-    me, states, m = learner.agents[i], learner.model.shape[1], learner.first + i
-    q, team, n, stride = learner.q, learner.team, learner.team[learner.first + i], learner.strides[learner.first + i]
-    for d in range(learner.horizon):
-        h = learner.horizon - 1 - d
-        for k in range(min(me.met, states)):
-            s = min(learner.model[0, k, i].state, states - 1)
-            here, cell = view(learner, i, h, s), learner.cells[h, s, i]
-            if cell.stages == 0 and cell.answer > 0:
-                for a in range(n):
-                    cell.prob[a] = 1.0 if part(learner, cell.answer - 1, m) == a else 0.0
-            for a in range(n):
-                q[0, a], q[1, a] = 0.0, 0.0
-            for j in range(learner.rows):
-                if tried(here, j, d) > 0.0:
-                    weight, a = 1.0, j // stride % n
-                    for b in range(len(team)):
-                        if b != m:
-                            weight *= play_of(cell, b, part(learner, j, b))
-                    q[0, a] += weight * worth_of(learner, here, j, d, 0)
-                    q[1, a] += weight
-            known, value = 0.0, 0.0
-            for a in range(n):
-                if q[1, a] > 0.0:
-                    q[0, a] /= q[1, a]
-                    value += cell.prob[a] * q[0, a]
-                    known += cell.prob[a]
-            value = value / known if known > 0.0 else 0.0
-            for a in range(n):
-                if q[1, a] <= 0.0:
-                    q[0, a] = value
-            keep_value(learner, d, 0, s, value)
-            if cell.visits >= max(VISITS, int(STAGE * cell.total)):
-                end_stage(cell, q[0], n, team, m, ROUNDING * (me.high - me.low))
-
-
-@generics.jitable
-def play_of(cell, b, action):
-    """Return how often another agent plays an action, as it seems."""
-    return (cell.inferred[b, action] + BELIEF * cell.belief[b, action]) / (cell.visits + BELIEF)
-
-
-@generics.jitable
-def end_stage(cell, q, n, team, m, least):
-    """Average what was played, match regrets, and begin the next stage."""
-    cell.stages += 1
-    weight = float(cell.stages) * cell.stages
-    cell.weight += weight
-    for a in range(n):
-        cell.average[a] += weight / cell.weight * (cell.prob[a] - cell.average[a])
-        cell.deficit[a] = 0.0
-    match_ahead(cell.regret, cell.prob, q, n, least)
-    for b in range(len(team)):
-        if b != m:
-            for a in range(team[b]):
-                cell.belief[b, a] = play_of(cell, b, a)
-        for a in range(team[b]):
-            cell.inferred[b, a] = 0.0
-    cell.total += cell.visits
-    cell.visits = 0

@@ -49,7 +49,7 @@ class Scale(NamedTuple):
 
 
 class World(NamedTuple):
-    """What agents know of the game: sizes and the range of their rewards, and of each other only if they are `informed`.
+    """What agents know of the game: sizes and the range of their rewards; of each other only if they are `informed`.
 
     Attributes
     ----------

@@ -24,7 +24,8 @@ def check_alone(name: str, spec: Learner, game: Game, engine: FusedEngine, retur
     scale, low_high = engine.world.scale, game.reward_range
     sizes = [(game.horizon, game.states, actions) for actions in game.actions]
     agents: list[Any] = [
-        make_agent(spec.seat(i), size, low_high, scale, seed=SEED, index=i) for i, size in enumerate(sizes)
+        make_agent(spec.seat(i), size, low_high, scale, seed=SEED, index=i, team=engine.world.team)
+        for i, size in enumerate(sizes)
     ]
     kernels, world = game.kernels(), streams.stream(SEED, streams.ENVIRONMENT)
     alone = np.zeros_like(returns)
@@ -92,7 +93,8 @@ def check_growth(name: str, spec: Learner, game: Game, world: World, i: int) -> 
     size = (game.horizon, S, game.actions[i])
     wider = (game.horizon, more, game.actions[i])
     still, grown, new = (
-        make_agent(spec, room, game.reward_range, world.scale, seed=SEED, index=i) for room in (size, size, wider)
+        make_agent(spec, room, game.reward_range, world.scale, seed=SEED, index=i, team=world.team)
+        for room in (size, size, wider)
     )
     if not isinstance(still, Agent) or not isinstance(grown, Agent):
         return

@@ -73,7 +73,7 @@ def check_weights(name: str, engine: FusedEngine) -> None:
         for h in range(game.horizon):
             for s in range(min(game.states, 20)):
                 require_distribution(probs[h, s], f"what weigh of {name} writes for agent {i} at h={h}, s={s}")
-    if engine.learner.central:  # its agents' actions hang together
+    if engine.learner.central or engine.learner.informed:  # its agents' actions hang together
         return
     for i, size in enumerate(game.actions):
         h, s = int(rng.integers(game.horizon)), int(rng.integers(game.states))
