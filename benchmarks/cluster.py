@@ -26,7 +26,7 @@ from typing import Any
 
 from cluster_jobs import nap, toil
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_all, run_experiment
-from tacit.experiments.shipping import WorkerSetup
+from tacit.experiments.scripts import WorkerSetup
 
 ENGINES = ("processes", "dask", "ray")
 

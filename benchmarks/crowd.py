@@ -4,7 +4,7 @@
 
 For each number of agents N the agents of `congestion` (3 states, 2 links, 5 steps) learn with `adaptive-v-cce` for the
 same number of episodes. Printed are the certified cce gap of what they learned (the best of the certified policies,
-"average" and "latest"), as a share of the gap of uniform play, and the exact nash gap of one mean-field table that all
+"average" and "recent"), as a share of the gap of uniform play, and the exact nash gap of one mean-field table that all
 agents play, computed by `npg` with exact gradients on the same game with four times the largest N, where one agent is
 almost none.
 """
@@ -37,7 +37,7 @@ def measured(agents: int, episodes: int, seed: int, shared: Any, thin: int | Non
     game = tacit.make("congestion", agents=agents)
     began = time.perf_counter()
     run = tacit.learn(game, "adaptive-v-cce", episodes=episodes, seed=seed, points=10, thin=thin)
-    gaps = {name: run.candidates[name].gap for name in ("average", "latest")}
+    gaps = {name: run.candidates[name].gap for name in ("average", "recent")}
     uniform = tacit.evaluate(game, tacit.MarkovPolicy.uniform(game)).gap
     field = tacit.evaluate(game, tacit.MarkovPolicy.shared(shared, agents=agents)).gap
     return {

@@ -28,7 +28,7 @@ from matplotlib.figure import Figure
 import tacit
 from games import GAMES
 from tacit.engine.fused import FusedEngine
-from tacit.evaluation.certificate import bound, certificate, latest
+from tacit.evaluation.certificate import bound, certificate, recent
 from tacit.figures import COLORS, styled
 from tacit.learners import REGISTRY
 
@@ -119,7 +119,7 @@ def measure(game: tacit.TabularGame, case: Case, *, seed: int, episodes: int, se
                 break
         gaps = {
             "average": float(bound(game, cert).gaps.max()),
-            "latest": float(latest(game, cert).gaps.max()),
+            "latest": float(recent(game, cert).gaps.max()),
             "last": tacit.evaluate(game, session.policy(session.distributions())).gap,
         }
         for name, gap in gaps.items():

@@ -14,7 +14,7 @@ import pytest
 import tacit
 from tacit.cli.main import main
 from tacit.cli.reproduce import PANELS, _experiment
-from tacit.experiments.plan import plan
+from tacit.experiments.spec import plan
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ import tacit
 from tacit.cli.main import main
 from tacit.core import memory
 from tacit.experiments import Experiment, GameSpec, LearnerSpec
-from tacit.experiments.plan import plan
+from tacit.experiments.spec import plan
 
 LINE = ["run", "chicken", "npg", "--episodes"]
 TOO_MUCH = {

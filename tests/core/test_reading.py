@@ -18,7 +18,7 @@ import pytest
 
 import tacit
 from tacit.core import files, memory
-from tacit.experiments import directory, store, toml
+from tacit.experiments import store, toml
 from tacit.experiments.spec import Experiment
 from tacit.policies import DeployedPolicy, MarkovPolicy, RecordedPolicy
 
@@ -33,7 +33,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     ".certified.npz": RecordedPolicy.load,
     ".thinned.npz": DeployedPolicy.load,
     ".bin": files.read,
-    ".text": files.read_text,
+    ".text": files.read_utf8,
 }
 
 
@@ -260,12 +260,12 @@ def test_a_lock_that_is_no_file_of_ours_is_refused(kind: str, tmp_path: Path):
     run = tmp_path / "run"
     run.mkdir()
     if kind == "link":
-        (run / directory.LOCK).symlink_to(victim)
+        (run / store.LOCK).symlink_to(victim)
     elif kind == "pipe":
-        os.mkfifo(run / directory.LOCK)
+        os.mkfifo(run / store.LOCK)
     else:
-        (run / directory.LOCK).mkdir()
-    with pytest.raises(tacit.TacitError, match="cannot write"), directory.lock_directory(run):
+        (run / store.LOCK).mkdir()
+    with pytest.raises(tacit.TacitError, match="cannot write"), store.lock_directory(run):
         pass
     assert victim.read_text() == "kept"
 

@@ -14,7 +14,7 @@ from tacit.evaluation.certified import certified_bound
 
 
 def same(one: tacit.Run, other: tacit.Run) -> None:
-    for name in ("average", "latest"):
+    for name in ("average", "recent"):
         mine, theirs = one.candidates[name], other.candidates[name]
         np.testing.assert_allclose(mine.gaps.upper, theirs.gaps.upper, atol=1e-10)
         assert mine.values is not None
@@ -30,7 +30,7 @@ def test_streaming_is_that_of_the_joint_tables_and_of_the_record(form: str, lear
     game = Tables(form).game()
     run = tacit.learn(game, learner, episodes=40, seed=4, points=2)
     same(run, tacit.learn(game.tabular(), learner, episodes=40, seed=4, points=2))
-    for name in ("average", "latest"):
+    for name in ("average", "recent"):
         values, gaps = certified_bound(game, run.candidates[name].policy, run.gaps.kind)
         np.testing.assert_allclose(np.maximum(gaps, 0), run.candidates[name].gaps.upper, atol=1e-10)
         np.testing.assert_allclose(values, run.candidates[name].values, atol=1e-10)
@@ -47,7 +47,7 @@ def test_a_thinned_run_certifies_the_policy_that_it_returns(kind: str, learner: 
     assert any("2 visits of each stage are kept" in getattr(event, "text", "") for event in seen)
     policy = run.candidates["average"].policy
     assert isinstance(policy, tacit.RecordedPolicy)
-    for name in ("average", "latest"):
+    for name in ("average", "recent"):
         found = tacit.evaluate(game, run.candidates[name].policy, gap=run.gaps.kind)
         np.testing.assert_allclose(found.gaps, run.candidates[name].gaps.upper, atol=1e-10)
         np.testing.assert_allclose(found.values, run.candidates[name].values, atol=1e-10)

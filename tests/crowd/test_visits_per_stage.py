@@ -11,7 +11,7 @@ import pytest
 import tacit
 from tacit.cli.main import main
 from tacit.experiments import Experiment
-from tacit.experiments.plan import plan
+from tacit.experiments.spec import plan
 
 LINE = [
     "run",

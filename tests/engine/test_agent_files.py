@@ -17,6 +17,8 @@ LEARNERS = {
     "v-learning": {},
     "pg-storm": {"eta": 0.05, "momentum": 0.2},
     "q-independent": {},
+    "model-independent": {},
+    "portfolio": {},
 }
 
 

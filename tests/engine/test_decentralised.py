@@ -11,7 +11,7 @@ import pytest
 import tacit
 from tacit.core import generics
 from tacit.learners.spec import world_of
-from tacit.testing.states import copy, own_records, scramble
+from tacit.testing.violation import copy, own_records, scramble
 
 
 def practised(game: tacit.TabularGame, learner: str, rng: np.random.Generator) -> Any:
@@ -57,6 +57,7 @@ def test_scrambling_the_others_changes_nothing(learner: str):
         "v-learning",
         "model-independent",
         "model-seeded",
+        "portfolio",
         "pg-adaptive",
         "pg-storm",
         "npg sampled",
@@ -110,6 +111,7 @@ def with_an_onlooker(game: tacit.TabularGame) -> tacit.TabularGame:
         ("v-learning", {"iota": 9.0}),
         ("pg-storm random start", {}),
         ("pg-adaptive", {}),
+        ("portfolio", {}),
         ("npg sampled", {}),
     ],
 )

@@ -26,7 +26,7 @@ def test_an_interrupted_run_keeps_what_was_done(game: tacit.TabularGame):
     with pytest.warns(UserWarning, match="interrupted: the run holds 120 of 300 episodes"):
         run = tacit.learn(game, "stage-v-cce", episodes=300, points=10, progress=stop_at(100), bonus=0.1)
     assert run.interrupted
-    assert run.episodes == run.policy.episodes == 120
+    assert run.episodes == run.candidates["recent"].policy.episodes == 120
     assert run.curve["episode"].tolist() == [30, 60, 90, 120]
     found = tacit.evaluate(game, run.policy, gap="cce")
     assert np.allclose(found.gaps, run.gaps.upper, atol=1e-9)
@@ -36,7 +36,7 @@ def test_an_interrupted_run_keeps_what_was_done(game: tacit.TabularGame):
 
 @pytest.mark.parametrize("learner", ["stage-v-cce", "q-independent"])
 def test_what_takes_long_to_measure_is_left_out(game: tacit.TabularGame, learner: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("tacit.evaluation.cost._QUICK", 0.0)
+    monkeypatch.setattr("tacit.evaluation.gaps._QUICK", 0.0)
     params = {"bonus": 0.1} if learner == "stage-v-cce" else {}
     whole = tacit.learn(game, learner, episodes=300, points=10, **params)
     monkeypatch.setattr("tacit.engine.outputs.markov.l2_gap", None)
@@ -56,7 +56,8 @@ def test_it_is_the_beginning_of_the_whole_run(game: tacit.TabularGame):
         part = tacit.learn(game, "stage-v-cce", episodes=300, points=10, progress=stop_at(200), bonus=0.1)
     assert not whole.interrupted
     assert (whole.curve[: len(part.curve)] == part.curve).all()
-    assert (whole.policy.stored[: part.episodes] == part.policy.stored).all()
+    one, other = (run.candidates["average"].policy.stored for run in (whole, part))
+    assert (one[: part.episodes] == other).all()
 
 
 def test_an_interrupt_before_anything_is_done_is_passed_on(game: tacit.TabularGame, monkeypatch: pytest.MonkeyPatch):

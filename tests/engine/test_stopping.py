@@ -205,7 +205,7 @@ def test_chunks_are_sized_by_time(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(drive, "time", SimpleNamespace(perf_counter=lambda: engine.now))
     clock = drive.Clock(engine, Curve(100, 1, 1), None)
     for _ in range(20):
-        clock.played(clock.chunk())
+        clock.play(clock.chunk())
     assert engine.chunks[0] == 1
     assert set(engine.chunks[1:]) == {2}
 

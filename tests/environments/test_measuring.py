@@ -83,12 +83,12 @@ def test_certified_and_own_policies_in_environments():
     assert "shared state" in str(found)
     with pytest.warns(UserWarning, match="different observations"):
         run = tacit.learn(Whispers(), "adaptive-v-cce", episodes=150)
-    assert set(run.candidates) == {"average", "latest", "last"}
-    latest = run.candidates["latest"].policy
-    assert len(latest.records) == 2
-    found = tacit.exploit(Whispers(), latest, episodes=100, plays=60)
+    assert set(run.candidates) == {"average", "recent", "last"}
+    recent = run.candidates["recent"].policy
+    assert len(recent.records) == 2
+    found = tacit.exploit(Whispers(), recent, episodes=100, plays=60)
     assert found.deviations == "deviations on own observations"
-    assert tacit.evaluate(Whispers(), latest, episodes=60).values.min() > 2.5  # of 3: each has learned its coin
+    assert tacit.evaluate(Whispers(), recent, episodes=60).values.min() > 2.5  # of 3: each has learned its coin
     assert not found.bounded
 
 

@@ -44,7 +44,7 @@ def test_a_particle_game_with_an_encoding():
     run = tacit.learn(env, "adaptive-v-cce", episodes=25, encode=signs, horizon=6)
     assert run.game.agents == 2
     assert 2 < run.game.states < 300
-    assert set(run.candidates) == {"average", "latest", "last"}
+    assert set(run.candidates) == {"average", "recent", "last"}
     found = tacit.exploit(env, run.last, agent=0, episodes=20, plays=10)
     assert "own observations" in str(found)
 

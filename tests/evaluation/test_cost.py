@@ -10,7 +10,7 @@ import pytest
 
 import tacit
 from tacit.evaluation import certified
-from tacit.evaluation.cost import seconds_to_evaluate
+from tacit.evaluation.gaps import seconds_to_evaluate
 from tacit.experiments import store
 from tacit.experiments.evaluating import Request, evaluate_run
 

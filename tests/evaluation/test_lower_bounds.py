@@ -32,7 +32,7 @@ def game() -> tacit.TabularGame:
     return tacit.make("random-general-sum", states=2, actions=[2, 3], horizon=3, seed=1)
 
 
-@pytest.mark.parametrize("start", ["average", "latest"])
+@pytest.mark.parametrize("start", ["average", "recent"])
 def test_bounds_are_on_their_side(game: tacit.TabularGame, start: str) -> None:
     policy = random_policy(game, 200, start)
     for kind in ("cce", "ce"):
@@ -44,13 +44,13 @@ def test_bounds_are_on_their_side(game: tacit.TabularGame, start: str) -> None:
 
 @pytest.mark.parametrize("agent", [0, 1])
 def test_a_deviation_is_worth_what_the_policy_is_that_has_it_built_in(game: tacit.TabularGame, agent: int) -> None:
-    policy = random_policy(game, 300, "latest")  # nobody meets a first stage that has not ended
+    policy = random_policy(game, 300, "recent")  # nobody meets a first stage that has not ended
     actions = np.random.default_rng(agent).integers(game.actions[agent], size=(game.horizon, game.states))
     rows = actions[np.arange(game.horizon), policy.visited]  # what the deviator would have played at each visit
     stored = policy.stored.copy()
     own = slice(0, 1) if agent == 0 else slice(1, 3)
     stored[..., own] = np.eye(game.actions[agent], dtype=np.float32)[rows][..., :-1]
-    built_in = RecordedPolicy(policy.visited, stored, actions=game.actions, states=game.states, start="latest")
+    built_in = RecordedPolicy(policy.visited, stored, actions=game.actions, states=game.states, start="recent")
     expected = tacit.evaluate(game, built_in, gap="cce").values[agent]
     assert worth(game, policy, agent, actions) == pytest.approx(expected, abs=1e-9)
 
@@ -58,7 +58,7 @@ def test_a_deviation_is_worth_what_the_policy_is_that_has_it_built_in(game: taci
 def test_a_deviation_in_a_matrix_game_by_hand() -> None:
     game = tacit.make("matching-pennies")
     stored = np.full((40, 1, 2), 0.25, dtype=np.float32)  # both play heads with 1/4, but in the first, even stage
-    policy = RecordedPolicy(np.zeros((40, 1), dtype=int), stored, actions=[2, 2], states=1, start="latest")
+    policy = RecordedPolicy(np.zeros((40, 1), dtype=int), stored, actions=[2, 2], states=1, start="recent")
     tails = np.array([[1]])
     assert worth(game, policy, 0, tails) == pytest.approx(0.5)
     assert lower_bounds(game, policy) == pytest.approx([0.25, 0.75])

@@ -10,6 +10,14 @@ def content(out: Path) -> dict[str, object]:
     found: dict[str, object] = {}
     for run in sorted(path for path in out.iterdir() if path.is_dir()):
         names = {path.name for path in run.iterdir()}
-        assert names <= {"spec.toml", "curve.jsonl", "summary.json", "policy.npz", "machine.json"}, names
+        assert names <= {
+            "spec.toml",
+            "curve.jsonl",
+            "summary.json",
+            "policy.npz",
+            "machine.json",
+            "record.npz",
+            "markov.npz",
+        }, names
         found[run.name] = {name: (run / name).read_bytes() for name in sorted(names - {"machine.json"})}
     return found

@@ -137,7 +137,7 @@ def test_checkpoints_take_a_small_share_of_the_time(tmp_path: Path, monkeypatch:
         now += 2.0
         written += 1
 
-    monkeypatch.setattr(module.archive, "write", slow)
+    monkeypatch.setattr(module.files, "write_arrays", slow)
     checkpoint = Checkpoint(tmp_path / "c.npz", key="a", every=1.0)
     for _ in range(1000):
         now += 1.0
@@ -154,7 +154,7 @@ def test_the_first_come_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
     now, written = 0.0, []
     monkeypatch.setattr(time, "perf_counter", lambda: now)
-    monkeypatch.setattr(module.archive, "write", lambda path, arrays, **more: written.append(now))
+    monkeypatch.setattr(module.files, "write_arrays", lambda path, arrays, **more: written.append(now))
     checkpoint = Checkpoint(tmp_path / "c.npz", key="a")
     for _ in range(200):
         now += 1.0

@@ -13,9 +13,9 @@ import pytest
 import worker_jobs as jobs
 
 from tacit.engine import Event, Noted
-from tacit.experiments.backends.base import Backend, Began, Ended, Key, Message, Prepared
+from tacit.experiments.backends import Backend, Began, Ended, Key, Message, Prepared
 from tacit.experiments.dispatch import Failure, JobHandler, Start, dispatch
-from tacit.experiments.shipping import WorkerSetup
+from tacit.experiments.scripts import WorkerSetup
 
 
 class Script(Backend):

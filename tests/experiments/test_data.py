@@ -17,7 +17,7 @@ from scipy import stats
 import tacit
 from tacit.cli import reproduce
 from tacit.cli.main import main, parser
-from tacit.experiments.plan import plan
+from tacit.experiments.spec import plan
 from tacit.experiments.tables import COLUMNS, ranking, tidy
 
 EXPERIMENT = tacit.Experiment(

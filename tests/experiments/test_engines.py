@@ -23,10 +23,19 @@ from stored import content
 import tacit
 from tacit.cli.main import main
 from tacit.engine import Advanced, Event, Measured, Noted, Started
-from tacit.experiments import Experiment, GameSpec, LearnerSpec, Progress, progress, run_experiment, scripts, store
-from tacit.experiments.backends import worker
+from tacit.experiments import (
+    Experiment,
+    GameSpec,
+    LearnerSpec,
+    Progress,
+    backends,
+    progress,
+    run_experiment,
+    scripts,
+    store,
+)
 from tacit.experiments.dispatch import Failure, run_all
-from tacit.experiments.shipping import WorkerSetup
+from tacit.experiments.scripts import WorkerSetup
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore"),
@@ -181,7 +190,7 @@ def test_a_worker_killed_in_the_middle_of_a_run(
     heard = Heard(monkeypatch)
     killed: list[int] = []
     noted = interrupted(engine, tmp_path, heard, lambda pid: os.kill(killed.append(pid) or pid, signal.SIGKILL))
-    which = f"{worker.host()}:{killed[0]} died; another takes over its run (good-state with stage-v-cce, seed 1)"
+    which = f"{backends.host()}:{killed[0]} died; another takes over its run (good-state with stage-v-cce, seed 1)"
     assert noted == [f"the worker {which}"]
     assert sorted(done > 0 for done in heard.done) == [False, False, True]
     assert content(tmp_path / "out") == reference

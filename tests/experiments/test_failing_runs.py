@@ -59,7 +59,7 @@ def test_the_others_are_stored_and_a_restart_tries_it_again(on: str, capsys: pyt
     assert "tacit: chicken with moody, seed 1, failed: RuntimeError: not today\n" in err
     assert "Traceback" not in err
     places = {path.name.split("_")[2]: path for path in Path("out").iterdir()}
-    assert {seed: store.finished(place) for seed, place in places.items()} == {
+    assert {seed: store.is_finished(place) for seed, place in places.items()} == {
         "seed0": True,
         "seed1": False,
         "seed2": True,
@@ -70,7 +70,7 @@ def test_the_others_are_stored_and_a_restart_tries_it_again(on: str, capsys: pyt
     out, err = capsys.readouterr()
     assert json.loads(out)["seeds"] == 3
     assert "failed" not in err
-    assert store.finished(places["seed1"])
+    assert store.is_finished(places["seed1"])
     assert before == {path: path.stat().st_mtime_ns for path in before}  # nothing else was run
 
 

@@ -14,7 +14,7 @@ from stored import content
 import tacit
 from tacit.engine import Event, Finished, Measured, Started, Watcher
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, Outcome, RunSpec, job, run_all, run_job, store
-from tacit.experiments.plan import plan
+from tacit.experiments.spec import plan
 
 GAMES = (GameSpec("good-state", {"horizon": 3}), GameSpec("chicken"))
 LEARNERS = (
@@ -68,13 +68,13 @@ def test_a_finished_job_is_read_and_a_held_one_is_left(tmp_path: Path):
     assert again is not None
     assert (first.learned, again.learned) == (150, 0)
     assert again.curve.tobytes() == first.curve.tobytes()
-    from tacit.experiments import directory
+    from tacit.experiments import store
 
-    directory.make_directory(tmp_path / "b")
-    with directory.lock_directory(tmp_path / "b") as ours:
+    store.make_directory(tmp_path / "b")
+    with store.lock_directory(tmp_path / "b") as ours:
         assert ours
         assert run_job(spec, tmp_path / "b") is None
-        assert [path.name for path in (tmp_path / "b").iterdir()] == [directory.LOCK]
+        assert [path.name for path in (tmp_path / "b").iterdir()] == [store.LOCK]
     assert run_job(spec, tmp_path / "b") is not None
 
 
@@ -87,7 +87,7 @@ def test_a_job_that_raises_lets_go_of_its_directory(tmp_path: Path):
 
     with pytest.raises(RuntimeError, match="a watcher stumbled") as caught:
         run_job(spec, tmp_path / "a", stumble)
-    assert not store.finished(tmp_path / "a")
+    assert not store.is_finished(tmp_path / "a")
     assert run_job(spec, tmp_path / "a") is not None  # while the error, and all that it refers to, is still there
     assert caught.value is not None
 

@@ -12,8 +12,8 @@ import pytest
 import tacit
 from tacit.core import check
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, store, toml
-from tacit.experiments.plan import plan
 from tacit.experiments.results import group_outcomes
+from tacit.experiments.spec import plan
 
 LEARNER = LearnerSpec("stage-v-cce", {"bonus": 0.1, "iota": 1.0, "step": 1.0, "loss": "raw"})
 
@@ -29,7 +29,7 @@ def test_the_file_has_them(tmp_path: Path):
     assert "episodes" not in (tmp_path / "a.toml").read_text()
     runs = plan(given, keep=True)
     assert (runs[0].gap, runs[0].seconds, runs[0].episodes) == (0.5, 2.0, check.EPISODES)
-    assert toml.build(type(runs[0]), toml.tomllib.loads(toml.dumps(runs[0]))) == runs[0]
+    assert toml.build(type(runs[0]), toml.without_words(toml.tomllib.loads(toml.dumps(runs[0])))) == runs[0]
 
 
 def test_runs_with_other_limits_are_other_runs():
@@ -84,12 +84,12 @@ def test_an_end_that_no_run_has_is_refused(tmp_path: Path, ended: Any):
     del summary["digest"]
     summary["digest"] = store.digest(json.dumps(summary, sort_keys=True).encode())
     (place / store.SUMMARY).write_text(json.dumps(summary))
-    with pytest.raises(tacit.TacitError, match="no end of a run"):
+    with pytest.raises(tacit.TacitError, match=r"no end of a run|ended is"):
         store.load(place)
 
 
 def test_curves_of_other_words_are_refused():
-    from tacit.experiments.verify import read_curve as loads
+    from tacit.experiments.store import read_curve as loads
 
     row = {"episode": 1, "reward": 0.0, "value": 0.0, "gap": 0.0, "ended": "gap"}
     assert loads(json.dumps(row).encode())["ended"].tolist() == ["gap"]

@@ -17,7 +17,7 @@ from stored import content
 
 from tacit.engine import Event, Finished, Measured
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, run_job, store
-from tacit.experiments.plan import plan
+from tacit.experiments.spec import plan
 
 SMALL = Experiment(
     "small",
@@ -42,7 +42,7 @@ def test_a_line_is_there_as_soon_as_it_is_measured(learner: int, tmp_path: Path)
         if isinstance(event, Measured):
             seen.append(dict(event.row))
             assert lines(tmp_path) == seen
-            assert not store.finished(tmp_path)
+            assert not store.is_finished(tmp_path)
 
     run_job(spec, tmp_path, look)
     assert len(seen) == 8
@@ -86,7 +86,7 @@ def test_the_whole_curve_is_on_disk_before_a_summary_says_so(tmp_path: Path, mon
     def note(handle: int) -> None:
         curve = tmp_path / store.CURVE
         if curve.exists() and os.fstat(handle).st_ino == curve.stat().st_ino:
-            assert not store.finished(tmp_path)
+            assert not store.is_finished(tmp_path)
             synced.append(curve.read_bytes())
         sync(handle)
 
@@ -111,7 +111,7 @@ def test_killed_the_curve_is_there_to_its_last_whole_line(tmp_path: Path):
     process.send_signal(signal.SIGKILL)
     process.wait()
     (place,) = (path.parent for path in out.glob("*/curve.jsonl"))
-    assert not store.finished(place)
+    assert not store.is_finished(place)
     killed = lines(place)
     assert before <= len(killed) < 2000
     whole = tmp_path / "whole.jsonl"

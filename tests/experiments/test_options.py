@@ -10,7 +10,7 @@ import tacit
 from tacit.cli.main import parser
 from tacit.cli.options import given_options
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, toml
-from tacit.experiments.plan import RunSpec, plan
+from tacit.experiments.spec import RunSpec, plan
 from tacit.options import FIELDS, Options
 
 GIVEN = {"episodes": 7, "seed": 3, "points": 5, "keep": False, "certify": True, "gap": 1.0, "seconds": 2.0}

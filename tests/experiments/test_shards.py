@@ -11,14 +11,14 @@ from stored import content
 import tacit
 from tacit.cli.main import main
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment
-from tacit.experiments.runner import Shard
+from tacit.experiments.runner import take_shard
 
 SMALL = Experiment("small", 50, (GameSpec("chicken"), GameSpec("stag-hunt")), (LearnerSpec("npg"),), seeds=3, points=2)
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 100])
 def test_parts_are_a_partition(count: int):
-    parts = [Shard(index, count).of(range(23)) for index in range(1, count + 1)]
+    parts = [take_shard(f"{index}/{count}", range(23)) for index in range(1, count + 1)]
     assert sorted(run for part in parts for run in part) == list(range(23))
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
 
@@ -28,7 +28,7 @@ def test_parts_are_a_partition(count: int):
 )
 def test_wrong_parts_are_told(wrong: object):
     with pytest.raises(tacit.TacitError, match="shard is"):
-        Shard.parse(wrong)
+        take_shard(wrong, [])
 
 
 def test_parts_make_the_same_directory_as_the_whole(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

@@ -14,7 +14,7 @@ import pytest
 from stored import content
 
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, store
-from tacit.experiments.plan import plan
+from tacit.experiments.spec import plan
 
 LONG = Experiment(
     "shared",
@@ -54,9 +54,9 @@ def test_two_processes_share_the_work(on: str, tmp_path: Path):
         assert slow.poll() is None
         time.sleep(0.01)
     os.killpg(slow.pid, signal.SIGSTOP)
-    assert not store.finished(first)
+    assert not store.is_finished(first)
     quick = begun(tmp_path, out, on)
-    while not (store.finished(second) and store.finished(third)):
+    while not (store.is_finished(second) and store.is_finished(third)):
         assert quick.poll() is None
         time.sleep(0.02)
     time.sleep(0.5)
@@ -83,7 +83,7 @@ def test_what_a_killed_process_held_is_taken_up_by_one_that_waits(tmp_path: Path
         time.sleep(0.01)
     os.killpg(doomed.pid, signal.SIGSTOP)
     heir = begun(tmp_path, out, "threads")
-    while not (store.finished(second) and store.finished(third)):
+    while not (store.is_finished(second) and store.is_finished(third)):
         assert heir.poll() is None
         time.sleep(0.02)
     os.killpg(doomed.pid, signal.SIGKILL)

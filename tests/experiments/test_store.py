@@ -95,7 +95,11 @@ def test_the_policy_is_that_of_the_run(whole: Path):
     run = tacit.learn(
         tacit.make("good-state", horizon=3), "stage-v-cce", episodes=300, points=5, seed=0, bonus=0.1, keep=True
     )
-    np.testing.assert_array_equal(store.load_policy(run_of(whole)).stored, run.policy.stored)
+    read = {name: store.load_policy(run_of(whole), name) for name in ("average", "recent", "markov", "product")}
+    for name in ("average", "recent"):
+        np.testing.assert_array_equal(read[name].stored, run.candidates[name].policy.stored)
+    for name in ("markov", "product"):
+        np.testing.assert_allclose(read[name].probs[0], run.candidates[name].policy.probs[0], atol=1e-15)
 
 
 def test_finished_runs_are_not_run_again(out: Path, monkeypatch: pytest.MonkeyPatch):
@@ -122,7 +126,7 @@ def test_what_killed_workers_left_unwritten_is_removed(out: Path):
     (finished / ".checkpoint.npz.4567.part").touch()
     run_experiment(SMALL, out=out, progress=leave)
     assert left
-    assert store.finished(run)
+    assert store.is_finished(run)
     assert list(out.rglob(".*")) == []
 
 
@@ -213,8 +217,8 @@ def test_a_run_that_another_process_holds_is_waited_for_and_taken_up(out: Path):
     for run in (held, free):
         (run / "summary.json").unlink()
     hold = (
-        "import sys, pathlib; from tacit.experiments import directory\n"
-        "with directory.lock_directory(pathlib.Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
+        "import sys, pathlib; from tacit.experiments import store\n"
+        "with store.lock_directory(pathlib.Path(sys.argv[1])): print('held', flush=True); sys.stdin.read()"
     )
     holder = subprocess.Popen([sys.executable, "-c", hold, str(held)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     found: list[Any] = []
@@ -223,12 +227,12 @@ def test_a_run_that_another_process_holds_is_waited_for_and_taken_up(out: Path):
         assert holder.stdout is not None
         holder.stdout.readline()
         runner.start()
-        while not store.finished(free):  # meanwhile the others are run
+        while not store.is_finished(free):  # meanwhile the others are run
             assert runner.is_alive()
             time.sleep(0.02)
         time.sleep(0.2)
         assert runner.is_alive()
-        assert not store.finished(held)
+        assert not store.is_finished(held)
     finally:
         holder.kill()  # the lock ends with its holder
         holder.communicate()

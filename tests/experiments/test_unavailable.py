@@ -6,9 +6,9 @@ import pytest
 
 import tacit
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, job
-from tacit.experiments.job import Order, Wanted
-from tacit.experiments.plan import plan
-from tacit.experiments.shipping import refuse_unavailable
+from tacit.experiments.backends import Where
+from tacit.experiments.job import Order, Wanted, refuse_unavailable
+from tacit.experiments.spec import plan
 
 
 class Mine:
@@ -35,18 +35,18 @@ def _registries(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.usefixtures("_registries")
 def test_a_learner_of_the_script_is_told_before_anything_starts():
     runs = plan(Experiment("e", 5, (GameSpec("chicken"),), (LearnerSpec("mine"),)), keep=False)
-    for cluster in (("ray", "", None), ("dask", "tcp://10.0.0.1:8786", None)):
+    for cluster in (Where("ray", "", None), Where("dask", "tcp://10.0.0.1:8786", None)):
         with pytest.raises(tacit.TacitError, match=r"the learner 'mine' is defined in the script.*--import"):
             refuse_unavailable(runs, cluster)
-    for here in (("threads", "", None), ("processes", "", 2), ("dask", "", None)):
+    for here in (Where("threads", "", None), Where("processes", "", 2), Where("dask", "", None)):
         refuse_unavailable(runs, here)
 
 
 @pytest.mark.usefixtures("_registries")
 def test_a_game_of_the_script_travels_as_tables(monkeypatch: pytest.MonkeyPatch):
     runs = plan(Experiment("e", 5, (GameSpec("pair"),), (LearnerSpec("stage-v-cce"),)), keep=False)
-    refuse_unavailable(runs, ("ray", "", None))
-    tables = job.packed_game(runs[0])
+    refuse_unavailable(runs, Where("ray", "", None))
+    tables = job.pack_game(runs[0])
     del tacit.games.REGISTRY._factories["pair"]  # as in a worker
     job.forget_games()
     assert job.work(Order(runs[0]), None) == Wanted()

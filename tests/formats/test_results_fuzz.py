@@ -19,7 +19,7 @@ import tacit
 from tacit.cli.main import main
 from tacit.core import files, memory
 from tacit.core.display import printable
-from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, store, toml, verify
+from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, store, toml
 
 AVAILABLE = 200_000_000
 GAMES = ["pettingzoo:os.system", "pettingzoo:spy_for_fuzz", "gymnasium:spy_for_fuzz:x", "gymnasium:FrozenLake-v1"]
@@ -175,7 +175,7 @@ def test_a_curve_that_memory_cannot_hold_is_refused(monkeypatch: pytest.MonkeyPa
     line = json.dumps({"episode": 1, "reward": 0.0, "value": 0.0, "gap": 0.0}) + "\n"
     monkeypatch.setattr(memory, "available", lambda: 10_000_000)
     with pytest.raises(tacit.TacitError, match="the curve would take"):
-        verify.read_curve(line.encode() * 20_000)
+        store.read_curve(line.encode() * 20_000)
 
 
 @pytest.mark.parametrize("number", ["Infinity", "-Infinity", "NaN", "1e308", "-1e200"])
@@ -183,4 +183,4 @@ def test_a_curve_that_memory_cannot_hold_is_refused(monkeypatch: pytest.MonkeyPa
 def test_a_curve_with_numbers_that_no_run_has_is_refused(column: str, number: str):
     row = '{"episode": 1, "reward": 0.0, "value": 0.0, "gap": 0.0}'.replace(f'"{column}": 0.0', f'"{column}": {number}')
     with pytest.raises(tacit.TacitError, match=f"not a curve: {column} is"):
-        verify.read_curve(row.encode())
+        store.read_curve(row.encode())

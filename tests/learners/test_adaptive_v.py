@@ -13,7 +13,7 @@ import tacit
 from tacit.core import generics
 from tacit.engine.fused import FusedEngine
 from tacit.engine.observers import record
-from tacit.evaluation.certificate import certificate, latest
+from tacit.evaluation.certificate import certificate, recent
 from tacit.learners import AdaptiveV, World
 from tacit.learners.adaptive_v import worth
 from tacit.learners.spec import Scale
@@ -26,7 +26,7 @@ def even_gap(game: tacit.TabularGame) -> float:
 def latest_gap(game: tacit.TabularGame, spec: AdaptiveV, episodes: int, seed: int = 0) -> float:
     cert, kept = certificate(game, spec.equilibrium), record(game, episodes)  # compiled with both elsewhere too
     FusedEngine(game, spec, episodes=episodes, seed=seed, certificate=cert, record=kept).advance(episodes)
-    return float(latest(game, cert).gaps.max())
+    return float(recent(game, cert).gaps.max())
 
 
 class Transcription:

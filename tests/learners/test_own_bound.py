@@ -118,7 +118,7 @@ def test_what_is_known_is_told(capsys: pytest.CaptureFixture[str]):
     game = tacit.make("good-state", horizon=3)
     run = tacit.learn(game, "stage-v-cce", episodes=2000, bonus=0.1)
     assert run.gaps.informative
-    assert f"cce gap {'=' if run.chosen == 'last' else '≤'} {run.gap:.4g} (" in repr(run)
+    assert f"cce gap {'=' if run.candidates[run.chosen].table else '≤'} {run.gap:.4g} (" in repr(run)
     exact = tacit.learn(tacit.make("matching-pennies"), "pg-exact", episodes=1)
     assert exact.gaps.informative
     line = ["run", "good-state", "stage-v-cce", "--episodes", "2000", "--game-set", "horizon=3", "--set", "bonus=0.1"]

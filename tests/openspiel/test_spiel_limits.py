@@ -9,9 +9,8 @@ from spiel import pyspiel
 
 import tacit
 from tacit.core import memory
-from tacit.games import openspiel, openspiel_states
-from tacit.games.openspiel import from_openspiel
-from tacit.games.openspiel_states import Search
+from tacit.games import openspiel
+from tacit.games.openspiel import Search, from_openspiel
 
 #: Games, and how many outcomes may be followed before they are refused with a limit of 50,000.
 LARGE = {
@@ -84,7 +83,7 @@ def test_memory_is_looked_at(monkeypatch: pytest.MonkeyPatch, searches: list[Sea
     monkeypatch.setattr(memory, "available", lambda: 10_000_000)
     with pytest.raises(tacit.TacitError, match=r"laser_tag\(\), with .* states up to move \d so far, would take"):
         from_openspiel("laser_tag")
-    assert searches[-1].followed == openspiel_states.CHECK
+    assert searches[-1].followed == openspiel.CHECK
 
 
 def test_long_texts_count_for_more(searches: list[Search]):

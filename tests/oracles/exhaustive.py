@@ -19,7 +19,7 @@ LOST = -1  # the index once no earlier visit is known: all play evenly to the en
 
 class Exhaustive:
     def __init__(self, game: tacit.TabularGame, policy: tacit.RecordedPolicy) -> None:
-        self.game, self.policy, self.latest = game, policy, policy.start == "latest"
+        self.game, self.policy, self.recent = game, policy, policy.start == "recent"
         self.H, self.K = game.horizon, policy.episodes
         self.P = game.transitions if len(game.transitions) == self.H else np.repeat(game.transitions, self.H, axis=0)
         R = game.rewards
@@ -89,7 +89,7 @@ class Exhaustive:
         return sum(max(after(a, told[b]) for a in actions) for b in actions)
 
     def value(self, kind: str, i: int) -> float:
-        begin = {self.K: 1.0} if self.latest else dict.fromkeys(range(self.K), 1 / self.K)
+        begin = {self.K: 1.0} if self.recent else dict.fromkeys(range(self.K), 1 / self.K)
         starts = enumerate(self.game.initial)
         return float(sum(p * self.follow(kind, i, 0, s, begin) for s, p in starts if p > 0))
 

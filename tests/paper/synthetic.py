@@ -9,8 +9,8 @@ import numpy as np
 
 import tacit
 from tacit.experiments import GameSpec, LearnerSpec, Outcome, summarize
-from tacit.experiments.outcome import GapOutcome
-from tacit.experiments.plan import RunSpec
+from tacit.experiments.results import GapOutcome
+from tacit.experiments.spec import RunSpec
 from tacit.options import Options
 from tacit.paper.measured import Measured, Task, TeamMeasured
 

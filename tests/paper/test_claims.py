@@ -11,7 +11,7 @@ from synthetic import measured, task, team
 
 import tacit
 from tacit.experiments import summarize
-from tacit.paper import claims, rules
+from tacit.paper import claims
 from tacit.paper.claims import DEPENDS, FAILS, HOLDS, Claim
 from tacit.paper.measured import Measured, Task, TeamMeasured
 
@@ -176,7 +176,7 @@ def test_samples_are_not_judged_where_the_theorem_promises_nothing():
 
 
 def test_every_rule_has_words():
-    for says, rule in rules.RULES.values():
+    for says, rule in claims.RULES.values():
         assert says
         assert rule
         assert not rule.endswith(".")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from synthetic import outcome, task
 
-from tacit.experiments.outcome import GapOutcome
+from tacit.experiments.results import GapOutcome
 from tacit.paper.measured import measure, measure_team, name_averaged
 
 OPTIMUM, RANDOM = 10.0, 2 / 9

@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from synthetic import outcome, task
 
 from tacit.experiments import Outcome
-from tacit.experiments.outcome import GapOutcome
-from tacit.paper import figures
+from tacit.experiments.results import GapOutcome
+from tacit.paper import page as figures
 
 GROUPS = {
     "V-Learning": ["step 1/20, bonus 0.02", "step 1/20, bonus 1"],

@@ -39,7 +39,7 @@ def test_the_team_table_says_what_the_average_is_over():
 
 
 def test_numbers_are_a_csv_file():
-    text = page.written(page.rows("GoodState", GROUPS) + page.rows("team", {"PG": [team("s")]}))
+    text = page.write_csv(page.rows("GoodState", GROUPS) + page.rows("team", {"PG": [team("s")]}))
     rows = list(csv.DictReader(text.splitlines()))
     assert rows[0]["measure"] == "reward"
     assert float(rows[0]["mean"]) == 9.0

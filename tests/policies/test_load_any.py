@@ -90,8 +90,9 @@ def test_other_archives_are_no_policies(tmp_path: Path):
     tacit.make("chicken").save(tmp_path / "game.npz")
     with pytest.raises(tacit.TacitError, match=r"game\.npz"):
         policies.load(tmp_path / "game.npz")
-    with pytest.raises(tacit.TacitError, match="no file"):
-        policies.load(tmp_path / "missing.npz")
+    for load in (policies.load, tacit.Part.load):
+        with pytest.raises(tacit.TacitError, match="no file"):
+            load(tmp_path / "missing.npz")
     np.savez(tmp_path / "odd.npz", kind=np.array("magic"), probs=np.ones((1, 1, 1)))
     with pytest.raises(tacit.TacitError, match=r"odd\.npz"):
         policies.load(tmp_path / "odd.npz")
@@ -102,8 +103,10 @@ def test_what_a_run_stores_is_read_by_its_kind(tmp_path: Path):
 
     both = (LearnerSpec("stage-v-ce"), LearnerSpec("pg-storm"))
     run_experiment(Experiment("both", 400, (GameSpec("matching-pennies"),), both), out=tmp_path)
-    found = {store.load(place).label: store.load_policy(place) for place in store.directories(tmp_path)}
-    assert isinstance(found["stage-v-ce"], tacit.RecordedPolicy)
+    places = {store.load(place).label: place for place in store.directories(tmp_path)}
+    found = {label: store.load_policy(place) for label, place in places.items()}
+    recorded = store.load_policy(places["stage-v-ce"], "average")
+    assert isinstance(recorded, tacit.RecordedPolicy)
     assert isinstance(found["pg-storm"], tacit.MarkovPolicy)
 
 

@@ -9,7 +9,7 @@ import pytest
 from cycles import constant, cycle_sums
 
 import tacit
-from tacit.evaluation.symmetry import rounding
+from tacit.evaluation.potential import rounding
 from tacit.games.matrix import matrix_game
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import tacit
 from tacit.cli.main import main
-from tacit.evaluation import constants
+from tacit.evaluation.theory import storm as storm_constants
 from tacit.learners import REGISTRY, World
 from tacit.learners.spec import Scale
 
@@ -27,7 +27,7 @@ def test_L_covers_the_potential_too(explore: float, binding: str):
     N, A, H = 2, 2, 10
     parts = {"estimator": math.sqrt(N**2 * A**3 * H**3 / explore**3), "potential": 4.0 * N * A * H**3}
     assert max(parts, key=parts.__getitem__) == binding
-    found = constants.storm(N, A, H, explore)
+    found = storm_constants(N, A, H, explore)
     assert pytest.approx(parts[binding]) == found.L
     assert found.k / found.w ** (1 / 3) <= 1 / (4 * found.L) * (1 + 1e-12)  # η_0 ≤ 1/(4L), which the proof needs
 
@@ -38,7 +38,7 @@ def test_the_learner_takes_the_same_L():
     run = tacit.learn(game, spec, episodes=1, certify=False)
     assert run.params["L"] == 4 * 2 * 2 * 10**3
     assert run.params["k"] == pytest.approx((2 * 2**2 * 10**4 / 0.5) ** (1 / 3) / run.params["L"])
-    assert run.params["sigma2"] == constants.storm(2, 2, 10, 0.5).sigma2
+    assert run.params["sigma2"] == storm_constants(2, 2, 10, 0.5).sigma2
 
 
 def test_exact_steps_have_one_home():

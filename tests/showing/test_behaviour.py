@@ -23,7 +23,7 @@ def test_markov_policies_are_themselves():
 def test_certified_policies_are_averaged_exactly(learner: str):
     """The average has the value of the policy: rewards and transitions depend on step, state and joint action alone."""
     run = tacit.learn(GAME, learner, episodes=300, seed=1)
-    for name in ("average", "latest"):
+    for name in ("average", "recent"):
         policy = run.candidates[name].policy
         found = tacit.behaviour(GAME, policy)
         np.testing.assert_allclose(found.reach.sum(axis=1), 1, atol=1e-12)

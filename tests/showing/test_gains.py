@@ -53,7 +53,7 @@ def test_certified_policies(learner: str, kind: str):
             actions=policy.actions,
             states=policy.states,
             rule=policy.rule,
-            start="latest",
+            start="recent",
         ),
     ):
         table = tacit.deviation_table(game, one, gap=kind)

@@ -18,7 +18,7 @@ from tacit.engine.trajectory import trajectory
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, Results
 from tacit.figures import pictures
 from tacit.figures.curves import Series, draw_series, gap_axis
-from tacit.figures.mixtures import ce_vertices
+from tacit.figures.pictures import ce_vertices
 
 
 @pytest.fixture(autouse=True)

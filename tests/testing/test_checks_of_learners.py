@@ -14,8 +14,7 @@ import tacit
 from tacit import kernels
 from tacit.engine.fused import FusedEngine
 from tacit.testing import Violation, check_learner
-from tacit.testing.agents import check_own_records
-from tacit.testing.loops import SEED, check_checkpoint
+from tacit.testing.learners import SEED, check_checkpoint, check_own_records
 
 
 class State(NamedTuple):

@@ -86,10 +86,11 @@ def test_a_mixed_team():
 def test_policies():
     game = tacit.make("good-state", horizon=3)
     run = tacit.learn(game, "stage-v-cce", episodes=300, bonus=0.1)
-    assert isinstance(run.policy, tacit.RecordedPolicy)
+    recorded = run.candidates["average"].policy
     policies = [
-        run.policy,
-        run.policy.deploy(20),
+        recorded,
+        recorded.deploy(20),
+        run.candidates["markov"].policy,
         run.last,
         tacit.MarkovPolicy.uniform(game),
         tacit.MarkovPolicy.random(game, correlated=True),

@@ -14,7 +14,8 @@ import pytest
 
 import tacit
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, store
-from tacit.view import live, play, write_report
+from tacit.view import live, write_report
+from tacit.view import player as play
 from tacit.view.server import Server
 
 HOVER = """([chart, share]) => {

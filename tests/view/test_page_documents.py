@@ -13,7 +13,8 @@ import pytest
 
 from tacit.core.errors import TacitError
 from tacit.experiments import store
-from tacit.view import curves, page
+from tacit.view import documents as curves
+from tacit.view import page
 from tacit.view.details import details
 from tacit.view.documents import overview
 from tacit.view.folder import Folder, GrowingCurve
@@ -149,7 +150,7 @@ def test_damaged_runs_are_told_and_links_are_not_followed(results: Path, tmp_pat
 
 def test_details_agree_with_the_oracle(results: Path) -> None:
     from tacit.evaluation import evaluate
-    from tacit.experiments.plan import game_of
+    from tacit.experiments.spec import game_of
 
     folder = looked(results)
     for run in folder.runs.values():

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, store
-from tacit.experiments.plan import plan
+from tacit.experiments.spec import plan
 from tacit.view import live
 
 RUNS, POINTS = 100, 10_000

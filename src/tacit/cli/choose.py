@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
 from tacit.cli.progress import progress_on_stderr
-from tacit.core import check, files
+from tacit.core import files
 from tacit.core.errors import TacitError
 from tacit.games import is_file
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 TABLE, FIGURE = "comparison.json", "comparison.png"
 
 COMPARE_EPILOG = """\
-Each run is judged by its policy, the best of its candidates (the average over all episodes, the latest, the last
+Each run is judged by its policy, the best of its candidates (the average over all episodes, the recent one, the last
 iterate; of gaps that hardly differ, the one that all agents prefer), and the judge is a proof: an exact gap, or an
 exact certificate. Of a product policy the nash, ce and cce gaps are the same number; a ce gap bounds the cce gap of the
 same policy, but not the other way round.
@@ -36,21 +35,13 @@ examples:
   tacit compare chicken --learners adaptive-v-cce npg --episodes 10000 --json"""
 
 
-def add(commands: Any) -> None:
-    """Add the commands to the parser."""
-    add_compare(commands)
-    add_tune(commands)
-
-
-def add_compare(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "compare",
-        help="which learner? let all that fit a game learn, and rank them by certified gap",
-        description="Let learners learn a game, each for the same budget, and rank them by the gap that is proven of "
+def add_compare(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    options.describe(
+        parser,
+        "Let learners learn a game, each for the same budget, and rank them by the gap that is proven of "
         "their best policies.",
-        epilog=COMPARE_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        COMPARE_EPILOG,
     )
     options.add_game(parser)
     parser.add_argument(
@@ -58,7 +49,6 @@ def add_compare(commands: Any) -> None:
     )
     add_budget(parser, seconds=60, seeds=3, whole="episodes of each run, instead")
     parser.add_argument("--out", metavar="DIR", help=f"write {TABLE} there after every run, and {FIGURE}")
-    parser.set_defaults(run=run_compare)
 
 
 def add_budget(parser: argparse.ArgumentParser, *, seconds: int, seeds: int, whole: str) -> None:
@@ -80,10 +70,8 @@ def add_budget(parser: argparse.ArgumentParser, *, seconds: int, seeds: int, who
 def budget_of(args: argparse.Namespace) -> dict[str, Any]:
     """Return what `add_budget` reads, checked."""
     given = options.given_options(args)
-    given["seeds"] = check.integer("--seeds", args.seeds, least=1)
-    if args.workers is not None:
-        given["workers"] = check.integer("--workers", args.workers, least=1)
-    return given
+    options.check_counts(args, seeds=1, workers=1)
+    return {**given, "seeds": args.seeds, "workers": args.workers}
 
 
 def run_compare(args: argparse.Namespace) -> int:
@@ -91,7 +79,7 @@ def run_compare(args: argparse.Namespace) -> int:
     given = budget_of(args)
 
     from tacit.experiments import compare, scripts  # imports the compiler
-    from tacit.experiments.directory import make_directory
+    from tacit.experiments.store import make_directory
 
     scripts.run(args.scripts)
     game = options.game_of(args)
@@ -110,13 +98,7 @@ def run_compare(args: argparse.Namespace) -> int:
     if place is not None:
         _draw(found, place / FIGURE)
         document["figure"] = str(place / FIGURE)
-    if args.json:
-        options.print_json(document)
-    else:
-        for line in repr(found).splitlines():
-            options.console().print(line, soft_wrap=True)
-        if place is not None:
-            options.console().print(f"stored in {place}: {TABLE}, {FIGURE}", soft_wrap=True)
+    _print(args, found, document, [] if place is None else [f"stored in {place}: {TABLE}, {FIGURE}"])
     return 130 if found.interrupted else 1 if found.left_out and args.learners else 0
 
 
@@ -128,9 +110,7 @@ def _draw(found: Comparison, place: Path) -> None:
     from tacit.figures import save_figure
     from tacit.figures.results import comparison_figure
 
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph")  # of a name, which the font does not have
-        save_figure(comparison_figure(found), place)
+    save_figure(comparison_figure(found), place)
 
 
 TUNE_EPILOG = """\
@@ -147,21 +127,18 @@ examples:
   tacit run tuned.toml --out results/tuned"""
 
 
-def add_tune(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "tune",
-        help="look for better parameters of a learner on a game, by certified gap",
-        description="Look for better parameters of a learner on a game by successive halving on the certified gap, and "
+def add_tune(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    options.describe(
+        parser,
+        "Look for better parameters of a learner on a game by successive halving on the certified gap, and "
         "compare the best with the defaults on fresh seeds.",
-        epilog=TUNE_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        TUNE_EPILOG,
     )
     options.add_game(parser)
     parser.add_argument("learner", metavar="LEARNER", help="a name from `tacit learners`")
     add_budget(parser, seconds=120, seeds=5, whole="episodes of a whole run, instead")
     parser.add_argument("-o", "--out", metavar="FILE.toml", help="write an experiment that `tacit run` takes")
-    parser.set_defaults(run=run_tune)
 
 
 def run_tune(args: argparse.Namespace) -> int:
@@ -183,13 +160,14 @@ def run_tune(args: argparse.Namespace) -> int:
         name = str(Path(args.game).resolve()) if is_file(args.game) else args.game
         found.save(place, name, params, scripts=args.scripts)
         document["file"] = str(place)
+    written = f"written: {place}; run it with `tacit run {place}`" if "file" in document else f"not written: {place}"
+    _print(args, found, document, [] if place is None else [written])
+    return 130 if found.interrupted else 0
+
+
+def _print(args: argparse.Namespace, found: object, document: dict[str, Any], more: list[str]) -> None:
+    """Print what was found: one document, or text and more lines."""
     if args.json:
         options.print_json(document)
     else:
-        for line in repr(found).splitlines():
-            options.console().print(line, soft_wrap=True)
-        if place is not None and found.interrupted:
-            options.console().print(f"not written: {place}", soft_wrap=True)
-        if "file" in document:
-            options.console().print(f"written: {place}; run it with `tacit run {place}`", soft_wrap=True)
-    return 130 if found.interrupted else 0
+        options.say(*repr(found).splitlines(), *more)

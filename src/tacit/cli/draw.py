@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 from tacit.cli import options
 from tacit.core import check, files
 from tacit.core.errors import TacitError, brief
-from tacit.figures.mixtures import check_small
-from tacit.figures.style import checked_size
+from tacit.figures.pictures import check_small
+from tacit.figures.style import check_size
 from tacit.games.exact import with_tables
+from tacit.policies.recorded import take_start
 
 if TYPE_CHECKING:
     from tacit.experiments import Group
@@ -22,21 +22,13 @@ if TYPE_CHECKING:
 ENDINGS = (".png", ".svg", ".pdf")
 
 
-def add(commands: Any) -> None:
-    """Add the commands to the parser."""
-    add_plot(commands)
-    add_draw(commands)
-
-
-def add_plot(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "plot",
-        help="draw the reward and gap curves of stored runs",
-        description="Draw reward and gap over episodes: a row for each game, a line for each learner (the mean over "
+def add_plot(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    options.describe(
+        parser,
+        "Draw reward and gap over episodes: a row for each game, a line for each learner (the mean over "
         "seeds), and a band around it. Each kind of gap (nash, cce, ce) has an axis of its own; a bound is dashed.",
-        epilog="example:\n  tacit run experiment.toml --out results/first\n  tacit plot results/first --out first.svg",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "example:\n  tacit run experiment.toml --out results/first\n  tacit plot results/first --out first.svg",
     )
     parser.add_argument(
         "runs", metavar="RUN_DIR", nargs="+", help="directories of runs, or of many runs (the --out of a run)"
@@ -61,11 +53,11 @@ def add_plot(commands: Any) -> None:
     parser.add_argument("--size", metavar="WxH", help="width and height in inches, e.g. 10x4")
     parser.add_argument(
         "--candidate",
-        choices=["best", "average", "latest", "last"],
+        type=take_start,
+        choices=["best", "average", "recent", "last"],
         default="best",
         help="whose gap: that of the best at every time, or of one candidate of certified policies (best)",
     )
-    parser.set_defaults(run=run_plot)
 
 
 def size_of(given: str | None) -> tuple[float, float] | None:
@@ -77,7 +69,7 @@ def size_of(given: str | None) -> tuple[float, float] | None:
         width, height = (float(part) for part in parts)
     except ValueError:
         raise TacitError(f"--size is {brief(given)}; it must be WIDTHxHEIGHT in inches, e.g. 10x4") from None
-    return checked_size((width, height))
+    return check_size((width, height))
 
 
 def _numbers(option: str, given: str, between: str) -> list[int]:
@@ -114,10 +106,8 @@ def run_plot(args: argparse.Namespace) -> int:
         title=args.title,
         size=size_of(args.size),
     )
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph")  # of a name, which the font does not have
-        save_figure(figure, place)
-    options.console().print(f"figure: {place}", soft_wrap=True)
+    save_figure(figure, place)
+    options.say(f"figure: {place}")
     return 0
 
 
@@ -134,19 +124,17 @@ KINDS = {
 _LEARNER = {"simplex": "fictitious-play", "field": "adaptive-v-cce", "polytope": "adaptive-v-cce"}
 
 
-def add_draw(commands: Any) -> None:
-    """Add the command to the parser."""
+def add_draw(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     told = "\n".join(f"  {kind:<9} {what}" for kind, what in KINDS.items())
-    parser = commands.add_parser(
-        "draw",
-        help="draw a game's best responses or equilibria, a policy, play, or learning; GIF and HTML move",
-        description=f"Draw a picture of a game:\n{told}",
-        epilog="examples:\n  tacit draw shapley simplex -o cycle.gif        Shapley's cycle of fictitious play\n"
+    options.describe(
+        parser,
+        f"Draw a picture of a game:\n{told}",
+        "examples:\n  tacit draw shapley simplex -o cycle.gif        Shapley's cycle of fictitious play\n"
         "  tacit draw chicken field adaptive-v-cce npg -o field.png\n"
         "  tacit draw chicken polytope --concept ce -o ce.png\n"
         "  tacit draw box-pushing play --game-set horizon=6 -o play.gif\n"
         "  tacit draw good-state policy --policy results/first/…/policy.npz -o policy.svg",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     options.add_game(parser)
     parser.add_argument("kind", metavar="PICTURE", help=f"one of: {', '.join(KINDS)}")
@@ -163,7 +151,6 @@ def add_draw(commands: Any) -> None:
     parser.add_argument("--frames", metavar="N", type=int, default=60, help="of a moving picture of learning (60)")
     parser.add_argument("--fps", metavar="F", type=float, help="frames a second (12; 1 of play)")
     parser.add_argument("--size", metavar="WxH", help="width and height in inches, e.g. 10x4")
-    parser.set_defaults(run=run_draw)
 
 
 def run_draw(args: argparse.Namespace) -> int:
@@ -186,10 +173,8 @@ def run_draw(args: argparse.Namespace) -> int:
         check_small(game)
     if moving and kind in ("simplex", "field", "learning") and args.policy and not args.learners:
         raise TacitError("a policy from a file does not move; name a learner, or give a .png, .svg or .pdf")
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Glyph")  # of a name, which the font does not have
-        _draw_picture(args, kind, game, place, moving, size)
-    options.console().print(f"{'animation' if moving else 'figure'}: {place}", soft_wrap=True)
+    _draw_picture(args, kind, game, place, moving, size)
+    options.say(f"{'animation' if moving else 'figure'}: {place}")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`tacit evaluate`: values and gaps of stored policies, computed anew."""
+"""`tacit evaluate` and `tacit export`: values and gaps of stored policies, computed anew; stored runs as one table."""
 
 from __future__ import annotations
 
@@ -8,29 +8,27 @@ from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
 from tacit.cli.progress import count_on_stderr
-from tacit.core import check, files
+from tacit.core import check, files, registry
 from tacit.core.display import printable
 from tacit.core.errors import TacitError
-from tacit.policies.recorded import STARTS
+from tacit.policies.recorded import take_start
 
 if TYPE_CHECKING:
     from tacit.experiments import Outcome
     from tacit.experiments.evaluating import Row
 
 
-def add(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "evaluate",
-        help="compute values and gaps of stored policies anew, and show them beside the stored ones",
-        description="Read the policies of stored runs, compute their exact values and gaps from the game's own tables "
+def add_evaluate(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    options.describe(
+        parser,
+        "Read the policies of stored runs, compute their exact values and gaps from the game's own tables "
         "and nothing else, and show them beside what was stored. Gaps are exact for Markov policies and exact upper "
         "bounds for certified ones. A policy of an environment, which has no tables, is played, if --game names it: "
         "values and what trained best responses gain, with 95 % intervals; the lower ends of the latter are lower "
         "bounds on the gaps.",
-        epilog="example:\n  tacit run good-state stage-v-cce --episodes 5000 --seeds 2 --out results/first\n"
+        "example:\n  tacit run good-state stage-v-cce --episodes 5000 --seeds 2 --out results/first\n"
         "  tacit evaluate results/first",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("runs", metavar="RUN_DIR", help="a run's directory, or one of many runs (the --out of a run)")
     options.add_named(parser)
@@ -46,21 +44,20 @@ def add(commands: Any) -> None:
     parser.add_argument("--workers", metavar="N", type=int, help="processes, where much is to be read (all cores)")
     parser.add_argument(
         "--candidate",
-        choices=STARTS,
-        help="of certified policies: the mixture over all episodes, or the one that begins with the latest; the run's "
-        "own choice if not given",
+        type=take_start,
+        choices=["average", "recent", "markov", "product"],
+        help="of recorded policies: the mixture over all episodes, the one that begins with the last, the table of "
+        "what the better of the two plays where, or the product of its marginals; the run's own choice if not given",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document on stdout")
-    parser.set_defaults(run=run)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_evaluate(args: argparse.Namespace) -> int:
     """Evaluate every run, and print what is found as it comes."""
     from tacit.experiments import store  # imports the compiler
     from tacit.experiments.evaluating import Row, evaluate_all
 
-    if args.workers is not None:
-        check.integer("--workers", args.workers, least=1)
+    options.check_counts(args, workers=1)
     seconds = check.positive("--seconds", args.seconds)
     exact: list[Path] = []
     left_out, played = set(), []
@@ -84,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     printed = _Printed(exact, quiet=args.json)
     if not args.json:
         for one in played:
-            options.console().print(f"{one['run']}: values {one['values']}; {one['told']}", soft_wrap=True)
+            options.say(f"{one['run']}: values {one['values']}; {one['told']}")
     failures: list[str] = []
     with count_on_stderr("evaluating", len(exact)) as count:
 
@@ -129,19 +126,19 @@ class _Printed:
         """Print one run."""
         if self._quiet:
             return
-        out, row = options.console(), found.data
+        row = found.data
         if not self._begun or found.shown:
             head = ("gap", "agent", "value stored", "anew", "gap stored", "anew")
-            out.print(f"{'run':{self._width}}  {self._line(head)}", soft_wrap=True)
+            options.say(f"{'run':{self._width}}  {self._line(head)}")
             self._begun = True
         for i, (value, gap) in enumerate(zip(row["value"], row["gap"]["per_agent"], strict=True)):
             stored = row["stored"]
             was = ["—" if stored[key] is None else f"{stored[key][i]:.9g}" for key in ("value", "gap")]
             run, kind = (row["run"], row["gap"]["kind"]) if i == 0 else ("", "")
             cells = (kind, str(i), was[0], f"{value:.9g}", was[1], f"{gap:.9g}")
-            out.print(f"{printable(run):{self._width}}  {self._line(cells)}", soft_wrap=True)
+            options.say(f"{printable(run):{self._width}}  {self._line(cells)}")
         for shown in found.shown:
-            out.print()
+            options.say()
             options.print_document(shown)
 
     @staticmethod
@@ -156,7 +153,7 @@ def _play(place: Path, stored: Outcome, episodes: int, candidate: str | None) ->
     from tacit.environments.measuring import with_halves
     from tacit.environments.observations import number_as_stored
     from tacit.experiments import store
-    from tacit.experiments.plan import same_game
+    from tacit.experiments.spec import same_game
 
     named: Any = same_game(stored.spec)
     policy = store.load_policy(place, candidate)
@@ -189,3 +186,43 @@ def _play(place: Path, stored: Outcome, episodes: int, candidate: str | None) ->
         },
         "told": str(found),
     }
+
+
+def add_export(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    options.describe(
+        parser,
+        "Write the curves of stored runs as one table with a row for each run, measurement and agent: "
+        "game, learner, label, parameters and game_parameters (as JSON), seed, episode, agent, reward (mean return in "
+        "the window), value and gap (of the policy at that time), kind (nash, cce, ce) and source (exact, certificate, "
+        "…). agent is -1 where a gap is the largest of very many agents.",
+        "examples:\n  tacit export results/first --csv\n  tacit export results/* --parquet -o all.parquet\n"
+        "  python -c \"import pandas; print(pandas.read_csv('results/first/results.csv'))\"",
+    )
+    parser.add_argument(
+        "runs", metavar="RUN_DIR", nargs="+", help="directories of runs, or of many runs (the --out of a run)"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--csv", action="store_true", help="comma-separated values (the default)")
+    form.add_argument("--parquet", action="store_true", help=f"Parquet; {registry.pip_command('parquet')}")
+    parser.add_argument("-o", "--out", metavar="FILE", help="where (results.csv or .parquet in the first RUN_DIR)")
+
+
+def run_export(args: argparse.Namespace) -> int:
+    """Read the runs and write the table."""
+    from tacit.experiments import tables
+    from tacit.experiments.results import Results
+
+    first = files.path(args.runs[0])
+    parquet = args.parquet or (not args.csv and args.out is not None and str(args.out).endswith(".parquet"))
+    ending = "parquet" if parquet else "csv"
+    place = first / f"results.{ending}" if args.out is None else files.path(args.out)
+    if place.is_dir():
+        raise TacitError(f"{place} is a directory; give a file, e.g. {place / f'results.{ending}'}")
+    other = {".csv": "csv", ".parquet": "parquet"}.get(place.suffix, ending)
+    if other != ending:
+        raise TacitError(f"{place} ends in .{other}, and --{ending} was asked for; give one of them")
+    results = Results.load(*args.runs)
+    written = (tables.write_parquet if parquet else tables.write_csv)(results.outcomes, place)
+    options.say(f"{len(results.outcomes)} runs: {written}")
+    return 0

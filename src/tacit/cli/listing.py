@@ -13,25 +13,16 @@ from rich.table import Table
 from rich.text import Text
 
 from tacit.cli import options
-from tacit.core.display import printable
+from tacit.core.display import printable, times
 from tacit.core.errors import brief, sentence
 from tacit.core.registry import Registry
 from tacit.games import REGISTRY
 from tacit.games.exact import check_exact
-from tacit.games.tabular import times
 
 
-def add(commands: Any) -> None:
-    """Add the commands to the parser."""
-    add_games(commands)
-    add_learners(commands)
-
-
-def add_games(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser("games", help="list the games that can be named, with their parameters")
+def add_games(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of a table")
-    parser.set_defaults(run=run_games)
 
 
 def run_games(args: argparse.Namespace) -> int:
@@ -82,11 +73,9 @@ def _plain_default(default: Any) -> Any:
     return default
 
 
-def add_learners(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser("learners", help="list the learners and bandits that can be named, with parameters")
+def add_learners(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
-    parser.set_defaults(run=run_learners)
 
 
 def run_learners(args: argparse.Namespace) -> int:

@@ -17,24 +17,24 @@ from tacit.cli.entry import interrupter
 from tacit.core import check
 from tacit.core.errors import TacitError
 
-#: The module of this package that has each command; it is imported when the command is asked for.
+#: The module of this package that has each command, which is imported when the command is asked for, and what it does.
 COMMANDS = {
-    "run": "run",
-    "compare": "choose",
-    "tune": "choose",
-    "evaluate": "evaluate",
-    "export": "export",
-    "plot": "draw",
-    "draw": "draw",
-    "report": "view",
-    "view": "view",
-    "play": "play",
-    "show": "solve",
-    "solve": "solve",
-    "theory": "solve",
-    "reproduce": "reproduce",
-    "games": "listing",
-    "learners": "listing",
+    "run": ("run", "let the agents of a game learn, over one or more seeds"),
+    "compare": ("choose", "which learner? let all that fit a game learn, and rank them by certified gap"),
+    "tune": ("choose", "look for better parameters of a learner on a game, by certified gap"),
+    "evaluate": ("evaluate", "compute values and gaps of stored policies anew, and show them beside the stored ones"),
+    "export": ("evaluate", "write stored runs as one tidy table: CSV or Parquet"),
+    "plot": ("draw", "draw the reward and gap curves of stored runs"),
+    "draw": ("draw", "draw a game's best responses or equilibria, a policy, play, or learning; GIF and HTML move"),
+    "report": ("view", "write results as one HTML file that opens offline"),
+    "view": ("view", "show results on a live page, while runs go on and after"),
+    "play": ("view", "take one agent's place against a learned policy, in the terminal or in the browser"),
+    "show": ("solve", "show a game: payoffs by state, transitions in words, agents and horizon"),
+    "solve": ("solve", "solve a game: its optimum, a cce, a ce or its nash equilibria"),
+    "theory": ("solve", "what the theorems promise for a game: episodes, steps, constants, the lower bound"),
+    "reproduce": ("reproduce", "the paper's figures, made anew, and a page of its claims"),
+    "games": ("listing", "list the games that can be named, with their parameters"),
+    "learners": ("listing", "list the learners and bandits that can be named, with parameters"),
 }
 
 #: Commands that end by themselves after Ctrl-C, with what was done.
@@ -75,7 +75,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def parser(command: str | None = None) -> Parser:
-    """Build the parser of all commands, or of the module that has one."""
+    """Build the parser of all commands, or of one."""
     top = Parser(
         prog="tacit",
         description="Decentralized multi-agent learning with proof.",
@@ -84,8 +84,12 @@ def parser(command: str | None = None) -> Parser:
     )
     top.add_argument("--version", action="version", version=f"tacit {__version__}")
     commands = top.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    for module in dict.fromkeys(COMMANDS.values()) if command is None else [COMMANDS[command]]:
-        importlib.import_module(f"tacit.cli.{module}").add(commands)
+    for name in COMMANDS if command is None else [command]:
+        file, told = COMMANDS[name]
+        module = importlib.import_module(f"tacit.cli.{file}")
+        own = commands.add_parser(name, help=told)
+        getattr(module, f"add_{name}")(own)
+        own.set_defaults(run=getattr(module, f"run_{name}"))
     return top
 
 

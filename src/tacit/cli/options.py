@@ -16,6 +16,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from tacit.core import check
 from tacit.core.display import Document, printable, printable_json
 from tacit.core.errors import TacitError, brief
 from tacit.games import from_name_or_file
@@ -27,39 +28,35 @@ GAME_HELP = (
 )
 
 
-def add_game(parser: argparse.ArgumentParser) -> None:
-    """Add the GAME argument and its `--game-set`."""
-    parser.add_argument("game", metavar="GAME", help=GAME_HELP)
-    parser.add_argument(
-        "--game-set",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="a parameter of the game, e.g. horizon=5 or actions=[2,3]; may be given several times",
-    )
+def describe(parser: argparse.ArgumentParser, description: str, epilog: str = "") -> None:
+    """Say what a command does, and add examples, whose lines are kept as they are."""
+    parser.description, parser.epilog = description, epilog or None
+    if epilog:
+        parser.formatter_class = argparse.RawDescriptionHelpFormatter
+
+
+def add_many(parser: argparse.ArgumentParser, option: str, metavar: str, help: str, **more: Any) -> None:
+    """Add an option that may be given several times."""
+    parser.add_argument(option, metavar=metavar, action="append", **{"default": [], "help": help, **more})
+
+
+def add_game(parser: argparse.ArgumentParser, more: str = "", **words: Any) -> None:
+    """Add the GAME argument, which may be `more` than a game too, and its `--game-set`."""
+    parser.add_argument("game", metavar="GAME", help=GAME_HELP + more)
+    told = "a parameter of the game, e.g. horizon=5 or actions=[2,3]; may be given several times"
+    add_many(parser, "--game-set", "KEY=VALUE", told, **words)
 
 
 def add_import(parser: argparse.ArgumentParser) -> None:
     """Add `--import`."""
-    parser.add_argument(
-        "--import",
-        metavar="FILE.py",
-        dest="scripts",
-        action="append",
-        default=[],
-        help="run this script first, to make games, learners and bandits of your own known; may be repeated",
-    )
+    told = "run this script first, to make games, learners and bandits of your own known; may be repeated"
+    add_many(parser, "--import", "FILE.py", told, dest="scripts")
 
 
 def add_named(parser: argparse.ArgumentParser) -> None:
     """Add `--game`, which allows code that results name."""
-    parser.add_argument(
-        "--game",
-        metavar="GAME",
-        action="append",
-        default=[],
-        help="allow the Python code of this game, which the results name; without it no code that they name is run",
-    )
+    told = "allow the Python code of this game, which the results name; without it no code that they name is run"
+    add_many(parser, "--game", "GAME", told)
 
 
 def add_seconds(parser: argparse.ArgumentParser) -> None:
@@ -79,6 +76,13 @@ def game_of(args: argparse.Namespace, *, tell_notes: bool = True) -> Any:
     for note in game.notes if tell_notes else ():
         tell(note)
     return game
+
+
+def check_counts(args: argparse.Namespace, **least: int) -> None:
+    """Check options that are whole numbers, where they are given."""
+    for name, low in least.items():
+        if getattr(args, name) is not None:
+            check.integer(f"--{name}", getattr(args, name), least=low)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -161,6 +165,12 @@ def finite(value: Any) -> Any:
         case float() if not math.isfinite(value):
             return None
     return value
+
+
+def say(*lines: str) -> None:
+    """Print lines of text on stdout, an empty one if none is given."""
+    for line in lines or ("",):
+        console().print(line, soft_wrap=True)
 
 
 def tell(sentence: object) -> None:

@@ -82,14 +82,19 @@ def _running(running: Mapping[str, int]) -> str:
 
 
 @contextmanager
-def progress_on_stderr(title: str) -> Iterator[Shown]:
-    """Show how far runs are."""
+def _line(title: str, told: str = "") -> Iterator[tuple[Callable[[str, float, int], None], Callable[[str], None]]]:
+    """Give two functions: one shows what is told, how much is done and of how much; the other prints a line beside it.
+
+    On a terminal what is shown is a live line, which begins with `told`; elsewhere a plain line now and then.
+    """
+    name = printable(title, _TITLE)
     if not sys.stderr.isatty():
-        yield Shown(_plain(printable(title, _TITLE)), options.tell)
+        yield _plain(name), options.tell
         return
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.fields[told]}"))
-    with Progress(*columns, console=Console(file=sys.stderr, highlight=False), transient=True) as bar:
-        task = bar.add_task(printable(title, _TITLE), total=None, told="compiling, once for each kind of learner")
+    columns = [TextColumn(text, markup=False) for text in ("{task.description}", "{task.fields[told]}")]
+    console = Console(file=sys.stderr, highlight=False)
+    with Progress(columns[0], BarColumn(), columns[1], console=console, transient=True) as bar:
+        task = bar.add_task(name, total=None, told=told)
 
         def show(told: str, done: float, total: int) -> None:
             bar.update(task, completed=done, total=total, told=told)
@@ -97,24 +102,21 @@ def progress_on_stderr(title: str) -> Iterator[Shown]:
         def say(line: str) -> None:
             bar.console.print("tacit:", Text(printable(line)), soft_wrap=True)
 
-        yield Shown(show, say)
+        yield show, say
+
+
+@contextmanager
+def progress_on_stderr(title: str) -> Iterator[Shown]:
+    """Show how far runs are."""
+    with _line(title, "compiling, once for each kind of learner") as functions:
+        yield Shown(*functions)
 
 
 @contextmanager
 def steps_on_stderr(title: str) -> Iterator[Callable[[str, int, int], None]]:
     """Show what is being done, how many are done, and of how many."""
-    if not sys.stderr.isatty():
-        told = _plain(printable(title, _TITLE))
-        yield lambda what, done, total: told(printable(what), done, total)
-        return
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.fields[told]}", markup=False),
-    )
-    with Progress(*columns, console=Console(file=sys.stderr, highlight=False), transient=True) as bar:
-        task = bar.add_task(printable(title, _TITLE), total=None, told="")
-        yield lambda what, done, total: bar.update(task, completed=done, total=total, told=printable(what, 200))
+    with _line(title) as (show, _):
+        yield lambda what, done, total: show(printable(what, 200), done, total)
 
 
 @contextmanager

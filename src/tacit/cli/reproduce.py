@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tacit.experiments import Experiment
     from tacit.games import TabularGame
     from tacit.paper.claims import Claim
-    from tacit.paper.figures import Variants
+    from tacit.paper.page import Variants
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,11 @@ TARGETS = (*dict.fromkeys(panel.target for panel in PANELS), "all")
 QUICK_SEEDS = 5
 
 
-def add(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "reproduce",
-        help="the paper's figures, made anew, and a page of its claims",
-        description="Run the paper's simulations, draw its figures and judge its claims by written rules. Runs are "
+def add_reproduce(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    options.describe(
+        parser,
+        "Run the paper's simulations, draw its figures and judge its claims by written rules. Runs are "
         "kept in the output directory: kill or interrupt it and run the same command to resume.",
     )
     known = ", ".join(TARGETS)
@@ -56,29 +55,21 @@ def add(commands: Any) -> None:
     amount.add_argument("--full", action="store_true", help="the long runs too, up to 5M episodes: 15 minutes")
     parser.add_argument("--seeds", metavar="N", type=int, help="seeds of each setting (as in the files)")
     parser.add_argument("--episodes", metavar="K", type=int, help="episodes of each run (as in the files)")
-    parser.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        action="append",
-        default=[],
-        help="a parameter of the learners, of those that have it; may be given several times",
-    )
+    told = "a parameter of the learners, of those that have it; may be given several times"
+    options.add_many(parser, "--set", "KEY=VALUE", told)
     parser.add_argument("--out", metavar="DIR", default="results/paper", help="where the results go (results/paper)")
     parser.add_argument("--workers", metavar="N", type=int, help="threads (the number of cores)")
-    parser.set_defaults(run=run)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_reproduce(args: argparse.Namespace) -> int:
     """Learn, draw and judge."""
     target = check.choice("target", args.target, TARGETS)
+    options.check_counts(args, seeds=1)
     directory = Path(args.out)
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise TacitError(f"cannot write to {directory}: {error.strerror}") from None
+    from tacit.experiments.store import make_directory  # imports the compiler
     from tacit.paper import page
 
-    out = options.console()
+    make_directory(directory)
     report = _Report()
     settings = options.settings("--set", args.set)
     _check_known(settings)
@@ -88,15 +79,15 @@ def run(args: argparse.Namespace) -> int:
         experiment = _change(_experiment(panel.file, quick=args.quick), args, settings)
         variants, game = _learn(experiment, directory / "runs", args.workers)
         report.add(panel, experiment, variants, game, directory)
-        out.print(f"figure: {directory / panel.file}.png", soft_wrap=True)
+        options.say(f"figure: {directory / panel.file}.png")
     text = page.page(report.claims, report.tables, report.settings, report.seeds)
     files.write(directory / "claims.md", text.encode())
-    files.write(directory / "results.csv", page.written(report.rows).encode())
+    files.write(directory / "results.csv", page.write_csv(report.rows).encode())
     for claim in report.claims:
         about = f"{claim.task}; Independent as in the {claim.reading}" if claim.reading else claim.task
         where = f": {claim.where}" if claim.where and claim.verdict != "holds" else ""
-        out.print(f"{claim.verdict:>22}: {claim.says} ({about}){where}", soft_wrap=True)
-    out.print(f"claims: {directory / 'claims.md'}, numbers: {directory / 'results.csv'}", soft_wrap=True)
+        options.say(f"{claim.verdict:>22}: {claim.says} ({about}){where}")
+    options.say(f"claims: {directory / 'claims.md'}, numbers: {directory / 'results.csv'}")
     return 0
 
 
@@ -113,22 +104,16 @@ class _Report:
     def add(self, panel: Panel, experiment: Experiment, variants: Variants, game: TabularGame, out: Path) -> None:
         """Draw a panel, and judge it."""
         from tacit.figures import save_figure, styled
-        from tacit.paper import claims, figures, measured, page
+        from tacit.paper import claims, measured, page
 
-        task = measured.Task(panel.title, game)
-        if panel.target == "matrix-team":
-            figure = figures.team_figure(variants)
-            team = {g: [measured.measure_team(s, runs, task) for s, runs in v.items()] for g, v in variants.items()}
-            self.claims += claims.team_claims(task, team)
-            self.tables.append(page.team_table(task, team))
-            self.rows += page.rows(panel.title, team)
-        else:
-            figure = figures.task_figure(variants, task)
-            groups = {g: [measured.measure(s, runs, task) for s, runs in v.items()] for g, v in variants.items()}
-            self.claims += claims.task_claims(task, groups)
-            self.claims += [claims.approaches(task, groups)] if panel.target == "good-state" else []
-            self.tables.append(page.task_table(task, groups))
-            self.rows += page.rows(panel.title, groups)
+        task, team = measured.Task(panel.title, game), panel.target == "matrix-team"
+        measure: Any = measured.measure_team if team else measured.measure
+        groups = {g: [measure(s, runs, task) for s, runs in v.items()] for g, v in variants.items()}
+        figure = page.team_figure(variants) if team else page.task_figure(variants, task)
+        self.claims += claims.team_claims(task, groups) if team else claims.task_claims(task, groups)
+        self.claims += [claims.approaches(task, groups)] if panel.target == "good-state" else []
+        self.tables.append(page.team_table(task, groups) if team else page.task_table(task, groups))
+        self.rows += page.rows(panel.title, groups)
         with styled():
             save_figure(figure, out / f"{panel.file}.png")
         self.settings |= dict(_settings(experiment))
@@ -166,7 +151,7 @@ def _change(experiment: Experiment, args: argparse.Namespace, settings: dict[str
     from tacit.learners import REGISTRY
 
     if args.seeds is not None:
-        experiment = replace(experiment, seeds=check.integer("--seeds", args.seeds, least=1))
+        experiment = replace(experiment, seeds=args.seeds)
     experiment = replace(experiment, options=replace(experiment.options, **options.given_options(args)))
     if not settings:
         return experiment
@@ -182,7 +167,7 @@ def _change(experiment: Experiment, args: argparse.Namespace, settings: dict[str
 def _learn(experiment: Experiment, out: Path, workers: int | None) -> tuple[dict[str, dict[str, Any]], TabularGame]:
     """Run an experiment; return the outcomes of each setting of each group, and the game."""
     from tacit.experiments import run_experiment
-    from tacit.experiments.plan import game_of
+    from tacit.experiments.spec import game_of
     from tacit.games.exact import with_tables
 
     with progress_on_stderr(experiment.name) as progress:

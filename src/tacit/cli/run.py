@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from tacit.cli import options
 from tacit.cli.progress import progress_on_stderr
 from tacit.core import check
-from tacit.core.display import few_numbers
+from tacit.core.display import count, few_numbers
 from tacit.core.errors import TacitError
-from tacit.games.tabular import count
 from tacit.options import Options
 
 if TYPE_CHECKING:
@@ -77,34 +76,20 @@ examples:
   tacit evaluate results/first"""
 
 
-def add(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "run",
-        help="let the agents of a game learn, over one or more seeds",
-        usage=USAGE,
-        description="Let the agents of a game learn, each alone, and certify the policy they arrive at.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+def add_run(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.usage = USAGE
+    options.describe(
+        parser,
+        "Let the agents of a game learn, each alone, and certify the policy they arrive at.",
+        EPILOG,
     )
-    parser.add_argument(
-        "game", metavar="GAME", help=f"{options.GAME_HELP}; pettingzoo:MODULE.PATH; or an experiment, FILE.toml"
-    )
+    options.add_game(parser, "; pettingzoo:MODULE.PATH; or an experiment, FILE.toml", default=None)
     parser.add_argument("learner", metavar="LEARNER", nargs="?", help="a name from `tacit learners` (adaptive-v-cce)")
     options.add_options(parser)
     parser.add_argument("--seeds", metavar="N", type=int, help="number of runs, with seeds s, s+1, … (1)")
-    parser.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        action="append",
-        help="a parameter of the learner, e.g. bonus=0.1 or preset=paper; may be given several times",
-    )
-    parser.add_argument(
-        "--game-set",
-        metavar="KEY=VALUE",
-        action="append",
-        help="a parameter of the game, e.g. horizon=5 or actions=[2,3]; may be given several times",
-    )
+    told = "a parameter of the learner, e.g. bonus=0.1 or preset=paper; may be given several times"
+    options.add_many(parser, "--set", "KEY=VALUE", told, default=None)
     parser.add_argument("--out", metavar="DIR", help="store the runs in DIR, and resume those that are there")
     parser.add_argument(
         "--on",
@@ -126,15 +111,13 @@ def add(commands: Any) -> None:
         help="seconds between checkpoints (30; the first after 1, 2, 4, …)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document on stdout")
-    parser.set_defaults(run=run)
 
 
-def run(args: argparse.Namespace) -> int:
+def run_run(args: argparse.Namespace) -> int:
     """Learn, then print the summary; 130 where Ctrl-C ended it early."""
     file = args.game.endswith(".toml")
     every = check.real("--checkpoint-every", args.checkpoint_every, least=0)
-    if args.workers is not None:
-        check.integer("--workers", args.workers, least=1)
+    options.check_counts(args, workers=1, seeds=1)
     if args.timeout is not None:
         check.positive("--timeout", args.timeout)
 
@@ -213,7 +196,6 @@ def _from_line(args: argparse.Namespace) -> Experiment:
     given = options.given_options(args)
     if not {"episodes", "gap", "seconds"} & given.keys():
         given["episodes"] = EPISODES
-    seeds = 1 if args.seeds is None else check.integer("--seeds", args.seeds, least=1)
 
     from tacit.experiments import Experiment, GameSpec, LearnerSpec  # imports the compiler
     from tacit.learners import DEFAULT
@@ -224,7 +206,7 @@ def _from_line(args: argparse.Namespace) -> Experiment:
         name=f"{args.game} {learner}",
         games=(GameSpec(args.game, game_params),),
         learners=(LearnerSpec(learner, params),),
-        seeds=seeds,
+        seeds=1 if args.seeds is None else args.seeds,
         options=Options(**given),
         scripts=tuple(args.scripts),
     )
@@ -246,14 +228,13 @@ def _check_whose(game: str, learner: str, params: Mapping[str, Any]) -> None:
 
 
 def _print(results: Results, summaries: list[dict[str, Any]], place: str | None) -> None:
-    out = options.console()
     for group, summary in zip(results.groups, summaries, strict=True):
-        out.print(f"{group.learner} on {group.outcomes[0].game}", soft_wrap=True)
-        _print_one(out, summary, group.outcomes)
+        options.say(f"{group.learner} on {group.outcomes[0].game}")
+        _print_one(summary, group.outcomes)
         for told in group.advice():
-            out.print(told, soft_wrap=True)
+            options.say(told)
     if place is not None:
-        out.print(f"stored in {place}", soft_wrap=True)
+        options.say(f"stored in {place}")
 
 
 def _what_stopped(summary: dict[str, Any]) -> str:
@@ -280,23 +261,22 @@ def _what_stopped(summary: dict[str, Any]) -> str:
     return f"stopped {', '.join(parts)}"
 
 
-def _print_one(out: Any, summary: dict[str, Any], outcomes: list[Outcome]) -> None:
+def _print_one(summary: dict[str, Any], outcomes: list[Outcome]) -> None:
     reward, gap = summary["reward"], summary["gap"]
     seeds = count(summary["seeds"], "seed")
     if any(one.interrupted for one in outcomes):
         least = min(one.episodes for one in outcomes)
         of = "" if outcomes[0].spec.open else f" of {summary['episodes']}"
-        out.print(f"interrupted: each run holds at least {least}{of} episodes")
+        options.say(f"interrupted: each run holds at least {least}{of} episodes")
     stopped = _what_stopped(summary)
     if stopped:
-        out.print(stopped, soft_wrap=True)
+        options.say(stopped)
     low, high = reward["ci95"]
-    out.print(
+    options.say(
         f"reward of agent 0, last tenth of the episodes: {reward['mean']:.4g} ± {reward['std']:.3g} "
         f"(standard deviation over {seeds}; 95 % bootstrap interval of the mean {low:.4g} to {high:.4g})"
         if summary["seeds"] > 1
-        else f"reward of agent 0, last tenth of the episodes: {reward['mean']:.4g}",
-        soft_wrap=True,
+        else f"reward of agent 0, last tenth of the episodes: {reward['mean']:.4g}"
     )
     if gap is not None:
         how, kind = {
@@ -315,11 +295,11 @@ def _print_one(out: Any, summary: dict[str, Any], outcomes: list[Outcome]) -> No
         else:
             told = f"{gap['kind']} gap of {whose}: {how} {size} ({kind}, the largest of all agents{_shares(gap)})"
             told += "" if known == len(outcomes) else f"; no information yet in {len(outcomes) - known} seeds"
-        out.print(told, soft_wrap=True)
+        options.say(told)
         if len(summary["candidates"]) > 1:
             others = "; ".join(f"{name} {_candidate(one)}" for name, one in summary["candidates"].items())
-            out.print(f"candidates: {others}", soft_wrap=True)
-    out.print(f"{summary['steps_per_second']:.3g} steps a second, {summary['wall_seconds']:.2f} s")
+            options.say(f"candidates: {others}")
+    options.say(f"{summary['steps_per_second']:.3g} steps a second, {summary['wall_seconds']:.2f} s")
 
 
 def _chosen(outcomes: list[Outcome]) -> str:

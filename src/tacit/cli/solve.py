@@ -15,35 +15,25 @@ from tacit.core.errors import TacitError
 from tacit.evaluation import deviation_table, equilibria, evaluate, potential
 from tacit.evaluation.equilibria import Equilibria, enumerable
 from tacit.evaluation.solve import METHODS, solve
-from tacit.evaluation.stage_game import OBJECTIVES, RULES, tied
+from tacit.evaluation.stage_game import OBJECTIVES, RULES, select_best
 from tacit.evaluation.stages import CONCEPTS, Solution
 from tacit.evaluation.theory import theory
 
 
-def add(commands: Any) -> None:
-    """Add the commands to the parser."""
-    add_show(commands)
-    add_solve(commands)
-    add_theory(commands)
-
-
-def add_show(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "show",
-        help="show a game: payoffs by state, transitions in words, agents and horizon",
-        description="Show a game: payoffs by state with the names of actions, and what leads where. Of large games "
+def add_show(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    options.describe(
+        parser,
+        "Show a game: payoffs by state with the names of actions, and what leads where. Of large games "
         "the first states are shown; --state picks one, --all shows everything.",
-        epilog="examples:\n  tacit show chicken\n  tacit show good-state --game-set horizon=3\n"
+        "examples:\n  tacit show chicken\n  tacit show good-state --game-set horizon=3\n"
         "  tacit show box-pushing --state s1N4N\n  tacit show rock.nfg --json",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     options.add_game(parser)
     parser.add_argument("--state", metavar="STATE", help="this state alone, by its name or number")
     parser.add_argument("--step", metavar="H", type=int, help="which step, where steps differ (0)")
     parser.add_argument("--all", action="store_true", help="all states and all joint actions")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
-    parser.set_defaults(run=run_show)
 
 
 def run_show(args: argparse.Namespace) -> int:
@@ -74,16 +64,14 @@ SOLVE_EPILOG = """examples:
                                                    or where it takes too long; the exact gap says how close it is"""
 
 
-def add_solve(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "solve",
-        help="solve a game: its optimum, a cce, a ce or its nash equilibria",
-        description="Solve a game by backward induction, show the policy, and check its equilibrium gap. What cannot "
+def add_solve(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    options.describe(
+        parser,
+        "Solve a game by backward induction, show the policy, and check its equilibrium gap. What cannot "
         "be solved exactly, or not in time, is approximated by sweeps with full information, and its exact gap is "
         "told; Ctrl-C ends them and keeps the best.",
-        epilog=SOLVE_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        SOLVE_EPILOG,
     )
     options.add_game(parser)
     parser.add_argument(
@@ -106,7 +94,6 @@ def add_solve(commands: Any) -> None:
     parser.add_argument("--out", metavar="FILE", help="write the policy to this .npz file")
     parser.add_argument("--all", action="store_true", help="show every row of the policy, of unreached places too")
     parser.add_argument("--json", action="store_true", help="print one JSON document, with the policy")
-    parser.set_defaults(run=run_solve)
 
 
 def run_solve(args: argparse.Namespace) -> int:
@@ -146,46 +133,44 @@ def run_solve(args: argparse.Namespace) -> int:
             }
         )
         return code
-    out = options.console()
-    out.print(repr(game), soft_wrap=True)
+    options.say(repr(game))
     if every is not None:
         options.print_document(every.show(limit=None if args.all else 20))
     else:
         options.print_document(shown)
-    out.print()
+    options.say()
     if len(apart.terms) and apart.gaps.max() > 1e-8 * max(1.0, float(np.abs(solution.V).max())):
         options.print_document(apart.show(limit=None if args.all else 12))
-        out.print()
+        options.say()
     if every is not None and len(every) > 1:
-        _print_row(out, every, solution, chosen["select"])
+        _print_row(every, solution, chosen["select"])
     for i, value in enumerate(solution.values[:20]):
-        out.print(f"agent {i}: value {value:.6f}, {gap.kind} gap {gap.gaps[i]:.3g}")
+        options.say(f"agent {i}: value {value:.6f}, {gap.kind} gap {gap.gaps[i]:.3g}")
     if game.agents > 20:
-        out.print(f"{game.agents - 20} more agents are not shown; --json has all")
+        options.say(f"{game.agents - 20} more agents are not shown; --json has all")
     sure = "exact" if gap.exact else "exact upper bound"
-    out.print(f"method: {solution.method}", soft_wrap=True)
+    options.say(f"method: {solution.method}")
     total = solution.values.sum()
-    out.print(f"{concept}: total value {total:.6f}, {gap.kind} gap {gap.gap:.3g} ({sure}, the largest of all agents)")
+    options.say(f"{concept}: total value {total:.6f}, {gap.kind} gap {gap.gap:.3g} ({sure}, the largest of all agents)")
     return code
 
 
-def _print_row(out: Any, every: Equilibria, solution: Solution, rule: str) -> None:
+def _print_row(every: Equilibria, solution: Solution, rule: str) -> None:
     """Say which of the listed equilibria the values below are of, if it is one of them."""
     own = solution.policy.probs
     for k, policy in enumerate(every.policies):
         if all(np.allclose(mine, theirs, atol=1e-9) for mine, theirs in zip(own, policy.probs, strict=True)):
-            others = [int(j) + 1 for j in tied(every.values, rule) if j != k]
+            others = [int(j) + 1 for j in select_best(every.values, rule) if j != k]
             known = f" (equally good: {', '.join(map(str, others[:10]))})" if others else ""
-            out.print(f"equilibrium {k + 1}, selected by {rule}{known}:", soft_wrap=True)
+            options.say(f"equilibrium {k + 1}, selected by {rule}{known}:")
             return
 
 
-def add_theory(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "theory",
-        help="what the theorems promise for a game: episodes, steps, constants, the lower bound",
-        description="Print what the paper's theorems promise for a game, with constants hidden in O(·) taken as 1.",
+def add_theory(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    options.describe(
+        parser,
+        "Print what the paper's theorems promise for a game, with constants hidden in O(·) taken as 1.",
     )
     options.add_game(parser)
     parser.add_argument("--epsilon", type=float, default=0.1, help="accuracy in the game's reward units (0.1)")
@@ -196,7 +181,6 @@ def add_theory(commands: Any) -> None:
         help="ε̃ for which promises without hidden constants are printed (the theorem's; 0.1 where it has none)",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON document")
-    parser.set_defaults(run=run_theory)
 
 
 def run_theory(args: argparse.Namespace) -> int:
@@ -206,37 +190,34 @@ def run_theory(args: argparse.Namespace) -> int:
     if args.json:
         options.print_json({"game": args.game, **asdict(found)})
         return 0
-    out = options.console()
-    out.print(repr(game), soft_wrap=True)
+    options.say(repr(game))
     low, high = game.reward_range
-    out.print(
+    options.say(
         f"to be within ε = {found.epsilon:g} (reward units) with probability {1 - found.confidence:g}, "
-        f"where rewards have a span of {high - low:g}:",
-        soft_wrap=True,
+        f"where rewards have a span of {high - low:g}:"
     )
-    out.print(f"  cce: K = S·A·H⁵·ι·span²/ε² = {found.episodes_cce:.3g} episodes (ι = {found.iota_cce:.2f})")
-    out.print(f"  ce:  K = S·A²·H⁵·ι·span²/ε² = {found.episodes_ce:.3g} episodes (ι = {found.iota_ce:.2f})")
+    options.say(f"  cce: K = S·A·H⁵·ι·span²/ε² = {found.episodes_cce:.3g} episodes (ι = {found.iota_cce:.2f})")
+    options.say(f"  ce:  K = S·A²·H⁵·ι·span²/ε² = {found.episodes_ce:.3g} episodes (ι = {found.iota_ce:.2f})")
     if game.joint_actions <= 1024:
         told = "this is a Markov potential game" if potential(game).holds else "this is NOT a Markov potential game"
-        out.print(f"{told}; what follows is about such games, with mismatch D = {found.mismatch:.4g}:")
+        options.say(f"{told}; what follows is about such games, with mismatch D = {found.mismatch:.4g}:")
     else:
-        out.print(f"if this is a Markov potential game, with mismatch D = {found.mismatch:.4g}:")
+        options.say(f"if this is a Markov potential game, with mismatch D = {found.mismatch:.4g}:")
     if math.isinf(found.mismatch):
-        out.print("  the theorems promise nothing: some state can be reached and can be avoided, so D is infinite")
+        options.say("  the theorems promise nothing: some state can be reached and can be avoided, so D is infinite")
     else:
-        out.print(f"  exact gradients: η = {found.exact_step:.3g}, T = {found.exact_iterations:.3g} iterations")
+        options.say(f"  exact gradients: η = {found.exact_step:.3g}, T = {found.exact_iterations:.3g} iterations")
         storm = found.storm
-        out.print(
+        options.say(
             f"  STORM: ε̃ = {storm['exploration']:.3g}, {_constants(storm)}; T = {storm['iterations']:.3g} episodes"
         )
-        out.print(
+        options.say(
             f"    after T: M = {storm['M']:.3g}, mean of ‖G‖² ≤ {storm['bound']:.3g}; "
-            f"ε̃ costs {storm['exploration_cost']:.3g} of the gap",
-            soft_wrap=True,
+            f"ε̃ costs {storm['exploration_cost']:.3g} of the gap"
         )
-    _print_explored(out, found.explored, game.horizon * (high - low))
+    _print_explored(found.explored, game.horizon * (high - low))
     told = f"H³·S·A·span²/ε² = {found.lower_bound:.3g} episodes"
-    out.print(f"lower bound for any algorithm on some game of this size: {told}", soft_wrap=True)
+    options.say(f"lower bound for any algorithm on some game of this size: {told}")
     return 0
 
 
@@ -244,16 +225,15 @@ def _constants(found: dict[str, float]) -> str:
     return ", ".join(f"{key} = {found[key]:.3g}" for key in ("sigma2", "L", "k", "w", "c"))
 
 
-def _print_explored(out: Any, found: dict[str, float], most: float) -> None:
+def _print_explored(found: dict[str, float], most: float) -> None:
     """Print what holds for one ε̃, with no constant left out; no gap is larger than `most`."""
-    out.print(
+    options.say(
         f"  with ε̃ = {found['exploration']:.3g} and no constant left out: D over ε̃-greedy policies = "
-        f"{found['mismatch']:.4g} ({found['deviating']:.4g} where one agent need not explore)",
-        soft_wrap=True,
+        f"{found['mismatch']:.4g} ({found['deviating']:.4g} where one agent need not explore)"
     )
-    out.print(f"    STORM: {_constants(found)}; T = {found['iterations']:.3g} episodes", soft_wrap=True)
+    options.say(f"    STORM: {_constants(found)}; T = {found['iterations']:.3g} episodes")
     gap, cost = found["gap"], found["exploration_cost"]
     told = f"nash gap of some iterate ≤ {gap:.3g} in expectation, of which ε̃ costs {cost:.3g}"
     if gap >= most:
         told += f"; no information, since no gap is above H·span = {most:.4g}"
-    out.print(f"    after T: M = {found['M']:.3g}, mean of ‖G‖² ≤ {found['bound']:.3g}; {told}", soft_wrap=True)
+    options.say(f"    after T: M = {found['M']:.3g}, mean of ‖G‖² ≤ {found['bound']:.3g}; {told}")

@@ -6,6 +6,7 @@ import difflib
 import math
 import numbers
 import operator
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -46,8 +47,10 @@ RANGES = {
 }
 
 
-def integer(name: str, value: object, *, least: int | None = None, most: int | None = None) -> int:
-    """Return `value` as an int within [least, most]; where neither is given, within the range of its name.
+def integer(
+    name: str, value: object, *, least: int | None = None, most: int | None = None, of: str | None = None
+) -> int:
+    """Return `value` as an int within [least, most]; without `least`, within the range of its name, or of another.
 
     >>> integer("horizon", 0)
     Traceback (most recent call last):
@@ -57,7 +60,7 @@ def integer(name: str, value: object, *, least: int | None = None, most: int | N
     tacit.core.errors.TacitError: seeds is 1000000000; at most 1,000,000 can be asked for
     """
     if least is None:
-        least, high = RANGES[name]
+        least, high = RANGES[of or name]
         number = integer(name, value, least=least)
         if number > high:
             raise TacitError(f"{name} is {brief(number)}; at most {high:,} can be asked for")
@@ -116,9 +119,7 @@ def interval(name: str, value: object) -> tuple[float, float]:
     Traceback (most recent call last):
     tacit.core.errors.TacitError: reward_range is (1, 0); the first must not be above the second
     """
-    if not isinstance(value, tuple | list | np.ndarray) or len(value) != 2:
-        raise TacitError(f"{name} is {brief(value)}; it must be a pair (low, high)")
-    low, high = real(f"{name}[0]", value[0]), real(f"{name}[1]", value[1])
+    low, high = (real(f"{name}[{k}]", x) for k, x in enumerate(list_of(name, value, "numbers: low, high", count=2)))
     if low > high:
         raise TacitError(f"{name} is ({low:g}, {high:g}); the first must not be above the second")
     return low, high
@@ -169,19 +170,34 @@ def text(name: str, value: object, *, empty: bool = True) -> str:
     return value
 
 
-def list_of(name: str, value: object, of: str, *, count: int | None = None) -> list[Any]:
-    """Return the entries of a list, a tuple or an array, of which there are `count`; `of` says what they are.
+def list_of(name: str, value: object, of: str, *, count: int | None = None, least: int = 0) -> list[Any]:
+    """Return the entries of a list, a tuple or an array; `of` says what they are, `count` how many there must be.
 
     >>> list_of("columns", 3, "names of columns")
     Traceback (most recent call last):
     tacit.core.errors.TacitError: columns is 3; it must be a list of names of columns
     """
     bare = isinstance(value, str | bytes) or (isinstance(value, np.ndarray) and value.ndim == 0)
-    if bare or not isinstance(value, Sequence | np.ndarray):
-        raise TacitError(f"{name} is {brief(value)}; it must be a list of {of}")
-    if count is not None and len(value) != count:
-        raise TacitError(f"{name} has {len(value)} entries; it must be a list of {count} {of}")
-    return list(value)
+    if not bare and isinstance(value, Sequence | np.ndarray) and count in (None, len(value)) and len(value) >= least:
+        return list(value)
+    number = f"{count} " if count is not None else f"at least {least} " if least else ""
+    raise TacitError(f"{name} is {brief(value)}; it must be a list of {number}{of}")
+
+
+def names(what: str, value: object, count: int) -> tuple[str, ...]:
+    """Return `count` names that differ.
+
+    >>> names("state_names", ["up", "up"], 2)
+    Traceback (most recent call last):
+    tacit.core.errors.TacitError: state_names has 'up' more than once; names must differ
+    """
+    found = tuple(list_of(what, value, "strings", count=count))
+    if not all(isinstance(name, str) for name in found):
+        raise TacitError(f"{what} is {brief(value)}; it must be a list of {count} strings")
+    twice = [name for name, times in Counter(found).items() if times > 1]
+    if twice:
+        raise TacitError(f"{what} has {twice[0]!r} more than once; names must differ")
+    return found
 
 
 def function(name: str, value: object, *, needed: bool = False) -> Any:
@@ -207,7 +223,7 @@ def array(name: str, value: npt.ArrayLike | Owned[Any]) -> FloatArray:
 
     It is copied, so that a later change by the caller never reaches the game, unless it is `Owned`.
     """
-    inner, _ = unwrap(value)
+    inner, own = unwrap(value)
     refuse_masked(name, inner)
     try:
         found = np.asarray(inner)
@@ -216,7 +232,7 @@ def array(name: str, value: npt.ArrayLike | Owned[Any]) -> FloatArray:
     if found.dtype.kind not in "biuf":
         raise TacitError(f"{name} holds {found.dtype} values ({brief(inner)}); it must be an array of real numbers")
     made = isinstance(inner, list | tuple)  # other objects may have given an array that they keep
-    return freeze(name, Owned(found) if made or isinstance(value, Owned) else found, np.float64)
+    return freeze(name, Owned(found) if made or own else found, np.float64)
 
 
 Axis = str | tuple[str, tuple[int, ...]]  # a name, or a name and the shape that the axis flattens

@@ -128,15 +128,21 @@ class Document:
         """Write the data out, which a function would make."""
         return {"title": self.title, "parts": self.parts, "content": self.data}
 
+    def _flags(self) -> Iterator[tuple[Any, bool, bool]]:
+        """Yield each part, whether it is a sentence, and whether what is before it is one; the title is."""
+        after_text = True
+        for part in self.parts:
+            is_text = isinstance(part, str)
+            yield part, is_text, after_text
+            after_text = is_text
+
     def __str__(self) -> str:
         blocks = [printable(self.title)]
-        for k, part in enumerate(self.parts):
-            text = str(part) if isinstance(part, Table) else printable(part)
-            together = isinstance(part, str) and (k == 0 or isinstance(self.parts[k - 1], str))
-            if together:
-                blocks[-1] += "\n" + text
+        for part, is_text, after_text in self._flags():
+            if is_text and after_text:
+                blocks[-1] += "\n" + printable(part)
             else:
-                blocks.append(text)
+                blocks.append(printable(part) if is_text else str(part))
         return "\n\n".join(blocks)
 
     def __repr__(self) -> str:
@@ -148,16 +154,13 @@ class Document:
         from rich.text import Text
 
         drawn: list[Any] = [Text(printable(self.title), style="bold")]
-        for k, part in enumerate(self.parts):
-            if isinstance(part, str):
-                drawn.append(Text(printable(part)))
-                continue
-            after_text = k == 0 or isinstance(self.parts[k - 1], str)
-            drawn += [Text(""), part.__rich__()] if after_text else [part.__rich__()]
+        for part, is_text, after_text in self._flags():
+            drawn += [Text("")] if after_text and not is_text else []
+            drawn.append(Text(printable(part)) if is_text else part.__rich__())
         return Group(*drawn)
 
     def _repr_html_(self) -> str:
-        parts = (part._repr_html_() if isinstance(part, Table) else f"<p>{_safe(part)}</p>" for part in self.parts)
+        parts = (f"<p>{_safe(part)}</p>" if is_text else part._repr_html_() for part, is_text, _ in self._flags())
         return f"<p><strong>{_safe(self.title)}</strong></p>{''.join(parts)}"
 
 
@@ -184,6 +187,17 @@ def few_numbers(values: Sequence[float], most: int = 4) -> str:
     if len(written) > 1 and len(set(written)) == 1:
         return f"{written[0]} each"
     return ", ".join(written[:most]) + (f", … ({len(written)} agents)" if len(written) > most else "")
+
+
+def times(actions: tuple[int, ...]) -> str:
+    """Write the agents' numbers of actions, e.g. "2×3" or, for many equal ones, "4^8"."""
+    many = len(actions) > 4 and len(set(actions)) == 1
+    return f"{actions[0]}^{len(actions)}" if many else "×".join(str(a) for a in actions)
+
+
+def count(number: int, thing: str) -> str:
+    """Write a number of things, e.g. "1 state" or "2 states"."""
+    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"
 
 
 def interval(value: float, low: float, high: float) -> str:

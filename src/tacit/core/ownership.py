@@ -6,7 +6,6 @@ arrays that tacit has just made itself, and holds nowhere else, are kept as they
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -80,11 +79,11 @@ class Sealed:
 
 
 def _seal(value: Any) -> Any:
-    if isinstance(value, np.ndarray):
-        return lock(value)
-    if isinstance(value, list):
-        return [_seal(part) for part in value]
-    if isinstance(value, tuple):
-        parts: Sequence[Any] = [_seal(part) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
-    return value
+    match value:
+        case np.ndarray():
+            return lock(value)
+        case list() | tuple():
+            parts = [_seal(part) for part in value]
+            return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+        case _:
+            return value

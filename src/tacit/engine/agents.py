@@ -20,9 +20,9 @@ from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import lock
 from tacit.core.pinned import Pinned, entry, unpin
 from tacit.core.types import FloatArray
-from tacit.engine import loop
 from tacit.engine.checkpoint import Arrays, check_alike, check_names, pack, unpack, whole_number
-from tacit.learners import REGISTRY, Learner, Mixed, World, own_bound
+from tacit.engine.fused import read_distributions
+from tacit.learners import REGISTRY, Learner, World, own_bound
 from tacit.learners.plain import PlainAgent, PlainLearner
 from tacit.learners.spec import Scale, starting_policy
 from tacit.learners.teams import resolve
@@ -83,11 +83,10 @@ class Agent:
         self._act = entry(act_one, self._pinned, 0, 0, 0.0)
         self._learn = entry(learn_one, self._pinned, 0, 0, 0, 0.0, 0)
         self._weigh = compile_loop(weigh_one, self.state)
-        self._table = compile_loop(loop.distributions, self.state)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the agent as `.npz`, with all that it has learned and its random stream."""
-        _write(self, path)
+        files.write_arrays(path, _arrays(self))
 
     @staticmethod
     def load(path: str | os.PathLike[str], *, learner: str | Learner | None = None) -> Agent:
@@ -110,20 +109,18 @@ class Agent:
         >>> same.act(0, 1) == me.act(0, 1)
         True
         """
-        return _read(path, learner)
+        arrays = files.read_arrays(path, limited=False)
+        try:
+            return _restore(arrays, learner)
+        except (TacitError, ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+            raise TacitError(f"{path} is not an agent that can be loaded: {one_line(error, 300)}") from None
 
     def __getstate__(self) -> dict[str, Any]:
-        held = {"spec": self.spec, "world": self.world, "seed": self.seed, "index": self.index}
-        later = {"name": self.name, "params": self.params, "episodes": self.episodes}
-        return {"made": held, "later": later, "arrays": pack(self.state), "stream": self.stream.bit_generator.state}
+        return {"spec": self.spec, "name": self.name, "params": self.params, "arrays": _arrays(self)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        world = state["made"]["world"]  # unpickled arrays can be written to, and kernels are compiled for locked ones
-        world = world._replace(actions=lock(world.actions), start=tuple(lock(own) for own in world.start))
-        self.__init__(**{**state["made"], "world": world})  # type: ignore[misc]
-        self.__dict__.update(state["later"])
-        unpack(self.state, state["arrays"])
-        self.stream.bit_generator.state = state["stream"]
+        self.__dict__ = _restore(dict(state["arrays"]), state["spec"]).__dict__
+        self.name, self.params = state["name"], state["params"]
 
     @property
     def horizon(self) -> int:
@@ -208,11 +205,7 @@ class Agent:
     @property
     def policy(self) -> FloatArray:
         """The agent's current distributions, [H, S, A], without exploration."""
-        shape = (1, self.world.horizon, self.world.states, int(self.world.actions[0]))
-        probs = memory.zeros(shape, "the agent's distributions")
-        self._table(self.state, self.world.horizon, self.world.states, False, probs)
-        found: FloatArray = probs[0]
-        return found
+        return read_distributions(self.state, self.world, self.world.states)[0]
 
     def probabilities(self, h: int, s: int) -> FloatArray:
         """Return the agent's current distribution at step h in state s, [A], without exploration."""
@@ -283,7 +276,7 @@ def agent(
     """
     name, spec = resolve(learner, params)
     check_alone(spec, name)
-    if spec.interpreted or isinstance(spec, Mixed):
+    if spec.interpreted or spec.seat(0) is not spec:
         raise TacitError(f"{name} is no learner of one agent with kernels; a class of your own is an agent already")
     states = check.integer("states", states)
     actions = check.integer("actions", actions)
@@ -291,9 +284,9 @@ def agent(
     seed, index = check.integer("seed", seed), check.integer("index", index, least=0)
     span = check.interval("reward_range", reward_range)
     scale = Scale(agents=1, states=states, actions=actions, horizon=horizon, episodes=1)
-    known = _check_team(spec, name, team, index, actions)
-    made = make_agent(spec, (horizon, states, actions), span, scale, seed=seed, index=index, team=known)
-    assert isinstance(made, Agent)
+    size = (horizon, states, actions)
+    start, known = starting_policy(spec, size, seed, index), _check_team(spec, name, team, index, actions)
+    made = Agent(spec, _world(size, span, scale, start, known, index, seed), seed=seed, index=index)
     if isinstance(learner, str):
         made.name, made.params = learner, dict(params)
     return made
@@ -315,23 +308,20 @@ def _check_team(spec: Learner, name: str, team: Sequence[int] | None, index: int
     return known
 
 
-def _make_from(
-    spec: Learner,
+def _world(
     size: tuple[int, int, int],
     span: tuple[float, float],
     scale: Scale,
-    *,
-    seed: int,
-    index: int,
     start: FloatArray | None,
     team: tuple[int, ...],
-) -> Agent:
-    """Make an agent as a file has it."""
+    index: int,
+    seed: int,
+) -> World:
+    """Return what one agent of a game of this size (H, S, A) knows, if there is memory for it."""
     _check_memory(*size)
     horizon, states, actions = size
-    known = () if start is None else (start,)
-    world = World(states, lock(np.array([actions])), horizon, span, scale, known, team, index, seed)
-    return Agent(spec, world, seed=seed, index=index)
+    world = World(states, lock(np.array([actions])), horizon, span, scale, () if start is None else (start,))
+    return world._replace(team=team, first=index, seed=seed) if team else world
 
 
 def make_agent(
@@ -348,7 +338,7 @@ def make_agent(
     if isinstance(learner, PlainLearner):
         return learner.agent(size, reward_range, seed=seed, index=index)
     start = starting_policy(learner, size, seed, index)
-    return _make_from(learner, size, reward_range, scale, seed=seed, index=index, start=start, team=team)
+    return Agent(learner, _world(size, reward_range, scale, start, team, index, seed), seed=seed, index=index)
 
 
 def check_alone(learner: Learner, name: str) -> None:
@@ -370,8 +360,8 @@ def _check_memory(horizon: int, states: int, actions: int) -> None:
 _MOST = 2**53
 
 
-def _write(agent: Agent, path: str | os.PathLike[str]) -> None:
-    """Write an agent as `.npz`."""
+def _arrays(agent: Agent) -> Arrays:
+    """Return all that an agent is made of, as its files and pickles hold it."""
     world = agent.world
     known = {
         "learner": agent.name,
@@ -388,25 +378,13 @@ def _write(agent: Agent, path: str | os.PathLike[str]) -> None:
         "stream": agent.stream.bit_generator.state,
     }
     start: dict[str, Any] = {"start": world.start[0]} if world.start else {}
-    files.write_arrays(
-        path,
-        {
-            "kind": np.array("agent"),
-            "known": np.array(json.dumps(known)),
-            "episodes": np.array(agent.episodes),
-            **start,
-            **{f"state{key}": array for key, array in pack(agent.state).items()},
-        },
-    )
-
-
-def _read(path: str | os.PathLike[str], learner: str | Learner | None) -> Agent:
-    """Return an agent from a file."""
-    arrays = files.read_arrays(path, limited=False)
-    try:
-        return _restore(arrays, learner)
-    except (TacitError, ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
-        raise TacitError(f"{path} is not an agent that can be loaded: {one_line(error, 300)}") from None
+    return {
+        "kind": np.array("agent"),
+        "known": np.array(json.dumps(known)),
+        "episodes": np.array(agent.episodes),
+        **start,
+        **{f"state{key}": array for key, array in pack(agent.state).items()},
+    }
 
 
 def _restore(arrays: Arrays, learner: str | Learner | None) -> Agent:
@@ -423,18 +401,15 @@ def _restore(arrays: Arrays, learner: str | Learner | None) -> Agent:
     given = arrays.pop("start", None)
     start = None if given is None else _start(given, size)
     episodes = whole_number({"episodes": arrays.pop("episodes")}, "episodes", most=_MOST)
-    known_team = known.get("team") or None  # files of earlier versions have none
-    team = _check_team(spec, name, known_team, index, size[2])
-    made = _make_from(spec, size, span, scale, seed=seed, index=index, start=start, team=team)
+    team = _check_team(spec, name, known.get("team") or None, index, size[2])  # files of earlier versions have none
+    made = Agent(spec, _world(size, span, scale, start, team, index, seed), seed=seed, index=index)
     made.name, made.params, made.episodes = name, params, episodes
     found = {key.removeprefix("state"): array for key, array in arrays.items()}
     fresh = pack(made.state)
-    H, S, A = size
-    if not any(name.startswith(".cells.") for name in found):
-        found = _from_plain_arrays(found, fresh, S, A)
+    if not any(".cells." in name for name in found):
+        found = _from_plain_arrays(found, fresh, *size[1:])
     check_names(found, set(fresh))
-    most = max(2 * (episodes + 1) * H + 2, H * S * A)
-    check_alike(found, fresh, most=most)
+    check_alike(found, fresh, most=made.world.most(episodes))
     streams.check_state(made.stream, known["stream"])
     unpack(made.state, found)
     made.stream.bit_generator.state = known["stream"]

@@ -93,7 +93,7 @@ class Checkpoint:
         self._parts = parts
         self._key = f"{self._named} {source_digest(structs)}"
         self._last = time.perf_counter()
-        found = self._checked(self._read())
+        found = self._check_parts(self._read())
         for name, arrays in found.items():
             parts[name].restore(arrays)
         if found:
@@ -125,7 +125,7 @@ class Checkpoint:
         """Remove the file: the run starts over."""
         self.path.unlink(missing_ok=True)
 
-    def _checked(self, found: dict[str, Arrays]) -> dict[str, Arrays]:
+    def _check_parts(self, found: dict[str, Arrays]) -> dict[str, Arrays]:
         """Return the snapshots if every part can take its own back, otherwise none."""
         try:
             if found:
@@ -202,7 +202,7 @@ def check_alike(found: Arrays, fresh: Arrays, *, most: int) -> None:
     below) to `most` more than it begins with.
     """
     for name, like in fresh.items():
-        array = checked(found, name, like.dtype, like.shape)
+        array = take(found, name, like.dtype, like.shape)
         if not array.size:
             continue
         if array.dtype.kind in "fc" and np.isfinite(like).all() and not np.isfinite(array).all():
@@ -220,7 +220,7 @@ def check_alike(found: Arrays, fresh: Arrays, *, most: int) -> None:
                 raise TacitError(f"its array {name!r} has entries outside {least} to {largest}")
 
 
-def checked(found: Arrays, name: str, dtype: npt.DTypeLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
+def take(found: Arrays, name: str, dtype: npt.DTypeLike, shape: tuple[int, ...]) -> npt.NDArray[Any]:
     """Return an array of this type and shape."""
     array = found.get(name)
     if array is None:
@@ -249,6 +249,6 @@ def whole_number(found: Arrays, name: str, *, most: int) -> int:
 
 def check_seconds(found: Arrays, name: str) -> None:
     """Raise unless an array is a time that was taken."""
-    seconds = float(checked(found, name, np.float64, ()))
+    seconds = float(take(found, name, np.float64, ()))
     if not 0 <= seconds < np.inf:
         raise TacitError(f"its {name!r} is {seconds}; it must be a time")

@@ -14,7 +14,7 @@ from tacit.core.compilation import compile_loop
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.engine import loop
-from tacit.engine.checkpoint import Arrays, check_equal, check_names, checked, whole_number
+from tacit.engine.checkpoint import Arrays, check_equal, check_names, take, whole_number
 
 #: What every row of a curve begins with.
 FIRST_COLUMNS = ["episode", "reward", "value", "gap"]
@@ -117,21 +117,18 @@ class Curve:
         self.rows.append({name: float(number) for name, number in row.items()})
         if self.stops:
             self.rows[-1][ENDED] = ""
-        self._drop_passed()
+        self.widen()
         self._sum, self._count = np.zeros(self._agents), 0
         return self.rows[-1]
 
-    def widen(self) -> None:
-        """Let the current window go on to the next end that has not been passed."""
-        self._drop_passed()
-
-    def told(self, ended: str) -> dict[str, Any]:
+    def last_row(self, ended: str) -> dict[str, Any]:
         """Return the last row, which says what ended the run, if anything has and the curve has a column for it."""
         if self.stops:
             self.rows[-1][ENDED] = ended
         return self.rows[-1]
 
-    def _drop_passed(self) -> None:
+    def widen(self) -> None:
+        """Let the current window go on to the next end that has not been passed."""
         while self._edges and self._edges[-1] <= self.done:
             self._edges.pop()
 
@@ -178,11 +175,11 @@ class Curve:
         check_equal(arrays, "tail_count", max(0, done - self._tail_from))
         check_equal(arrays, "count", done - (closed[-1] if closed else 0))
         for name in ("tail", "sum", "last"):
-            if not np.isfinite(checked(arrays, name, np.float64, (self._agents,))).all():
+            if not np.isfinite(take(arrays, name, np.float64, (self._agents,))).all():
                 raise TacitError(f"its array {name!r} has entries that are no finite numbers")
         columns = arrays["columns"].tolist()
         shape = (len(closed), len(columns)) if closed else (0,)
-        rows = checked(arrays, "rows", np.float64, shape)
+        rows = take(arrays, "rows", np.float64, shape)
         named = arrays["columns"].dtype.kind == "U" and len(set(columns)) == len(columns)
         if closed and (not named or columns[:4] != FIRST_COLUMNS or rows[:, 0].tolist() != closed):
             raise TacitError("its curve is not of these episodes")
@@ -190,7 +187,7 @@ class Curve:
     def restore(self, arrays: Arrays) -> None:
         """Resume from a snapshot that was checked."""
         self.done = int(arrays["done"])
-        self._drop_passed()
+        self.widen()
         self._tail, self._tail_count = arrays["tail"].copy(), int(arrays["tail_count"])
         self._sum, self._count = arrays["sum"].copy(), int(arrays["count"])
         self._last = arrays["last"]

@@ -53,10 +53,10 @@ def drive(
                 ended = "memory"
                 break
             measured = clock.affords_row()
-            curve.add(clock.played(curve.next_chunk(clock.chunk(), until, row=measured)))
+            curve.add(clock.play(curve.next_chunk(clock.chunk(), until, row=measured)))
             row = None
             if engine.finished or curve.done == curve.episodes or (curve.full and measured):
-                row = clock.timed(lambda: curve.close(output.measure(engine, curve.done)))
+                row = clock.measure(lambda: curve.close(output.measure(engine, curve.done)))
             else:
                 curve.widen()
             if engine.finished:
@@ -70,7 +70,7 @@ def drive(
             elif clock.up():
                 ended = "seconds"
             if row is not None:
-                emit(Measured(curve.told(ended)))
+                emit(Measured(curve.last_row(ended)))
             emit(Advanced(curve.done, curve.episodes))
             if not ended and interrupts.pending:
                 ended = "interrupted"
@@ -81,7 +81,7 @@ def drive(
         checkpoint.save()  # after a failure agents have learned from a part of an episode; the last file stays
     if curve.open:
         curve.close(output.measure(engine, curve.done))
-        emit(Measured(curve.told(ended)))
+        emit(Measured(curve.last_row(ended)))
     return ended
 
 
@@ -98,7 +98,7 @@ class Clock:
         self._before, self._done, self._measuring = engine.seconds, curve.done, 0.0
         self._chunk = 1
 
-    def played(self, episodes: int) -> FloatArray:
+    def play(self, episodes: int) -> FloatArray:
         """Play a chunk, and learn from how long that took how large the next one may be."""
         began = time.perf_counter()
         returns = self._engine.advance(episodes)
@@ -109,33 +109,33 @@ class Clock:
 
     def up(self) -> bool:
         """Return whether the run has had its time."""
-        return self._seconds is not None and self._before + self._passed >= self._seconds
+        return self._seconds is not None and self._before + self._time >= self._seconds
 
     @property
-    def _passed(self) -> float:
+    def _time(self) -> float:
         if self._began is None:
             self._began = time.perf_counter()
         return time.perf_counter() - self._began
 
-    def timed(self, measure: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    def measure(self, close: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """Measure a row, and note how long that took."""
-        before = self._passed
-        row = measure()
+        before = self._time
+        row = close()
         if self._warm:  # the first one compiles and imports
-            self._measuring += self._passed - before
+            self._measuring += self._time - before
         self._warm = True
         return row
 
     def affords_row(self) -> bool:
         """Return whether a row may be measured now: that takes a tenth of the time, or half where that is short."""
-        return self._seconds is None or 2 * self._measuring <= self._passed or 10 * self._measuring <= self._seconds
+        return self._seconds is None or 2 * self._measuring <= self._time or 10 * self._measuring <= self._seconds
 
     def chunk(self) -> int:
         """Return how many episodes to play at most before the clock and Ctrl-C are looked at again."""
         if self._seconds is None:
             return self._chunk
-        left = max(self._seconds - self._before - self._passed, 0.0)
-        rate = (self._curve.done - self._done) / max(self._passed, 1e-9)
+        left = max(self._seconds - self._before - self._time, 0.0)
+        rate = (self._curve.done - self._done) / max(self._time, 1e-9)
         soon = left if self.affords_row() else min(left, self._measuring)  # then a row can be afforded again
         return max(1, min(self._chunk, int(soon * rate)))
 

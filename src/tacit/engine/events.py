@@ -151,38 +151,27 @@ Watcher = Callable[[Event], None]
 log = logging.getLogger("tacit")
 
 
-def logged(event: Event) -> None:
+def log_event(event: Event) -> None:
     """Write an event to the logger "tacit": measurements and progress as debug, the rest as info."""
     if not isinstance(event, Scouted):
         log.log(logging.DEBUG if isinstance(event, Advanced | Measured) else logging.INFO, "%s", event)
 
 
-def shown(event: Event) -> None:
+def show(event: Event) -> None:
     """Write what was guessed before learning where people see it: a warning of the logger "tacit", on stderr."""
     if isinstance(event, Scouted):
         log.warning("%s", event.text)
 
 
-def and_shown(watcher: Watcher) -> Watcher:
-    """Return a watcher that shows what was guessed, and hands every event on."""
-    to_all([watcher])  # raises unless it is one
-
-    def watch(event: Event) -> None:
-        shown(event)
-        watcher(event)
-
-    return watch
-
-
-def to_all(watchers: Sequence[Watcher]) -> Watcher:
-    """Return one watcher that hands every event to the logger and to all of these."""
-    for watcher in watchers:
+def to_all(*watchers: Watcher | None) -> Watcher:
+    """Return one watcher that hands every event to all of these that are there."""
+    given = [watcher for watcher in watchers if watcher is not None]
+    for watcher in given:
         if not callable(watcher):
             raise TacitError(f"a watcher is {brief(watcher)}; it must be a function of an event")
 
     def watch(event: Event) -> None:
-        logged(event)
-        for watcher in watchers:
+        for watcher in given:
             watcher(event)
 
     return watch

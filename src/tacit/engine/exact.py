@@ -11,7 +11,7 @@ import numpy as np
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
-from tacit.engine.checkpoint import Arrays, check_names, checked
+from tacit.engine.checkpoint import Arrays, check_names, take
 from tacit.engine.protocols import Engine
 from tacit.evaluation import evaluate
 from tacit.evaluation.gradient import Gradient, policy_gradient
@@ -74,10 +74,10 @@ class ExactEngine(Engine):
         """Raise unless a snapshot can be of this engine."""
         check_names(arrays, set(self.snapshot()))
         self._policy_of(arrays).check_fits(self.game)
-        gap, seconds = checked(arrays, "numbers", np.float64, (2,)).tolist()
+        gap, seconds = take(arrays, "numbers", np.float64, (2,)).tolist()
         if math.isnan(gap) or not 0 <= seconds < math.inf:
             raise TacitError("its gap and time are no numbers")
-        search = checked(arrays, "search", np.float64, np.shape(self._search or ()))
+        search = take(arrays, "search", np.float64, np.shape(self._search or ()))
         if len(search) and not line_search.is_possible(Search(*search.tolist()), self.world):
             raise TacitError("its steps are none that the search could have taken")
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,7 +23,7 @@ from tacit.engine.run import Gaps
 from tacit.games.exact import is_exact
 from tacit.games.protocol import Game
 from tacit.games.tabular_kernels import by_agent
-from tacit.learners import Learner, own_bound
+from tacit.learners import Learner, World, own_bound
 from tacit.learners.spec import world_of
 
 #: Steps in a chunk: its uniform numbers stay within a core's cache.
@@ -39,6 +41,15 @@ def seats(agents: int) -> tuple[int, ...] | IntArray:
 def chunk_of(horizon: int) -> int:
     """Return how many episodes are best played at once."""
     return max(1, CHUNK_STEPS // horizon)
+
+
+def read_distributions(state: Any, world: World, states: int, *, recent: bool = False) -> list[FloatArray]:
+    """Return what each agent of a state answers with at the first so many states of a world, [H, states, A_i]."""
+    table = memory.zeros((world.agents, world.horizon, states, int(world.actions.max())), "the last iterate")
+    compile_loop(loop.distributions, state)(state, world.horizon, states, recent, table)
+    if not np.isfinite(table).all():
+        raise TacitError("the policies are no longer numbers; learn with a smaller step (eta)")
+    return [own[:, :, : int(size)] for own, size in zip(table, world.actions, strict=True)]
 
 
 class FusedEngine(Engine):
@@ -78,12 +89,7 @@ class FusedEngine(Engine):
 
     def distributions(self, *, recent: bool = False) -> list[FloatArray]:
         """Return what each agent answers with, [H, S, A_i]."""
-        game = self.game
-        table = memory.zeros((game.agents, game.horizon, game.states, max(game.actions)), "the last iterate")
-        compile_loop(loop.distributions, self.state)(self.state, game.horizon, game.states, recent, table)
-        if not np.isfinite(table).all():
-            raise TacitError("the policies are no longer numbers; learn with a smaller step (eta)")
-        return [own[:, :, :size] for own, size in zip(table, game.actions, strict=True)]
+        return read_distributions(self.state, self.world, self.game.states, recent=recent)
 
     def own_bounds(self, kind: str, done: int) -> Gaps:
         """Return what each agent knows of its own gap: bounds where the theorem covers the run, otherwise estimates."""
@@ -93,6 +99,12 @@ class FusedEngine(Engine):
         drawn = not is_exact(self.game) or int(np.count_nonzero(self.game.initial)) > 1
         upper, source = own_bound.judge(self.learner, self.world, total, done, drawn=drawn)
         return Gaps(kind, upper, source, most=self.world.largest_gap)
+
+    def view(self, learner: Learner, pick: Callable[[Any], Any]) -> Engine:
+        """Return this engine as a member of its learner sees it."""
+        found = copy.copy(self)
+        found.learner, found.state, found.record = learner, pick(self.state), pick(self.record)
+        return found
 
     def snapshot(self) -> Arrays:
         """Return the states of learners, observers and generators."""
@@ -107,9 +119,7 @@ class FusedEngine(Engine):
     def check(self, arrays: Arrays, done: int) -> None:
         """Raise unless a snapshot can be of this engine after that many episodes."""
         game, fresh, watched = self.game, pack(self.state, "learner"), self._observers()
-        cells = game.horizon * game.states * max(game.actions)
-        joint = math.prod(game.actions) if self.learner.central or self.learner.informed else 0
-        most = max(2 * (done + 1) * game.horizon + 2, cells, joint)
+        most = max(self.world.most(done), math.prod(game.actions) if self.learner.central else 0)
         own = {key: array for key, array in arrays.items() if key.partition(".")[0] not in watched}
         check_names(own, {*fresh, "streams", "seconds"})
         check_alike(arrays, fresh, most=most)

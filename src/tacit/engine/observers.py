@@ -11,6 +11,7 @@ An observer is a struct with a kernel `observe`. Engines store and restore it by
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +22,9 @@ from tacit.core.errors import TacitError
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine.checkpoint import Arrays, check_alike, check_equal, check_names, pack, unpack
-from tacit.evaluation.thinning import Schedule, is_kept, pass_by, schedule
+from tacit.evaluation.certificate import Schedule, is_kept, pass_by, schedule
 from tacit.games.protocol import Game
+from tacit.learners.turns import is_own
 from tacit.policies.recorded import STARTS, RecordedPolicy
 from tacit.policies.visits import check_stored
 
@@ -229,6 +231,39 @@ def observe_trace(observer, learner, game, seats, h, s):
                     generics.weigh(learner, i, step, state, observer.table[k, i, step, state])
 
 
+# one for each member of a portfolio ----------------------------------------------------------------------------------
+
+
+class Watch(NamedTuple):
+    """What watches the episodes of one member, and of those after it: a chain, or what watches the last."""
+
+    own: Any
+    others: Any
+    left: int  # members from this one on
+
+    def split(self, done: int) -> tuple[int, int]:
+        """Return how many of `done` episodes are this member's, and how many the others'."""
+        own = -(-done // self.left)
+        return own, done - own
+
+
+def watch_members(watching: Sequence[Any]) -> Any:
+    """Return one observer that shows each of these the episodes of its own member."""
+    chain = watching[-1]
+    for k, own in enumerate(reversed(watching[:-1])):
+        chain = Watch(own, chain, k + 2)
+    return chain
+
+
+@generics.observe.implement(Watch)
+def observe_member(observer, learner, game, seats, h, s):
+    """Let the observer see the visit whose member's turn it is."""
+    if is_own(learner, 0):
+        generics.observe(observer.own, learner.own, game, seats, h, s)
+    else:
+        generics.observe(observer.others, learner.others, game, seats, h, s)
+
+
 # storing and restoring any of them -----------------------------------------------------------------------------------
 
 
@@ -256,11 +291,17 @@ def cut(observer: Any, episodes: int) -> Any:
 
 def snapshot(observer: Any, name: str) -> Arrays:
     """Return the arrays that an observer has written so far."""
+    if hasattr(observer, "split"):
+        return {**snapshot(observer.own, f"{name}.own"), **snapshot(observer.others, f"{name}.others")}
     return pack(cut(observer, int(observer.clock[0])) if _rows(observer) else observer, name)
 
 
 def check(observer: Any, arrays: Arrays, name: str, game: Game, done: int, *, most: int) -> None:
     """Raise unless arrays can be a snapshot of this observer after `done` episodes."""
+    if hasattr(observer, "split"):
+        for part, own in zip(("own", "others"), observer.split(done), strict=True):
+            check(getattr(observer, part), arrays, f"{name}.{part}", game, own, most=most)
+        return
     for field in _rows(observer):
         written = arrays.get(f"{name}.{field}")
         if written is None or written.shape[:1] != (done,):  # before capacity is made for them
@@ -276,6 +317,9 @@ def check(observer: Any, arrays: Arrays, name: str, game: Game, done: int, *, mo
 
 def restore(observer: Any, arrays: Arrays, name: str) -> Any:
     """Return the observer with a snapshot that was checked: itself, or one of larger capacity."""
+    if hasattr(observer, "split"):
+        held = {part: restore(getattr(observer, part), arrays, f"{name}.{part}") for part in ("own", "others")}
+        return observer._replace(**held)
     if _rows(observer):
         done = int(arrays[f"{name}.clock"][0])
         observer = enlarge(observer, done)

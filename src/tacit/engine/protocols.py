@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -39,6 +40,8 @@ class Engine(Part, Protocol):
         The states that kernels work on; the code that defines them takes part in the run.
     record : NamedTuple
         The output's record of the loop; the output may put a larger one here between chunks.
+    state : NamedTuple
+        The learner's state, where it plays with kernels.
     notes, warnings : tuple of str
         What was found during the run, and which of it needs attention.
     told : tuple of str
@@ -63,6 +66,7 @@ class Engine(Part, Protocol):
     common_state: bool = True
     structs: tuple[object, ...] = ()
     record: Any = Nothing()
+    state: Any = None
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
@@ -83,8 +87,12 @@ class Engine(Part, Protocol):
         return Gaps.unknown(kind, self.game.agents)
 
     def separate(self, rule: str) -> dict[str, Any]:
-        """Return the mixtures "average" and "latest" where agents saw different things, each on what it saw itself."""
+        """Return the mixtures "average" and "recent" where agents saw different things, each on what it saw itself."""
         return {}
+
+    def view(self, learner: Learner, pick: Callable[[Any], Any]) -> Engine:
+        """Return this engine as one of its learner's members sees it; `pick` takes its part of a state and a record."""
+        return self
 
 
 @dataclass(frozen=True)
@@ -160,3 +168,7 @@ class Output(Part, Protocol):
     def check(self, arrays: Arrays, done: int) -> None:
         """Raise unless a snapshot can be of this output after that many episodes; change nothing."""
         check_names(arrays, set())
+
+    def restore(self, arrays: Arrays) -> None:
+        """Resume from a snapshot that was checked."""
+        return

@@ -20,6 +20,7 @@ from tacit.evaluation import deviation_table, evaluate, uniform_gap
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
 from tacit.policies import MarkovPolicy, RecordedPolicy
+from tacit.policies.recorded import take_start
 
 #: Agents that a notebook shows of a run.
 _AGENTS = 20
@@ -102,7 +103,7 @@ class Candidate:
     >>> import tacit
     >>> run = tacit.learn(tacit.make("chicken"), episodes=200)
     >>> sorted(run.candidates), run.candidates["last"].gaps.source
-    (['average', 'last', 'latest'], 'exact')
+    (['average', 'last', 'markov', 'product', 'recent'], 'exact')
     """
 
     _policy: RecordedPolicy | MarkovPolicy | None
@@ -123,23 +124,28 @@ class Candidate:
         return f"Candidate({held}, {self.gaps.kind} gap {self.gaps.size})"
 
     @cached_property
-    def _judged(self) -> tuple[Gaps, FloatArray | None]:
+    def _verdict(self) -> tuple[Gaps, FloatArray | None]:
         return self._judge()
 
     @property
     def gaps(self) -> Gaps:
         """What each agent can gain by leaving it."""
-        return self._judged[0]
+        return self._verdict[0]
 
     @property
     def values(self) -> FloatArray | None:
         """Its exact values [N], where they are known."""
-        return self._judged[1]
+        return self._verdict[1]
 
     @property
     def gap(self) -> float:
         """The largest upper bound of all agents."""
         return self.gaps.gap
+
+    @property
+    def table(self) -> bool:
+        """Whether it is a table, which needs no record."""
+        return isinstance(self._policy, MarkovPolicy)
 
     @property
     def policy(self) -> RecordedPolicy | MarkovPolicy:
@@ -161,12 +167,31 @@ def _evaluate(policy: MarkovPolicy, tables: ExactGame | None) -> tuple[Gaps, Flo
     return Gaps("nash", found.gaps, "exact", most=tables.horizon * (high - low)), found.values
 
 
-def choose(known: Mapping[str, Candidate], uniform: Callable[[], float], *, target: float | None = None) -> str:
+def worth(values: FloatArray, prefer: str | int | None) -> float:
+    """Return what values [N] are worth: their sum for "welfare" and None, the least for "egalitarian", or an agent's.
+
+    >>> [worth(np.array([1.0, 3.0]), prefer) for prefer in ("welfare", "egalitarian", 1)]
+    [4.0, 1.0, 3.0]
+    """
+    if isinstance(prefer, int):
+        return float(values[prefer])
+    return float(values.min() if prefer == "egalitarian" else values.sum())
+
+
+def choose(
+    known: Mapping[str, Candidate],
+    uniform: Callable[[], float],
+    *,
+    target: float | None = None,
+    prefer: str | int | None = None,
+) -> str:
     """Return the name of the candidate to answer with.
 
     That is the one with the smallest gap, unless all agents prefer another whose gap is close to it: then the one with
-    the smallest gap of those that are close and to which no close one is preferred. Of equal gaps, the one that is
-    listed last.
+    the smallest gap of those that are close and to which no close one is preferred. With `prefer` it is of those that
+    are close the one that is worth the most. Of equal gaps, the one that is listed last. A table takes the place of
+    another kind of policy whose gap is not smaller by more than a tenth, where values that differ by less than a tenth
+    of that gap count as equal.
 
     Parameters
     ----------
@@ -176,6 +201,8 @@ def choose(known: Mapping[str, Candidate], uniform: Callable[[], float], *, targ
         Returns the gap of uniform play; called only where it decides.
     target : float, optional
         A gap that the run was to reach: where a candidate has, no larger one is close.
+    prefer : {"welfare", "egalitarian"} or int, optional
+        What candidates are worth.
 
     Examples
     --------
@@ -186,24 +213,49 @@ def choose(known: Mapping[str, Candidate], uniform: Callable[[], float], *, targ
     >>> choose(known, lambda: 20.7), choose(known, lambda: 5.0), choose(known, lambda: 20.7, target=0.1)
     ('last', 'average', 'average')
     """
+    best = _choose_any(known, uniform, target, prefer)
+    if known[best].table:
+        return best
+    gap = known[best].gap
+    limit = (1 + OF_SMALLEST) * gap
+    if target is not None and gap <= target:
+        limit = min(limit, target)
+    close = [name for name, one in known.items() if one.table and one.gap <= limit]
+    equal = [name for name in close if not _is_preferred(known[best], known[name], OF_SMALLEST * gap)]
+    if prefer is not None:
+        least = _worth_of(known[best], prefer) - OF_SMALLEST * gap
+        equal = [name for name in equal if _worth_of(known[name], prefer) >= least]
+    return min(equal, key=lambda name: known[name].gap, default=best)
+
+
+def _choose_any(
+    known: Mapping[str, Candidate], uniform: Callable[[], float], target: float | None, prefer: str | int | None
+) -> str:
+    """Return the candidate to answer with, whatever kind of policy it is."""
     place = {name: k for k, name in enumerate(known)}
     ranked = sorted(known, key=lambda name: (known[name].gap, -place[name]))
     first = known[ranked[0]]
-    if not any(_is_preferred(one, first) for one in known.values()):
+    if prefer is None and not any(_is_preferred(one, first) for one in known.values()):
         return ranked[0]
     limit = first.gap + max(OF_UNIFORM * uniform(), OF_SMALLEST * first.gap)
     if target is not None and first.gap <= target:
         limit = min(limit, target)
     close = [name for name in ranked if known[name].gap <= limit]
+    if prefer is not None:
+        return max(close, key=lambda name: _worth_of(known[name], prefer))
     return next(name for name in close if not any(_is_preferred(known[other], known[name]) for other in close))
 
 
-def _is_preferred(one: Candidate, other: Candidate) -> bool:
-    """Return whether one policy is better than another for some agent, and for none worse."""
+def _worth_of(one: Candidate, prefer: str | int) -> float:
+    return -math.inf if one.values is None else worth(one.values, prefer)
+
+
+def _is_preferred(one: Candidate, other: Candidate, least: float = 0.0) -> bool:
+    """Return whether one policy is better than another for some agent by more than `least`, and for none worse."""
     if one.values is None or other.values is None:
         return False
     more = one.values - other.values
-    equal = _EQUAL * max(float(np.abs(one.values).max()), float(np.abs(other.values).max()))
+    equal = max(least, _EQUAL * max(float(np.abs(one.values).max()), float(np.abs(other.values).max())))
     return bool((more >= -equal).all() and (more > equal).any())
 
 
@@ -267,6 +319,15 @@ def advise(
     return tuple(found)
 
 
+class Candidates(dict[str, Candidate]):
+    """Candidates by name; "latest" is what "recent" was called before."""
+
+    def __missing__(self, name: str) -> Candidate:
+        if take_start(name) == name:
+            raise KeyError(name)
+        return self[take_start(name)]
+
+
 @dataclass(frozen=True, eq=False)
 class Run:
     """A finished run of learning.
@@ -285,13 +346,15 @@ class Run:
         What the run can answer with, by name.
     chosen : str
         The candidate that `policy`, `gaps` and `values` are of: where gaps are known the one with the smallest, unless
-        all agents prefer another whose gap is larger by at most 2 % of uniform play's, or by a tenth of itself.
+        all agents prefer another whose gap is larger by at most 2 % of uniform play's, or by a tenth of itself; a table
+        (a Markov policy) unless another kind of policy is better by more than a tenth.
     reward : array [N]
         Mean return of each agent over the last tenth of the episodes.
     curve : structured array
         One row for each window of episodes: episode, reward, value, gap (of agent 0, agent 0, and the largest), and
-        for each agent i reward_i, value_i, gap_i; value and gap are of what would have been answered then. Learners of
-        certified policies add gap_average, gap_latest and gap_last, the largest of each candidate, those of Markov
+        for each agent i reward_i, value_i, gap_i; value and gap are of what would have been answered then, tables
+        of recorded policies left out, which are made at the end. Learners of
+        certified policies add gap_average, gap_recent and gap_last, the largest of each candidate, those of Markov
         policies l2_gap, and the means over iterates average_value, average_gap and average_l2_gap: of all iterates in
         games of at most 64 numbers (steps × states × joint actions), of those at the points of the curve in larger
         ones; averaged says of how many. It opens in pandas and polars.
@@ -341,6 +404,7 @@ class Run:
     planned: int | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "candidates", Candidates(self.candidates))
         for policy in (self.last, self.sampled, *(one._policy for one in self.candidates.values())):
             if policy is not None:
                 policy.game = self.game  # for people: names, and what is reached
@@ -407,7 +471,7 @@ class Run:
         Returns what `tacit.exploit` returns, and takes its options: gains with intervals, and a lower bound on the gap.
         """
         if candidate is not None:
-            check.choice("candidate", candidate, self.candidates)
+            check.choice("candidate", take_start(candidate), self.candidates)
         exploit = importlib.import_module("tacit").exploit  # of a layer above
         return exploit(self.game, self.candidates[candidate or self.chosen].policy, **options)
 
@@ -497,7 +561,8 @@ class Run:
         for name, one in known.items():
             size = one.gaps.size if one.gaps.informative else "not known yet"
             values = "" if one.values is None else f", values {few_numbers(one.values.tolist())}"
-            lines.append(f"{name}: gap {size}{values}{' (the answer)' if name == self.chosen else ''}")
+            answer = f" (the answer{', a table' if one.table else ''})" if name == self.chosen else ""
+            lines.append(f"{name}: gap {size}{values}{answer}")
         return lines if len(known) > 1 else []
 
     def _quality(self) -> str:

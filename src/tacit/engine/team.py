@@ -13,14 +13,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import generics, memory, records, streams
-from tacit.core.compilation import compile_loop
+from tacit.core import generics, records, streams
 from tacit.core.errors import TacitError
 from tacit.core.pinned import Pinned, entry, unpin
 from tacit.core.types import FloatArray, IntArray
-from tacit.engine import loop
 from tacit.engine.agents import Agent, make_agent
 from tacit.engine.checkpoint import Arrays, check_alike, check_names, pack, unpack
+from tacit.engine.fused import read_distributions
 from tacit.engine.observers import write_down
 from tacit.learners import Learner, World
 from tacit.learners.plain import PlainAgent
@@ -107,8 +106,9 @@ class Team(Protocol):
     room: int
     structs: tuple[object, ...]
 
-    def keep(self, visited: npt.NDArray[np.uint32] | None, stored: npt.NDArray[np.float32] | None) -> None:
-        """Write the record into these arrays from now on; None for no record."""
+    def keep(self, visited: npt.NDArray[np.uint32], stored: npt.NDArray[np.float32]) -> None:
+        """Write the record into these arrays from now on."""
+        self.buffer = self.buffer._replace(visited=visited, stored=stored)
 
     def begin(self, episode: int) -> Callable[[int], int]:
         """Begin an episode, by its number from 0: returns are 0. Return its turns, a function of the step.
@@ -127,12 +127,15 @@ class Team(Protocol):
 
     def snapshot(self) -> Arrays:
         """Return everything that has changed since the team was made; the streams follow from the episode."""
+        raise TacitError("learners that are Python classes are not checkpointed")
 
     def check(self, arrays: Arrays, room: int, done: int) -> None:
         """Raise unless a snapshot can be of this team with so much room, after that many episodes."""
+        self.snapshot()
 
     def restore(self, arrays: Arrays, room: int) -> None:
         """Resume from a snapshot that was checked."""
+        return
 
 
 class CompiledTeam(Team):
@@ -144,7 +147,7 @@ class CompiledTeam(Team):
         self.room = world.states
         N, H = world.agents, world.horizon
         self._ahead = max(1, _DRAWS // (N * H))  # episodes
-        self.buffer = _make_buffer(self.world, np.empty((self._ahead, H, N)), self._made(self.world))
+        self.buffer = _make_buffer(self.world, np.empty((self._ahead, H, N)), self.learner.init(self.world))
         self._pinned = Pinned(self.buffer)
         self._turn = entry(turn, self._pinned, 0, 0, 0)
         self._streams: list[np.random.Generator] = []
@@ -164,15 +167,9 @@ class CompiledTeam(Team):
         self.buffer = self.buffer._replace(**parts)
         self._pinned.replace(self.buffer)
 
-    def keep(self, visited: npt.NDArray[np.uint32] | None, stored: npt.NDArray[np.float32] | None) -> None:
+    def keep(self, visited: npt.NDArray[np.uint32], stored: npt.NDArray[np.float32]) -> None:
         """Write the record into these arrays from now on."""
-        fresh = _make_buffer(self.world, self.buffer.u, None)
-        self._put(
-            visited=fresh.visited if visited is None else visited, stored=fresh.stored if stored is None else stored
-        )
-
-    def _made(self, world: World) -> Any:
-        return self.learner.init(world)
+        self._put(visited=visited, stored=stored)
 
     def begin(self, episode: int) -> Callable[[int], int]:
         """Draw ahead; the numbers of an episode depend on nothing but the seed, the agent and the episode."""
@@ -194,7 +191,7 @@ class CompiledTeam(Team):
     def grow(self, states: int) -> None:
         """Make room for more states; what was learned stays."""
         wider = self._wider(states)
-        room = self._made(wider)
+        room = self.learner.init(wider)
         records.transfer(self.state, room)
         self.world, self.room = wider, states
         self.buffer.known[:] = states
@@ -204,17 +201,13 @@ class CompiledTeam(Team):
         """Return a world of so many states; where agents have a starting policy, it is even in the new ones."""
         if any(self.learner.seat(i).start == "random" for i in range(self.world.agents)):
             raise Fixed("an agent with a random start cannot meet new states; start from 'uniform'")
-        start = tuple(None if own is None else _padded(own, states) for own in self.world.start)
+        start = tuple(None if own is None else _pad(own, states) for own in self.world.start)
         return self.world._replace(states=states, start=start)
 
     def distributions(self, met: Sequence[int], *, recent: bool = False) -> list[FloatArray]:
         """Return what each agent answers with, [H, met[i], A_i]."""
-        world, most = self.world, max(met)
-        table = memory.zeros((world.agents, world.horizon, most, int(world.actions.max())), "the last iterate")
-        compile_loop(loop.distributions, self.state)(self.state, world.horizon, most, recent, table)
-        if not np.isfinite(table).all():
-            raise TacitError("the policies are no longer numbers; learn with a smaller step (eta)")
-        return [own[:, :n, : int(size)] for own, n, size in zip(table, met, world.actions, strict=True)]
+        found = read_distributions(self.state, self.world, max(met), recent=recent)
+        return [own[:, :n] for own, n in zip(found, met, strict=True)]
 
     def bound_sum(self) -> FloatArray | None:
         """Return the sums of the learner's own bounds."""
@@ -227,21 +220,20 @@ class CompiledTeam(Team):
     def check(self, arrays: Arrays, room: int, done: int) -> None:
         """Raise unless a snapshot can be of this learner."""
         world = self._wider(room) if room != self.room else self.world
-        fresh = pack(self._made(world))
+        fresh = pack(self.learner.init(world))
         check_names(arrays, set(fresh))
-        most = max(2 * (done + 1) * world.horizon + 2, world.cells * int(world.actions.max()))
-        check_alike(arrays, fresh, most=most)
+        check_alike(arrays, fresh, most=world.most(done))
 
     def restore(self, arrays: Arrays, room: int) -> None:
         """Resume from a snapshot that was checked."""
         self.world = self._wider(room) if room != self.room else self.world
         self.room = room
         self.buffer.known[:] = room
-        self._put(learner=self._made(self.world))
+        self._put(learner=self.learner.init(self.world))
         unpack(self.state, arrays)
 
 
-def _padded(start: FloatArray, states: int) -> FloatArray:
+def _pad(start: FloatArray, states: int) -> FloatArray:
     """Return a starting policy [H or 1, S, A] of more states."""
     steps, before, actions = start.shape
     if before >= states:
@@ -284,11 +276,6 @@ class PlainTeam(Team):
         ]
         self.room, self._horizon = world.states, world.horizon
         self.buffer = _make_buffer(world, np.empty((0, world.horizon, world.agents)), None)
-
-    def keep(self, visited: npt.NDArray[np.uint32] | None, stored: npt.NDArray[np.float32] | None) -> None:
-        """Write the record into these arrays from now on."""
-        if visited is not None and stored is not None:
-            self.buffer = self.buffer._replace(visited=visited, stored=stored)
 
     def begin(self, episode: int) -> Callable[[int], int]:
         """Begin an episode; each agent draws when it acts."""
@@ -337,18 +324,6 @@ class PlainTeam(Team):
         """Return the sums of the agents' own bounds, if all keep them."""
         sums = [agent.bound_sum for agent in self.agents]
         return None if any(own is None for own in sums) else np.array(sums, dtype=float)
-
-    def snapshot(self) -> Arrays:
-        """Raise: nobody knows what an object holds."""
-        raise TacitError("learners that are Python classes are not checkpointed")
-
-    def check(self, arrays: Arrays, room: int, done: int) -> None:
-        """Raise: nobody knows what an object holds."""
-        raise TacitError("learners that are Python classes are not checkpointed")
-
-    def restore(self, arrays: Arrays, room: int) -> None:
-        """Raise: nobody knows what an object holds."""
-        raise TacitError("learners that are Python classes are not checkpointed")
 
 
 def team_of(learner: Learner, world: World, *, seed: int) -> Team:

@@ -7,6 +7,7 @@ are on their own. An agent that is out before the horizon stays in a state "over
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import struct
@@ -22,7 +23,7 @@ from tacit.core import memory
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import lock
 from tacit.core.types import FloatArray
-from tacit.engine.checkpoint import Arrays, check_equal, check_names, check_seconds, checked, whole_number
+from tacit.engine.checkpoint import Arrays, check_equal, check_names, check_seconds, take, whole_number
 from tacit.engine.observers import Nothing, Record, capacity, enlarge
 from tacit.engine.protocols import Engine
 from tacit.engine.run import Gaps
@@ -245,7 +246,8 @@ class EnvironmentEngine(Engine):
             self.visited = np.zeros(shape, dtype=np.uint32)
             if before is not None:
                 self.visited[: len(before)] = before
-        self.team.keep(self.visited, None if self.visited is None else kept.stored)
+        if self.visited is not None:
+            self.team.keep(self.visited, kept.stored)
 
     def _make_room(self) -> None:
         """See that there is room for all states that an episode may show, where they are numbered as they are met."""
@@ -284,6 +286,18 @@ class EnvironmentEngine(Engine):
         found = {start: RecordedPolicy.of_records(records, start=start) for start in STARTS}
         for policy in found.values():
             policy.observations = self.observations
+        return found
+
+    @property
+    def state(self) -> Any:
+        """The agents' states."""
+        return self.team.buffer.learner
+
+    def view(self, learner: Learner, pick: Callable[[Any], Any]) -> Engine:
+        """Return this engine as a member of its learner sees it; of its episodes no record is kept."""
+        found = copy.copy(self)
+        found.learner, found.team, found.visited, found._record = learner, copy.copy(self.team), None, Nothing()
+        vars(found.team).update(learner=learner, buffer=self.team.buffer._replace(learner=pick(self.state)))
         return found
 
     def own_bounds(self, kind: str, done: int) -> Gaps:
@@ -352,12 +366,12 @@ class EnvironmentEngine(Engine):
         team = {key.removeprefix("team"): array for key, array in arrays.items() if key.startswith("team")}
         self.team.check(team, room, done)
         if self.visited is not None:
-            visited = checked(arrays, "visited", np.uint32, (done, horizon, N))
+            visited = take(arrays, "visited", np.uint32, (done, horizon, N))
             counts = [len(own) for own in met] or [len(own.met) for own in self.observations]
             if (visited.max(axis=(0, 1), initial=0) >= np.maximum(counts, 1)).any():
                 raise TacitError("its record has a state that nobody has met")
             check_stored(
-                checked(arrays, "stored", np.float32, (done, horizon, self.record.stored.shape[2])), self.game.actions
+                take(arrays, "stored", np.float32, (done, horizon, self.record.stored.shape[2])), self.game.actions
             )
         if str(arrays["environment"]).partition(" ")[0] != self._seeding.how:
             raise TacitError("its environment was resumed in another way")

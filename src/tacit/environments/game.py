@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from tacit.core import check
-from tacit.core.display import Document
+from tacit.core.display import Document, count, times
 from tacit.core.errors import TacitError, brief
 from tacit.environments.adapters import Environment, name_of
 from tacit.environments.bounds import Bounds
 from tacit.environments.observations import Observations
-from tacit.games.tabular import count, times
 
 
 class EnvironmentGame:

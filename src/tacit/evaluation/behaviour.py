@@ -7,9 +7,8 @@ from the common seed; here it is averaged out, exactly, by following the distrib
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ from tacit.core import memory
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
-from tacit.evaluation.certified import averages, distributions
+from tacit.evaluation.certified import averages
 from tacit.evaluation.values import occupancy
 from tacit.games.contraction import joint_draw
 from tacit.games.exact import ExactGame, check_exact
@@ -26,6 +25,7 @@ from tacit.policies import Policy
 from tacit.policies.deployed import DeployedPolicy
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.recorded import RecordedPolicy
+from tacit.policies.visits import Visits, restore_agents
 
 #: Joint actions up to which joint distributions are kept, and numbers that are worked on at once.
 _JOINT, _NUMBERS = 4096, 2_000_000
@@ -88,10 +88,10 @@ def behaviour(game: ExactGame, policy: Policy) -> Behaviour:
         return Behaviour(reach, tables, None if policy.product else _every(policy.probs[0], game.horizon), False)
     if isinstance(policy, RecordedPolicy):
         policy.check_fits(game)
-        return _mix(game, partial(distributions, policy.record), follow(game, policy))
+        return _mix(game, policy.record, follow(game, policy))
     if isinstance(policy, DeployedPolicy):
         policy.check_fits(game)
-        return _mix(game, partial(_rows, policy), _walk(game, policy))
+        return _mix(game, policy, _walk(game, policy))
     raise TacitError(f"policy is {brief(policy)}; it must be a policy, as from tacit.solve or tacit.learn")
 
 
@@ -109,8 +109,8 @@ class Place(NamedTuple):
     weight: FloatArray  # [n] what each of them counts
 
 
-def _mix(game: ExactGame, rows: Callable[[IntArray, int], list[FloatArray]], places: Iterator[Place]) -> Behaviour:
-    """Add up what is played; `rows` has the distributions [n, A_i] of visits at a step."""
+def _mix(game: ExactGame, source: Visits | DeployedPolicy, places: Iterator[Place]) -> Behaviour:
+    """Add up what is played; the source has the rows that the places name."""
     grid = (game.horizon, game.states)
     size = math.prod(game.actions)
     joint = memory.zeros((*grid, size), "what is played") if size <= _JOINT else None
@@ -122,7 +122,7 @@ def _mix(game: ExactGame, rows: Callable[[IntArray, int], list[FloatArray]], pla
         sums = [np.full(a, share[0] / a) for a in game.actions]
         together = np.full(size, share[0] / size) if joint is not None else None
         for part in _blocks(len(k), size if joint is not None else sum(game.actions)):
-            mu = rows(k[part], h)
+            mu = restore_agents(source.rows(k[part], h), game.actions)
             for own, row in zip(sums, mu, strict=True):
                 own += dot(weight[part], row)
             if together is not None:
@@ -141,7 +141,7 @@ def _mix(game: ExactGame, rows: Callable[[IntArray, int], list[FloatArray]], pla
 def follow(game: ExactGame, policy: RecordedPolicy) -> Iterator[Place]:
     """Follow the hidden index of a recorded policy from the first step to the last."""
     even = [np.full(a, 1 / a) for a in game.actions]
-    episodes = np.array([policy.episodes]) if policy.start == "latest" else np.arange(policy.episodes)
+    episodes = policy.starts()
     at = [(episodes, np.full(len(episodes), chance / len(episodes))) for chance in game.initial]
     lost = np.zeros(game.states)
     for h in range(game.horizon):
@@ -163,7 +163,8 @@ def follow(game: ExactGame, policy: RecordedPolicy) -> Iterator[Place]:
                 left += game.push(h, even, share[:1].sum(), s)
                 for part in _blocks(len(held), game.numbers(same=True)):
                     visits = place.k[part]
-                    moved = game.push(h, distributions(policy.record, visits, h), place.weight[part], s)
+                    rows = restore_agents(policy.record.rows(visits, h), game.actions)
+                    moved = game.push(h, rows, place.weight[part], s)
                     for s_next in np.flatnonzero(moved.any(axis=0)):
                         some = moved[:, s_next] > 0
                         onward[s_next].append((visits[some], moved[some, s_next]))
@@ -189,14 +190,9 @@ def _walk(game: ExactGame, policy: DeployedPolicy) -> Iterator[Place]:
             if h + 1 < game.horizon:
                 following[:, 0] += game.push(h, uniform, even, int(s))
                 if len(rows):
-                    moved = game.push(h, _rows(policy, rows, h), weight, int(s))
+                    moved = game.push(h, restore_agents(policy.rows(rows, h), game.actions), weight, int(s))
                     np.add.at(following.T, policy.following[rows], moved)
         at = following
-
-
-def _rows(policy: DeployedPolicy, k: IntArray, h: int) -> list[FloatArray]:
-    """Return for each agent the distributions [n, A_i] of rows."""
-    return [policy.distributions(i, k, h) for i in range(len(policy.actions))]
 
 
 def _blocks(total: int, width: int) -> list[slice]:

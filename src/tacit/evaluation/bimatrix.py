@@ -221,12 +221,12 @@ def _mixtures(vertices: _Vertices, chosen: IntArray, own: _Labels, other: _Label
         played, best = np.all(held & own == 0, axis=2), np.any(held & other, axis=2)
         found[:] = 0
         for e in range(len(found)):
-            found[e, played[e]] = _solved(vertices.payoff[np.ix_(best[e], played[e])] + 1)
+            found[e, played[e]] = _solve_ones(vertices.payoff[np.ix_(best[e], played[e])] + 1)
     mixtures: FloatArray = (found / found.sum(axis=1, keepdims=True)).astype(float)
     return mixtures
 
 
-def _solved(matrix: _Numbers) -> list[int]:
+def _solve_ones(matrix: _Numbers) -> list[int]:
     """Return integers y in the proportions that solve matrix·y = 1, by fraction-free elimination [Bareiss, 1968]."""
     rows, last = [[*row, 1] for row in matrix.tolist()], 1
     for c in range(len(rows)):

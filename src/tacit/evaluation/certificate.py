@@ -17,18 +17,28 @@ deviator does not know k: for H = 1 the bound is exact.
 
 With `choice` given, the deviation is fixed: V† then is its value, and the same sums are a lower bound on the gap.
 
+A certificate at every visit may cost more than learning, and a record of all visits more memory than there is. But any
+choice of visits makes a policy: at each (h, s) it draws one of the visits that were kept of the last stage that had
+ended, and plays what the agents had there. So M visits of each stage may be kept, evenly spaced, and certificate and
+record look at those alone. The certificate is exact for the policy that is made of them, whatever the learner's own
+averages are; its cost grows with the logarithm of the number of episodes. Every agent can choose the same visits on its
+own, and keeps only its own distributions there.
+
 Deviations: where no average has taken effect yet, the policy plays evenly to the end of the episode, and V and V† are
 the values of that instead of the bounds 0 and H − h + 1.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from tacit.core import generics, memory
 from tacit.core.elementary import dot
+from tacit.core.errors import TacitError
 from tacit.core.lanes import plain
 from tacit.core.ownership import lock
 from tacit.core.types import FloatArray, IntArray
@@ -36,12 +46,78 @@ from tacit.evaluation.induction import backward
 from tacit.evaluation.payoffs import Payoffs, payoffs
 from tacit.games.count_kernels import CountTables, see
 from tacit.games.exact import ExactGame
+from tacit.games.protocol import Game
 from tacit.policies.markov import MarkovPolicy
+from tacit.policies.visits import stage_lengths
 
 
 def bound_source(game: ExactGame) -> str:
     """Return what a gap of a certified policy is: in a game of one step the bound is the gap itself."""
     return "exact" if game.horizon == 1 else "certificate"
+
+
+class Schedule(NamedTuple):
+    """Where each (h, s) is in its stages. [Mao2022, Sec. 3.1]"""
+
+    stage: IntArray  # [C]  stages that have ended
+    passed: IntArray  # [C]  visits of the running stage so far
+    kept: IntArray  # [C]  those of them that are kept
+    length: IntArray  # [J]  of each stage, as far as the run can get
+    most: int  # M; 0 keeps all visits
+
+    def check(self, arrays: Mapping[str, npt.NDArray[Any]], name: str, game: Game, done: int) -> None:
+        """Raise unless the stages of a checkpoint are some that the schedule has: they are indices in compiled code."""
+        stage, passed, kept = (arrays[f"{name}.{field}"] for field in ("stage", "passed", "kept"))
+        inside = (stage >= 0) & (stage < len(self.length))
+        if not inside.all() or (passed >= self.length[stage]).any() or (kept > np.minimum(passed, self.most)).any():
+            raise TacitError("its stages are none that this run can have come to")
+
+
+def schedule(game: Game, episodes: int, most: int) -> Schedule:
+    """Make the schedule for a run of so many episodes that keeps `most` visits of each stage."""
+    C = game.horizon * game.states
+    lengths = stage_lengths(game.horizon, episodes)
+    stage, passed, kept = np.zeros((3, C), dtype=np.int64)
+    return Schedule(stage.copy(), passed.copy(), kept.copy(), lock(np.append(lengths, np.iinfo(np.int64).max)), most)
+
+
+def _every_visit() -> Schedule:
+    """Return the schedule that keeps all visits, and leaves the stages to the learner."""
+    nothing = np.zeros(0, dtype=np.int64)
+    return Schedule(nothing, nothing.copy(), nothing.copy(), lock(nothing.copy()), 0)
+
+
+def visits_to_certify(game: Game, episodes: int, most: int) -> int:
+    """Return how many visits are kept at most: no (h, s) is visited more than once an episode.
+
+    >>> import tacit
+    >>> visits_to_certify(tacit.make("good-state", horizon=2), 12, 2)
+    32
+    """
+    return game.horizon * game.states * int(np.minimum(stage_lengths(game.horizon, episodes), most).sum())
+
+
+@generics.jitable
+def is_kept(times, c):
+    """Return whether the visit of cell c that is about to happen is kept: they lie evenly within the stage."""
+    length = times.length[times.stage[c]]
+    most = min(times.most, length)
+    return times.kept[c] < most and times.passed[c] == ((2 * times.kept[c] + 1) * length) // (2 * most)
+
+
+@generics.jitable
+def pass_by(times, c, keep):
+    """Count a visit of cell c; return whether it ends the stage, and how many visits of it were kept."""
+    times.passed[c] += 1
+    if keep:
+        times.kept[c] += 1
+    kept = times.kept[c]
+    ends = times.passed[c] == times.length[times.stage[c]]
+    if ends:
+        times.stage[c] += 1
+        times.passed[c] = 0
+        times.kept[c] = 0
+    return ends, kept
 
 
 class Certificate(NamedTuple):
@@ -57,6 +133,7 @@ class Certificate(NamedTuple):
     first_v_sum: FloatArray  # [S, N]  Σ_k V^k, up to `since`
     since: IntArray  # [S]  episode from which what is in force counts
     clock: IntArray  # [1]  episodes that have begun
+    times: Schedule  # which visits are kept
     choice: IntArray  # [C, N, B]  fixed deviation, or -1 for the best
     mu: FloatArray  # [N, A]  room for the distributions
     gain: FloatArray  # [N, A]  room for the deviations' values
@@ -64,8 +141,13 @@ class Certificate(NamedTuple):
     payoffs: Payoffs  # of joint actions, where the game has tables
 
 
-def certificate(game: ExactGame, kind: str, *, choice: IntArray | None = None) -> Certificate:
-    """Make the certificate for a game before learning; `choice` [C, N, B] fixes the deviations."""
+def certificate(
+    game: ExactGame, kind: str, *, choice: IntArray | None = None, times: Schedule | None = None
+) -> Certificate:
+    """Make the certificate for a game before learning, of the visits of a schedule or of all.
+
+    `choice` [C, N, B] fixes the deviations.
+    """
     N, H, S, A = game.agents, game.horizon, game.states, max(game.actions)
     B = A if kind == "ce" else 1
     C = H * S
@@ -83,6 +165,7 @@ def certificate(game: ExactGame, kind: str, *, choice: IntArray | None = None) -
         first_v_sum=np.zeros((S, N)),
         since=np.zeros(S, dtype=np.int64),
         clock=np.zeros(1, dtype=np.int64),
+        times=_every_visit() if times is None else times,
         choice=lock(fixed),  # it never changes
         mu=np.zeros((N, A)),
         gain=np.zeros((N, A)),
@@ -122,15 +205,27 @@ def _pick(q: FloatArray, fixed: IntArray) -> FloatArray:
 
 @generics.observe.implement(Certificate)
 def observe(cert, learner, game, seats, h, s):
-    """Add the visit of (h, s), and let the averages take effect where the learner's do."""
-    expectations(cert, learner, game, seats, h, s)
+    """Add the visit of (h, s) if it is kept, and let the averages take effect where the stage ends.
+
+    Where all visits are kept, the learner says how they are averaged and when that takes effect.
+    """
     c = h * game.states + s
-    alpha, publish = generics.pace(learner, h, s)
     if h == 0:
         cert.clock[0] += 1
-    add_visit(cert, game, seats, c, alpha)
+    if cert.times.most == 0:
+        keep = True
+        alpha, publish = generics.pace(learner, h, s)
+        visits = 1.0 / alpha
+    else:
+        keep = is_kept(cert.times, c)
+        alpha = 1.0 / (cert.times.kept[c] + 1.0)
+        publish, kept = pass_by(cert.times, c, keep)
+        visits = float(kept)
+    if keep:
+        expectations(cert, learner, game, seats, h, s)
+        add_visit(cert, game, seats, c, alpha)
     if publish:
-        take_effect(cert, game, seats, h, s, 1.0 / alpha)
+        take_effect(cert, game, seats, h, s, visits)
 
 
 @generics.jitable
@@ -244,7 +339,7 @@ def bound(game: ExactGame, cert: Certificate) -> Bound:
     return _read(game, cert, value, q)
 
 
-def latest(game: ExactGame, cert: Certificate) -> Bound:
+def recent(game: ExactGame, cert: Certificate) -> Bound:
     """Read the certificate for the policy that begins with what is in force now, as a further episode would.
 
     π̄ draws the episode k with which it begins evenly from all K; any other distribution gives a policy too, with the
@@ -263,17 +358,17 @@ def _read(game: ExactGame, cert: Certificate, value: FloatArray, q: FloatArray) 
     return Bound(values, best - values)
 
 
-def fixed_deviation(game: ExactGame, cert: Certificate, *, latest: bool = False) -> IntArray:
+def fixed_deviation(game: ExactGame, cert: Certificate, *, recent: bool = False) -> IntArray:
     """Choose a Markov deviation for every agent, [C, N, B]: the best against the average of what was in force.
 
-    At the first step the average over episodes decides, or for the latest policy what is in force now, elsewhere that
+    At the first step the average over episodes decides, or for the recent policy what is in force now, elsewhere that
     over all visits; a pair that never took effect is answered as if all played evenly.
     """
     C, N, B, _ = cert.q.shape
     choice = np.zeros((C, N, B), dtype=np.int64)
     lasting = (int(cert.clock[0]) - cert.since)[:, None, None, None]
     sums = cert.q_sum.copy()
-    sums[: game.states] = cert.first_q if latest else cert.first_q_sum + lasting * cert.first_q
+    sums[: game.states] = cert.first_q if recent else cert.first_q_sum + lasting * cert.first_q
     even = _even_choice(game)
     for i, size in enumerate(game.actions):
         own = sums[:, i, :, :size]

@@ -11,16 +11,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.core import check
 from tacit.core.elementary import dot
-from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
-from tacit.evaluation.induction import Step, backward, best_action
+from tacit.evaluation.induction import Step, backward, best_action, deviation
+from tacit.evaluation.values import check_kind
 from tacit.games.contraction import stack_rows
 from tacit.games.exact import ExactGame
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.recorded import RecordedPolicy
-from tacit.policies.visits import Visits
+from tacit.policies.visits import Visits, restore_agents
 
 _BLOCK = 4096  # visits that are worked on at once, at most
 _NUMBERS = 8_000_000  # and numbers that they take
@@ -48,11 +47,9 @@ def certified_bound(
     With `fixed` [N, H, S], what each agent gains that plays these actions instead, exactly: lower bounds.
     """
     policy.check_fits(game)
-    if kind not in ("cce", "ce"):
-        check.choice("gap", kind, ["nash", "cce", "ce"])
-        raise TacitError("a nash gap needs a product policy, and a recorded one is correlated; use gap='cce' or 'ce'")
+    check_kind(policy, kind)
     first = histories(game, policy.record, kind, fixed=fixed)[0]
-    episodes = np.array([policy.episodes]) if policy.start == "latest" else np.arange(policy.episodes)
+    episodes = policy.starts()
     values, gaps = np.zeros(game.agents), np.zeros(game.agents)
     for s in np.flatnonzero(game.initial):
         held = first[s]
@@ -66,11 +63,9 @@ def certified_bound(
 
 def _deviate(kind: str, q: FloatArray, fixed: IntArray | None) -> FloatArray:
     """Return what the best deviations get, [..., N], or fixed actions [N], from payoffs [..., N, told, played]."""
-    if kind == "ce" and fixed is None:
-        swapped: FloatArray = q.max(axis=-1).sum(axis=-1)
-        return swapped
-    whole = q.sum(axis=-2)
-    taken: FloatArray = whole.max(axis=-1) if fixed is None else whole[..., np.arange(len(fixed)), fixed]
+    if fixed is None:
+        return deviation(False, kind)(0, q)
+    taken: FloatArray = q.sum(axis=-2)[..., np.arange(len(fixed)), fixed]
     return taken
 
 
@@ -112,7 +107,7 @@ def _history(
     evenly = [np.full(a, 1 / a) for a in game.actions]
     following = np.flatnonzero(game.push(h, evenly, np.ones(()), s)) if after else np.zeros(0, dtype=np.int64)
     for part in _parts(game, k, after, following):
-        rows = distributions(record, k[part], h)
+        rows = restore_agents(record.rows(k[part], h), record.actions)
         mu = np.swapaxes(stack_rows(rows), 0, 1)  # [n, N, A]
         found = game.payoffs(h, rows, _in_force(after, following, k[part]) if after else None, s)
         stay, leave = found if after else (found, found)
@@ -154,13 +149,6 @@ def _in_force(after: list[History], following: IntArray, k: IntArray) -> FloatAr
     for s, at in zip(following, inside, strict=True):
         values[0, ..., s], values[1, ..., s] = after[s].V[at[:n]], after[s].best[at[:n]]
     return values
-
-
-def distributions(record: Visits, k: IntArray, h: int) -> list[FloatArray]:
-    """Return for each agent the distributions [n, A_i] at step h of the episodes k."""
-    if len(set(record.actions)) == 1:
-        return list(np.moveaxis(record.tables(k, h), 1, 0))
-    return [record.distributions(i, k, h) for i in range(len(record.actions))]
 
 
 def averages(record: Visits, k: IntArray, h: int, s: int) -> tuple[IntArray, Means]:

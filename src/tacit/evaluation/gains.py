@@ -26,6 +26,7 @@ from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.behaviour import follow
 from tacit.evaluation.certified import histories
 from tacit.evaluation.gaps import evaluate
+from tacit.evaluation.induction import largest_return
 from tacit.evaluation.values import choose, occupancy, steps
 from tacit.games.exact import ExactGame, check_exact
 from tacit.games.showing import action_names, state_name
@@ -102,7 +103,7 @@ class DeviationTable:
         left = len(self.terms) - len(rows)
         if left:
             parts.append(f"{left:,} smaller terms are not shown; limit=None, or --all on the command line, shows all")
-        negative = [i for i in range(self.game.agents) if self.sums[i] < -1e-9 * self._scale()]
+        negative = [i for i in range(self.game.agents) if self.sums[i] < -1e-9 * largest_return(self.game)]
         if negative:
             named = ", ".join(f"agent {i} {number(float(-self.sums[i]))}" for i in negative[:6])
             parts.append(f"to ignore what it is told costs: {named}; such agents stay, and their gap is 0")
@@ -117,17 +118,7 @@ class DeviationTable:
             "max": float(self.gaps.max()),
             "per_agent": self.gaps.tolist(),
             "sums": self.sums.tolist(),
-            "terms": [
-                {
-                    "agent": int(t["agent"]),
-                    "step": int(t["step"]),
-                    "state": state_name(self.game, int(t["state"])),
-                    "instead_of": action_names(self.game, int(t["agent"]))[t["instead_of"]],
-                    "play": action_names(self.game, int(t["agent"]))[t["play"]],
-                    **{key: float(t[key]) for key in ("chance", "gain", "share")},
-                }
-                for t in terms
-            ],
+            "terms": [dict(zip(TERM.names or (), self._row(term), strict=True)) for term in terms],
             "terms_not_shown": len(self.terms) - len(terms),
         }
 
@@ -135,9 +126,6 @@ class DeviationTable:
         names = action_names(self.game, int(t["agent"]))
         place: list[Cell] = [int(t["agent"]), int(t["step"]), state_name(self.game, int(t["state"]))]
         return [*place, names[t["instead_of"]], names[t["play"]], *(float(t[k]) for k in ("chance", "gain", "share"))]
-
-    def _scale(self) -> float:
-        return self.game.horizon * max(abs(self.game.reward_range[0]), abs(self.game.reward_range[1]), 1e-300)
 
     def __repr__(self) -> str:
         return str(self.show())
@@ -176,14 +164,13 @@ def deviation_table(
     check_exact(game)
     found = evaluate(game, policy, gap=gap)
     if isinstance(policy, RecordedPolicy):
-        pieces = _certified_terms(game, policy, found.kind)
+        pieces = _recorded_terms(game, policy, found.kind)
     else:
         pieces = _markov_terms(game, policy, found.kind)
     terms = np.concatenate([np.zeros(0, dtype=TERM), *pieces])
     sums = np.zeros(game.agents)
     np.add.at(sums, terms["agent"], terms["share"])
-    scale = game.horizon * max(abs(game.reward_range[0]), abs(game.reward_range[1]), 1e-300)
-    terms = terms[np.abs(terms["share"]) > _ROUNDING * scale]
+    terms = terms[np.abs(terms["share"]) > _ROUNDING * largest_return(game)]
     order = np.lexsort((terms["state"], terms["step"], terms["agent"], -terms["share"]))
     return DeviationTable(game, found.kind, found.exact, found.gaps, sums, terms[order])
 
@@ -206,7 +193,7 @@ def _markov_terms(game: ExactGame, policy: MarkovPolicy, kind: str) -> list[npt.
     return pieces
 
 
-def _certified_terms(game: ExactGame, policy: RecordedPolicy, kind: str) -> list[npt.NDArray[Any]]:
+def _recorded_terms(game: ExactGame, policy: RecordedPolicy, kind: str) -> list[npt.NDArray[Any]]:
     """Take the certificate's bound apart: its deviator knows the hidden index from the second step on."""
     kept = policy.episodes if policy.rule == "rate" else policy.episodes // 4
     needed = memory.floats(kept * game.horizon, sum(a * (a + 1) for a in game.actions))

@@ -16,14 +16,17 @@ from tacit.core.types import FloatArray
 from tacit.evaluation.behaviour import behaviour
 from tacit.evaluation.certificate import bound_source
 from tacit.evaluation.certified import certified_bound
-from tacit.evaluation.induction import Play, backward, best_action, forward, tables
+from tacit.evaluation.induction import Play, backward, best_action, forward, largest_return, tables
 from tacit.evaluation.values import deviations
-from tacit.games.exact import ExactGame, check_exact
+from tacit.games.exact import ExactGame, check_exact, seconds_over_joint_actions
 from tacit.policies.markov import MarkovPolicy, check_policy
 from tacit.policies.recorded import RecordedPolicy
 
 #: Rounding that a gap may show below zero, relative to the largest return in absolute value.
 ROUNDING = 1e-9
+
+#: What takes more seconds than this by the estimate (several times as long on a busy machine) is left out after Ctrl-C.
+_QUICK = 0.2
 
 _UNIFORM_GAPS: WeakKeyDictionary[ExactGame, float] = WeakKeyDictionary()
 
@@ -92,20 +95,20 @@ def evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy, *, gap: str
     Evaluation(values=array([5., 5.]), gaps=array([0., 0.]), gap=0.0, kind='ce', exact=True)
     """
     check_exact(game)
-    exact = not isinstance(policy, RecordedPolicy) or bound_source(game) == "exact"
     if isinstance(policy, RecordedPolicy):
-        kind = gap if gap is not None else "cce"
+        kind, exact = "cce" if gap is None else gap, bound_source(game) == "exact"
         values, gaps = certified_bound(game, policy, kind)
     else:
         check_policy(policy)
-        kind = gap if gap is not None else ("nash" if policy.product else "cce")
+        kind, exact = ("nash" if policy.product else "cce") if gap is None else gap, True
         found = deviations(game, policy, kind)
         values = dot(found.V[:, 0], game.initial)
         gaps = dot(found.best[:, 0], game.initial) - values
-    scale = game.horizon * max(abs(game.reward_range[0]), abs(game.reward_range[1]), 1e-300)
     # who ignores a correlated draw may do worse than who follows it, and then stays: a gain of zero
-    may_lose = kind == "cce" and (isinstance(policy, RecordedPolicy) or not policy.product)
-    if not may_lose and gaps.min() < -ROUNDING * scale:  # not an assert: it must hold under python -O too
+    may_lose = kind == "cce" and not policy.product
+    if not may_lose and gaps.min() < -ROUNDING * largest_return(
+        game
+    ):  # not an assert: it must hold under python -O too
         raise RuntimeError(f"a gap came out negative ({gaps.min()}): a defect of tacit, please report it")
     gaps = np.maximum(gaps, 0.0)
     return Evaluation(values, gaps, float(gaps.max()), kind, exact)
@@ -185,10 +188,8 @@ def l2_gap(game: ExactGame, policy: MarkovPolicy, *, tie: float = 1e-9) -> float
     0.0
     """
     check_exact(game)
-    check_policy(policy)
+    check_policy(policy, product="the L² gap")
     tie = check.real("tie", tie, least=0)
-    if not policy.product:
-        raise TacitError("the L² gap needs a product policy, and this one is correlated")
     policy.check_fits(game)
     return float(_measure(game, policy.at, tie).l2_gaps)
 
@@ -254,3 +255,50 @@ def distances_to_best(own: FloatArray, payoffs: FloatArray, slack: float) -> Flo
     off = np.where(good, 0.0, own)
     away: FloatArray = (off**2).sum(axis=-1) + off.sum(axis=-1) ** 2 / good.sum(axis=-1)
     return away
+
+
+# how long an evaluation takes, from the operations that it needs: known before it begins
+
+
+def seconds_to_evaluate(game: ExactGame, policy: MarkovPolicy | RecordedPolicy) -> float:
+    """Return roughly how long `evaluate` takes.
+
+    >>> import tacit
+    >>> game = tacit.make("chicken")
+    >>> seconds_to_evaluate(game, tacit.MarkovPolicy.uniform(game)) < 0.01
+    True
+    """
+    if isinstance(policy, MarkovPolicy):
+        visits, joint = game.horizon * game.states, not policy.product
+    else:
+        visits, joint = max(len(own.keys) for own in policy.records), False
+    return seconds_over_joint_actions(game, visits) if joint else game.seconds_to_answer(visits)
+
+
+def in_words(seconds: float) -> str:
+    """Say how long something takes.
+
+    >>> in_words(1), in_words(90), in_words(300), in_words(20_000)
+    ('about a second', 'about 90 s', 'about 5 min', 'about 6 h')
+    """
+    if seconds < 2:
+        return "about a second"
+    if seconds < 120:
+        return f"about {seconds:.0f} s"
+    return f"about {seconds / 60:.0f} min" if seconds < 7200 else f"about {seconds / 3600:.0f} h"
+
+
+def is_quick(game: ExactGame, policy: MarkovPolicy | RecordedPolicy) -> bool:
+    """Return whether there is time to evaluate a policy even after Ctrl-C."""
+    return seconds_to_evaluate(game, policy) <= _QUICK
+
+
+def check_cost(seconds: float, most: float, what: str) -> None:
+    """Raise where something takes longer than is allowed, and say how to allow it.
+
+    >>> check_cost(300.0, 60.0, "its exact evaluation")
+    Traceback (most recent call last):
+    tacit.core.errors.TacitError: its exact evaluation takes about 5 min; --seconds 600 allows it
+    """
+    if seconds > most:
+        raise TacitError(f"{what} takes {in_words(seconds)}; --seconds {2 * seconds:.0f} allows it")

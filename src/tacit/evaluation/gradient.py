@@ -11,11 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.core import memory
-from tacit.core.errors import TacitError
 from tacit.core.simplex import project_each
 from tacit.core.types import FloatArray
-from tacit.evaluation import constants
 from tacit.evaluation.induction import Play, backward, forward
+from tacit.evaluation.theory import lipschitz
 from tacit.games.exact import ExactGame, with_tables
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy, check_policy
@@ -71,10 +70,8 @@ def policy_gradient(game: ExactGame, policy: MarkovPolicy) -> Gradient:
     >>> policy_gradient(game, tacit.MarkovPolicy([[[[1.0, 0.0]]], [[[0.5, 0.5]]]])).gradients[1]
     array([[[-1.,  1.]]])
     """
-    check_policy(policy)
+    check_policy(policy, product="the policy gradient")
     policy.check_fits(game)
-    if not policy.product:
-        raise TacitError("the policy gradient needs a product policy, and this one is correlated")
     memory.require(memory.floats(game.agents, game.horizon + 1, game.states), "the values of the policy")
     return gradients(game, policy.at, game.initial)
 
@@ -143,7 +140,7 @@ def smoothness_constant(game: TabularGame) -> float:
     32.0
     """
     low, high = game.reward_range
-    return constants.smooth(game.agents, max(game.actions), game.horizon) * (high - low)
+    return lipschitz(game.agents, max(game.actions), game.horizon) * (high - low)
 
 
 def stationarity(game: TabularGame, policy: MarkovPolicy) -> Stationarity:
@@ -171,9 +168,7 @@ def stationarity(game: TabularGame, policy: MarkovPolicy) -> Stationarity:
     0.0
     """
     game = with_tables(game)
-    check_policy(policy)
-    if not policy.product:
-        raise TacitError("stationarity is about product policies, and this one is correlated")
+    check_policy(policy, product="stationarity")
     slopes = policy_gradient(game, policy).gradients
     here = [np.broadcast_to(own, slope.shape) for own, slope in zip(policy.probs, slopes, strict=True)]
     smoothness = smoothness_constant(game)

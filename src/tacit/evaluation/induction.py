@@ -15,7 +15,7 @@ from tacit.core import memory
 from tacit.core.types import FloatArray
 from tacit.games.contraction import stack_rows
 from tacit.games.exact import ExactGame, Rows
-from tacit.policies.markov import MarkovPolicy
+from tacit.policies.markov import MarkovPolicy, check_policy
 
 #: What all play at a step.
 Play = Callable[[int], Rows]
@@ -39,9 +39,11 @@ class Step(NamedTuple):
     best: FloatArray  # [..., N, S]  of the deviation; V where there is none
 
 
-def play(policy: MarkovPolicy) -> Play:
-    """Return what a Markov policy plays at each step, as games take it."""
-    return policy.at if policy.product else lambda h: policy.at(h)[0]
+def prepare(game: ExactGame, policy: MarkovPolicy) -> tuple[ExactGame, Play]:
+    """Check that a Markov policy fits a game; return the game as it answers for it, and what is played at each step."""
+    check_policy(policy)
+    policy.check_fits(game)
+    return (game, policy.at) if policy.product else (game.tabular(), lambda h: policy.at(h)[0])
 
 
 def tables(probs: Sequence[FloatArray]) -> Play:
@@ -74,6 +76,11 @@ def forward(game: ExactGame, rows_at: Play, initial: FloatArray | None = None) -
     return np.stack(np.broadcast_arrays(*there), axis=-2)
 
 
+def largest_return(game: ExactGame) -> float:
+    """Return what the return of an episode is at most, in absolute value: rounding is relative to it."""
+    return game.horizon * max(abs(game.reward_range[0]), abs(game.reward_range[1]), 1e-300)
+
+
 def average(payoffs: FloatArray, rows: Rows) -> FloatArray:
     """Return what `rows` bring, [..., N, S], of the payoffs of own actions."""
     if isinstance(rows, np.ndarray):
@@ -101,6 +108,6 @@ def swap(h: int, gains: FloatArray) -> FloatArray:
     return top
 
 
-def deviation(policy: MarkovPolicy, kind: str) -> Deviate:
+def deviation(product: bool, kind: str) -> Deviate:
     """Return the best deviation of a kind: who draws independently learns nothing from its own draw."""
-    return best_action if policy.product else swap if kind == "ce" else ignore_draw
+    return best_action if product else swap if kind == "ce" else ignore_draw

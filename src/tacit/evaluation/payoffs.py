@@ -13,6 +13,7 @@ with probability 0 cost none.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,18 +62,6 @@ def payoffs(game: ExactGame) -> Payoffs:
     )
 
 
-def fill(seats: Any, table: Any, held: Any, game: Any, h: int, s: int, V: Any, best: Any) -> None:
-    """Compute the payoffs of all joint actions of (h, s) from the values of the next step [S, N]."""
-    (_fill_few if isinstance(seats, tuple) else _fill_many)(seats, table, held, game, h, s, V, best)
-
-
-def _fill(seats: Any, table: Any, held: Any, game: Any, h: Any, s: Any, V: Any, best: Any) -> Any:
-    return _fill_few if isinstance(seats, types.BaseTuple) else _fill_many
-
-
-overload(fill, strict=False, jit_options=generics.OPTIONS)(_fill)
-
-
 def _fill_few(seats, table, held, game, h, s, V, best):
     """Compute all agents' payoffs of a joint action at once."""
     N = len(seats)
@@ -116,35 +105,11 @@ def _fill_many(seats, table, held, game, h, s, V, best):
             table[joint, N + i] = leave
 
 
-def contract(seats: Any, table: Any, held: Any, cert: Any, game: Any) -> None:
-    """Write `cert.value` [N] and `cert.gain` [N, A] from the payoffs of all joint actions."""
-    (_contract_few if isinstance(seats, tuple) else _contract_many)(seats, table, held, cert, game)
-
-
-def _contract(seats: Any, table: Any, held: Any, cert: Any, game: Any) -> Any:
-    return _contract_few if isinstance(seats, types.BaseTuple) else _contract_many
-
-
-overload(contract, strict=False, jit_options=generics.OPTIONS)(_contract)
-
-
 def _contract_few(seats, table, held, cert, game):
     """Walk over the joint actions as over a tree, whose depth the compiler knows."""
     value = walk(seats, seats, table, cert, game, 0, 1.0)
     for i in range(len(seats)):
         cert.value[i] = value[i]
-
-
-def walk(left: Any, seats: Any, table: Any, cert: Any, game: Any, row: int, chance: float) -> Any:
-    """Return the expected payoffs [2·N] below a node: where the agents before `left` play what leads to `row`."""
-    return (_node if left else _leaf)(left, seats, table, cert, game, row, chance)
-
-
-def _walk(left: Any, seats: Any, table: Any, cert: Any, game: Any, row: Any, chance: Any) -> Any:
-    return _node if len(left) else _leaf
-
-
-overload(walk, strict=False, jit_options=generics.OPTIONS)(_walk)
 
 
 def _leaf(left, seats, table, cert, game, row, chance):
@@ -209,6 +174,29 @@ def squeeze(rows, held, cert, game, N, j, begin, count):
             elif p > 0.0:
                 for i in range(2 * N):
                     out[i] += p * row[i]
+
+
+def _dispatch(choose: Callable[[Any], Any]) -> Any:
+    """Make a function that runs the kernel which its first argument chooses: by its value, or by its type for numba."""
+
+    def run(first: Any, *rest: Any) -> Any:
+        return choose(first)(first, *rest)
+
+    overload(run, strict=False, jit_options=generics.OPTIONS)(lambda first, *rest: choose(first))
+    return run
+
+
+def _few(seats: Any) -> bool:
+    """Return whether the compiler knows the number of agents."""
+    return isinstance(seats, tuple | types.BaseTuple)
+
+
+#: Compute the payoffs of all joint actions of (h, s) from the values of the next step [S, N].
+fill = _dispatch(lambda seats: _fill_few if _few(seats) else _fill_many)
+#: Write `cert.value` [N] and `cert.gain` [N, A] from the payoffs of all joint actions.
+contract = _dispatch(lambda seats: _contract_few if _few(seats) else _contract_many)
+#: Return the expected payoffs [2·N] below a node: where the agents before `left` play what leads to `row`.
+walk = _dispatch(lambda left: _node if len(left) else _leaf)
 
 
 @generics.confront.implement(GameTables)

@@ -1,27 +1,64 @@
 """Is a game a Markov potential game, and what is its potential? [Mao2022, eqn:potential]
 
 A potential Φ_s exists for every first state s if and only if the cross derivatives of all agents' values agree along
-all feasible directions: `symmetry.py` checks them at random interior policies, at each step and state on its own scale.
+all feasible directions: they are checked at random interior policies, at each step and state on its own scale.
 
 Where it holds, Φ(π) − Φ(π⁰) = ∫₀¹ Σ_i ∇_i V_i(π⁰ + t(π − π⁰))·(π − π⁰)_i dt. Along the line the integrand has degree
 N·H − 1 at most, for which Gauss–Legendre quadrature with ⌈N·H/2⌉ points is exact.
+
+The check: let δ = r_i − r_j, and Q and V its values under a policy. V_i and V_j have a common potential if and only if,
+whatever the policy, no move of i and move of j act on V together:
+
+    at one (h, s):                  Q_h(s, a', b') − Q_h(s, a, b') − Q_h(s, a', b) + Q_h(s, a, b) = 0,
+    i at (h, s), j later at (g, t): [P(s_g = t | s_h = s, a') − P(s_g = t | s_h = s, a)]·[Q_g(t, b') − Q_g(t, b)] = 0,
+
+and the same with i and j exchanged; a and b are actions of i and of j, and all other choices follow the policy. These
+are the cross derivatives of V_i − V_j, since V is affine in the distribution at each (h, s), divided by the probability
+of being in (h, s): what is hardly ever visited counts as much as what is visited always. They are also the sums of the
+two deviators' gains round a cycle of four policies. [Monderer and Shapley 1996] They are polynomials in the policy, so
+those that vanish at a random interior policy vanish everywhere, with probability one.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.evaluation.gradient import gradients
 from tacit.evaluation.induction import tables
-from tacit.evaluation.symmetry import Asymmetry, Pair, pairs, rounding, search
+from tacit.games.contraction import own_payoffs, pair_payoffs
 from tacit.games.exact import ExactGame, check_exact
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy, check_policy
+
+#: The search ends when this many failures are known.
+ENOUGH = 1000
+
+#: Numbers in the table of chances that is worked on at once.
+_BLOCK = 4_000_000
+
+Flags = npt.NDArray[np.bool_]
+
+
+class Asymmetry(NamedTuple):
+    """Where the moves of two agents act together, and by how much.
+
+    `amount` is the largest sum of the two deviators' gains round a cycle of four policies, in reward units, from the
+    earlier of the two places on, where everybody else follows a random policy.
+    """
+
+    agents: tuple[int, int]
+    steps: tuple[int, int]
+    states: tuple[int, int]
+    amount: float
 
 
 @dataclass(frozen=True)
@@ -60,14 +97,12 @@ class Potential:
 
     def value(self, policy: MarkovPolicy) -> float:
         """Return Φ_ρ(π) − Φ_ρ(uniform) from the game's initial distribution, to rounding."""
-        check_policy(policy)
+        check_policy(policy, product="the potential")
         policy.check_fits(self.game)
         if not self.holds:
             raise TacitError(
                 f"this game has no potential: the agents' values are asymmetric by {self.asymmetry:.3g} of their size"
             )
-        if not policy.product:
-            raise TacitError("the potential is a function of product policies, and this one is correlated")
         start = _full(self.game, MarkovPolicy.uniform(self.game))
         move = [end - begin for end, begin in zip(_full(self.game, policy), start, strict=True)]
         points, weights = np.polynomial.legendre.leggauss(-(-self.game.agents * self.game.horizon // 2))
@@ -157,3 +192,203 @@ def _interior(game: ExactGame, rng: np.random.Generator) -> list[FloatArray]:
 def _full(game: ExactGame, policy: MarkovPolicy) -> list[FloatArray]:
     """Return the policies at every step, [H, S, A_i]."""
     return [np.array(np.broadcast_to(own, (game.horizon, *own.shape[1:]))) for own in policy.probs]
+
+
+# the check of two agents' values
+
+
+@dataclass
+class Search:
+    """What was found at one random policy.
+
+    `worst` is the largest relative asymmetry, failure or not: at one place the cycle's sum over the size of returns;
+    between two places the smaller of the relative influence and the relative effect.
+    """
+
+    tolerance: float
+    worst: float = 0.0
+    failures: list[Asymmetry] = field(default_factory=list)
+
+    @property
+    def over(self) -> bool:
+        """Whether enough failures are known."""
+        return len(self.failures) >= ENOUGH
+
+    def add(self, relative: FloatArray, found: Iterator[Asymmetry]) -> None:
+        """Take in the relative asymmetries at some places, and the failures among them."""
+        self.worst = max(self.worst, float(relative.max(initial=0.0)))
+        for failure in found:
+            if self.over:
+                return
+            self.failures.append(failure)
+
+
+class Pair(NamedTuple):
+    """Two agents, and the size of the returns in which they differ: what rounding errors are relative to."""
+
+    i: int
+    j: int
+    size: FloatArray  # [H, S]
+
+
+class Effect(NamedTuple):
+    """What one agent's action at each (g, t) does to the other's return less its own, [H, S]."""
+
+    earlier: int
+    later: int
+    range: FloatArray
+    relative: FloatArray  # to the size of the returns; 0 where it is rounding or nobody gets there
+
+
+def rounding(game: TabularGame) -> float:
+    """Return a bound on relative rounding errors: eps·H·(joint actions + successors + 512).
+
+    A sum of n products is exact to n·eps of the sum of their sizes; in each step n is at most the joint actions and the
+    successors. The last term is for the tables themselves, which somebody has computed: a few hundred roundings.
+    """
+    successors = int(np.diff(game.successors.first).max())
+    return float(np.finfo(float).eps) * game.horizon * (game.joint_actions + successors + 512)
+
+
+def pairs(game: TabularGame) -> list[Pair]:
+    """Return the pairs of agents that differ anywhere.
+
+    The size at (h, s) is the most that |r_i| + |r_j| can add up to from there on, counting rewards that differ only.
+    """
+    found = []
+    for i, j in combinations(range(game.agents), 2):
+        size = np.zeros((game.horizon + 1, game.states))
+        for h in reversed(range(game.horizon)):
+            one, other = game.step_rewards(h)[[i, j]]
+            now = np.where(one != other, np.abs(one) + np.abs(other), 0.0)
+            size[h] = (now + game.expect(h, size[h + 1][None])[0]).reshape(game.states, -1).max(axis=1)
+        if size.any():
+            found.append(Pair(i, j, size[:-1]))
+    return found
+
+
+def reachable(game: TabularGame) -> Flags:
+    """Return where somebody can be, from whichever first state, however rarely, [H, S]."""
+    there = np.ones((game.horizon, game.states), dtype=bool)
+    even = [np.full((game.states, a), 1 / a) for a in game.actions]
+    for h in range(game.horizon - 1):
+        there[h + 1] = game.push(h, even, there[h].astype(float)) > 0
+    return there
+
+
+def movers(game: TabularGame) -> list[bool]:
+    """Return for each agent whether any transition depends on its action, by comparing the rows bit for bit."""
+    first, state, prob = game.successors
+    mixed = (prob.view(np.uint64) ^ (state.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))) * np.uint64(
+        0xBF58476D1CE4E5B9
+    )
+    mixed = (mixed ^ (mixed >> np.uint64(31))) * np.uint64(0x94D049BB133111EB)
+    digests = np.add.reduceat(mixed ^ (mixed >> np.uint64(29)), first[:-1])
+    table = digests.reshape(game.transition_steps, game.states, *game.actions)
+    return [bool((table != table.take([0], axis=2 + i)).any()) for i in range(game.agents)]
+
+
+def search(game: TabularGame, probs: Sequence[FloatArray], *, among: list[Pair], tolerance: float) -> Search:
+    """Look for moves that act together, at one interior policy [H, S, A_i] for each agent."""
+    found, there = Search(tolerance), reachable(game)
+    effects: list[Effect] = []
+    for pair in among:
+        effects += _at_one_place(game, probs, pair, there, found)
+    moving = movers(game)
+    effects = [effect for effect in effects if moving[effect.earlier] and effect.relative[1:].any()]
+    for g in range(1, game.horizon if effects else 1):
+        targets = np.flatnonzero(np.any([effect.relative[g] > 0 for effect in effects], axis=0))
+        block = max(1, _BLOCK // (game.states * game.joint_actions))
+        for begin in range(0, len(targets), block):
+            if not found.over:
+                _on_the_way(game, probs, g, targets[begin : begin + block], effects, there, found)
+    return found
+
+
+def _at_one_place(
+    game: TabularGame, probs: Sequence[FloatArray], pair: Pair, there: Flags, found: Search
+) -> list[Effect]:
+    """Check both agents' moves at the same (h, s); return what the moves of each do there on their own."""
+    i, j, size = pair
+    V = np.zeros(game.states)
+    ranges = np.zeros((2, game.horizon, game.states))
+    for h in reversed(range(game.horizon)):
+        rows = [own[h] for own in probs]
+        rewards = game.step_rewards(h)
+        Q = rewards[i] - rewards[j] + game.expect(h, V[None])[0]
+        own = own_payoffs(Q, rows, i)
+        ranges[0, h], ranges[1, h] = np.ptp(own, axis=1), np.ptp(own_payoffs(Q, rows, j), axis=1)
+        V = (own * rows[i]).sum(axis=1)
+        cycles = _largest_cycle(pair_payoffs(Q, rows, i, j))
+        relative = np.where(there[h], _share(cycles, size[h]), 0.0)
+        failing = np.flatnonzero(relative > found.tolerance)
+        found.add(relative, (Asymmetry((i, j), (h, h), (int(s), int(s)), float(cycles[s])) for s in failing))
+    effects = []
+    for earlier, later, moved in ((i, j, ranges[1]), (j, i, ranges[0])):
+        share = np.where(there, _share(moved, size), 0.0)
+        effects.append(Effect(earlier, later, moved, np.where(share > found.tolerance, share, 0.0)))
+    return effects
+
+
+def _largest_cycle(table: FloatArray) -> FloatArray:
+    """Return the largest |q(a', b') − q(a, b') − q(a', b) + q(a, b)| of each table [S, A_i, A_j]."""
+    largest = np.zeros(len(table))
+    for b in range(table.shape[2] - 1):
+        change = table[:, :, b + 1 :] - table[:, :, b : b + 1]
+        largest = np.maximum(largest, np.ptp(change, axis=1).max(axis=1))
+    return largest
+
+
+def _on_the_way(
+    game: TabularGame,
+    probs: Sequence[FloatArray],
+    g: int,
+    targets: npt.NDArray[np.intp],
+    effects: list[Effect],
+    there: Flags,
+    found: Search,
+) -> None:
+    """Check the earlier agents' influence on being in `targets` at step g against the later agents' effects there.
+
+    Chances are sums of products of positive numbers, so that each has a small relative error, however small it is.
+    """
+    S, T = game.states, len(targets)
+    chance = np.eye(S)[targets]  # [T, S]
+    for h in reversed(range(g)):
+        ahead = game.expect(h, chance).reshape(T * S, *game.actions)
+        rows = [np.tile(own[h], (T, 1)) for own in probs]
+        for i in sorted({effect.earlier for effect in effects}):
+            own = own_payoffs(ahead, rows, i)
+            influence = np.ptp(own, axis=1).reshape(T, S)
+            share = np.where(there[h], _share(influence, own.max(axis=1).reshape(T, S)), 0.0)
+            for effect in effects:
+                if effect.earlier == i:
+                    there_too = effect.relative[g, targets][:, None]
+                    relative = np.minimum(share, there_too)
+                    found.add(relative, _failures(relative, found.tolerance, influence, effect, targets, h, g))
+        chance = (own_payoffs(ahead, rows, 0) * rows[0]).sum(axis=1).reshape(T, S)
+        if found.over:
+            return
+
+
+def _failures(
+    relative: FloatArray,
+    tolerance: float,
+    influence: FloatArray,
+    effect: Effect,
+    targets: npt.NDArray[np.intp],
+    h: int,
+    g: int,
+) -> Iterator[Asymmetry]:
+    for k, s in np.argwhere(relative > tolerance):
+        t, amount = int(targets[k]), float(influence[k, s] * effect.range[g, targets[k]])
+        agents, steps, states = (effect.earlier, effect.later), (h, g), (int(s), t)
+        if agents[0] > agents[1]:
+            agents, steps, states = agents[::-1], steps[::-1], states[::-1]
+        yield Asymmetry(agents, steps, states, amount)
+
+
+def _share(part: FloatArray, whole: FloatArray) -> FloatArray:
+    """Return part/whole, and 0 where the whole is 0."""
+    share: FloatArray = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+    return share

@@ -58,7 +58,7 @@ def show_policy(policy: Any, game: Any, everything: bool, limit: int | None) -> 
             f"game that has tables averages it"
         )
     named = game if game is not None else _Numbers(policy)
-    steady = isinstance(policy, MarkovPolicy) and policy.steps == 1
+    steady = policy.horizon is None
     places = _places(found, everything or not is_exact(game), steady)
     shown, left = _tables(named, found, places, most)
     if found.joint is not None and len(found.marginals) > _LISTED and most is not None:
@@ -126,13 +126,11 @@ class _Place:
         self.h, self.last, self.s = h, h, s
         self.low = self.high = reach
 
-    def step(self, steady: bool) -> str:
+    def steps(self) -> str:
         """Return the steps in writing."""
-        if steady:
-            return "every"
         return str(self.h) if self.h == self.last else f"{self.h}–{self.last}"
 
-    def reached(self) -> Cell:
+    def reach(self) -> Cell:
         """Return how likely it is reached, over its steps."""
         if self.low < 0:
             return None
@@ -178,7 +176,7 @@ def _where(game: Any, place: _Place, plain: bool) -> str:
         return ""
     span = f"step {place.h}" if place.h == place.last else f"steps {place.h} to {place.last}"
     told = f" at {span} in {state_name(game, place.s)}"
-    reached = place.reached()
+    reached = place.reach()
     return (
         told
         if reached is None
@@ -205,7 +203,7 @@ def _joint_rows(
         table = joint[place.h, place.s]
         played = np.argwhere(table >= _LEAST)
         order = np.argsort(-table[tuple(played.T)], kind="stable")
-        head: list[Cell] = [place.step(False), state_name(game, place.s), place.reached()]
+        head: list[Cell] = [place.steps(), state_name(game, place.s), place.reach()]
         for chosen in played[order]:
             if most is not None and len(rows) >= most:
                 left += 1
@@ -235,7 +233,7 @@ def _own_rows(
         rows: list[list[Cell]] = []
         for place in shown:
             chances = [_chance(float(p)) for p in found.marginals[i][place.h, place.s]]
-            where: list[Cell] = [place.step(False), state_name(game, place.s), place.reached()]
+            where: list[Cell] = [place.steps(), state_name(game, place.s), place.reach()]
             rows.append([*([] if plain else where), *chances])
         parts.append(Table(_agents(agents), [*([] if plain else ["step", "state", "reached"]), *names], rows, head=2))
     if len(held) > len(tables):

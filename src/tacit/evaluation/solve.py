@@ -8,9 +8,8 @@ from typing import Any
 
 from tacit.core import check
 from tacit.core.errors import TacitError
-from tacit.evaluation.cost import in_words
-from tacit.evaluation.gaps import Evaluation, evaluate, uniform_gap
-from tacit.evaluation.stage_game import OBJECTIVES, RULES, checked
+from tacit.evaluation.gaps import Evaluation, evaluate, in_words, uniform_gap
+from tacit.evaluation.stage_game import OBJECTIVES, RULES, check_rule
 from tacit.evaluation.stages import CONCEPTS, NoExactNash, Solution, solve_stages
 from tacit.evaluation.sweeps import Sweeps
 from tacit.evaluation.values import policy_values
@@ -106,15 +105,15 @@ def solve(
     for name, value in limits.items():
         if value is not None:
             check.integer(name, value, least=1) if name == "rounds" else check.positive(name, value)
-    objective = checked("objective", objective, OBJECTIVES, game.agents)
-    select = checked("select", select, RULES, game.agents)
+    objective = check_rule("objective", objective, OBJECTIVES, game.agents)
+    select = check_rule("select", select, RULES, game.agents)
     if concept == "optimum" and (method == "learn" or tolerance is not None or seconds is not None):
         raise TacitError(
             "the optimum is always exact; leave method='learn', tolerance and seconds out, or solve for 'cce', 'ce' or "
             "'nash'"
         )
     clock = _Clock(seconds, progress)
-    options: dict[str, Any] = {"weights": weights, "objective": objective, "select": select, "told": clock.stage}
+    options: dict[str, Any] = {"weights": weights, "objective": objective, "select": select, "report": clock.stage}
     if method == "exact" or concept == "optimum":
         return solve_stages(game, concept, **options)
     if method == "auto" and _fits(game, concept):

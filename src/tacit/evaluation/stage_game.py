@@ -13,6 +13,8 @@ Nash equilibria by a rule:
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tacit.core import check
@@ -23,16 +25,19 @@ from tacit.games.contraction import own_first
 _OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
-def correlated(payoffs: FloatArray, concept: str, weights: FloatArray, objective: str = "welfare") -> FloatArray:
+def find_correlated(payoffs: FloatArray, concept: str, weights: FloatArray, objective: str = "welfare") -> FloatArray:
     """Return the cce or ce [A_1, …, A_N] that maximises Σ_i weights[i]·payoff_i, or is best by another objective."""
-    shape = payoffs.shape[1:]
-    scaled = np.stack([_unit(payoff) for payoff in payoffs])
-    gains = np.concatenate([_gains(scaled[i], i, concept) for i in range(len(payoffs))])
-    if objective != "welfare":
-        return optimal(gains, payoffs.reshape(len(payoffs), -1), objective).reshape(shape)
-    total = np.tensordot(weights, payoffs, axes=1).ravel()
-    x = _solve(-_unit(total), gains, np.zeros(len(gains)), np.ones((1, total.size)))
-    return x.reshape(shape)
+    gains = np.concatenate([_gains(_unit(payoffs[i]), i, concept) for i in range(len(payoffs))])
+    flat = payoffs.reshape(len(payoffs), -1)
+    if objective == "entropy":
+        x = _most_even(gains)
+    elif objective == "welfare":
+        total = np.tensordot(weights, payoffs, axes=1).ravel()
+        x = _clean(_minimise(-_unit(total), gains, np.zeros(len(gains)), np.ones(total.size)))
+    else:
+        least = flat if objective == "egalitarian" else flat[[int(objective.removeprefix("agent:"))]]
+        x = _most_for_least(gains, least, flat.sum(axis=0))
+    return x.reshape(payoffs.shape[1:])
 
 
 def zero_sum(payoff: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -52,8 +57,7 @@ def _maximin(matrix: FloatArray) -> FloatArray:
     rows, columns = matrix.shape
     cost = np.append(np.zeros(rows), -1.0)
     gains = np.column_stack([-matrix.T, np.ones(columns)])
-    total = np.append(np.ones(rows), 0.0)[None]
-    return _solve(cost, gains, np.zeros(columns), total, free_last=True)
+    return _clean(_minimise(cost, gains, np.zeros(columns), np.append(np.ones(rows), 0.0))[:-1])
 
 
 def _gains(payoff: FloatArray, i: int, concept: str) -> FloatArray:
@@ -73,20 +77,21 @@ def _gains(payoff: FloatArray, i: int, concept: str) -> FloatArray:
     return flat
 
 
-def _solve(
-    cost: FloatArray, gains: FloatArray, bound: FloatArray, total: FloatArray, *, free_last: bool = False
+def _minimise(
+    cost: FloatArray, rows: FloatArray, bound: FloatArray, total: FloatArray | None = None, *, most: Any = None
 ) -> FloatArray:
-    """Minimise cost·x subject to gains·x ≤ bound, total·x = 1, x ≥ 0; return the cleaned distribution."""
+    """Minimise cost·x subject to rows·x ≤ bound and x ≥ 0: x up to `most`; or total·x = 1, x free where that is 0."""
     from scipy.optimize import linprog  # imported where it is used: learning does not
 
-    bounds: list[tuple[float | None, float | None]] = [(0, None)] * (len(cost) - free_last)
-    if free_last:
-        bounds.append((None, None))
-    result = linprog(cost, gains, bound, total, [1.0], bounds=bounds, method="highs", options=_OPTIONS)
-    if result.x is None:
-        raise RuntimeError(f"HiGHS did not solve the linear program of a stage game: {result.message}")
-    x: FloatArray = np.maximum(result.x[:-1] if free_last else result.x, 0.0)
-    x /= x.sum()
+    equal: dict[str, Any] = (
+        {"bounds": [(0, top) for top in most]}
+        if total is None
+        else {"A_eq": total[None], "b_eq": [1.0], "bounds": [(0 if weight else None, None) for weight in total]}
+    )
+    found = linprog(cost, rows, bound, method="highs", options=_OPTIONS, **equal)
+    if found.x is None:
+        raise RuntimeError(f"HiGHS did not solve the linear program of a stage game: {found.message}")
+    x: FloatArray = found.x
     return x
 
 
@@ -99,10 +104,10 @@ OBJECTIVES = ("welfare", "egalitarian", "entropy", "agent:K")
 RULES = ("welfare", "egalitarian", "first", "agent:K")
 
 
-def checked(what: str, value: object, known: tuple[str, ...], agents: int) -> str:
+def check_rule(what: str, value: object, known: tuple[str, ...], agents: int) -> str:
     """Return an objective or a rule that makes sense for a game of so many agents.
 
-    >>> checked("objective", "agent:1", OBJECTIVES, 2)
+    >>> check_rule("objective", "agent:1", OBJECTIVES, 2)
     'agent:1'
     """
     if isinstance(value, str) and value.startswith("agent:"):
@@ -113,15 +118,10 @@ def checked(what: str, value: object, known: tuple[str, ...], agents: int) -> st
     return check.choice(what, value, known)
 
 
-def ranked(values: FloatArray, rule: str) -> int:
-    """Return which of some equilibria [E, N] a rule selects; the first of those that are equally good."""
-    return int(tied(values, rule)[0])
-
-
-def tied(values: FloatArray, rule: str) -> IntArray:
+def select_best(values: FloatArray, rule: str) -> IntArray:
     """Return those of some equilibria [E, N] that are best by a rule.
 
-    >>> tied(np.array([[2.0, 1.0], [0.5, 0.5], [1.0, 2.0]]), "welfare").tolist()
+    >>> select_best(np.array([[2.0, 1.0], [0.5, 0.5], [1.0, 2.0]]), "welfare").tolist()
     [0, 2]
     """
     if rule == "first":
@@ -136,32 +136,14 @@ def tied(values: FloatArray, rule: str) -> IntArray:
     return found
 
 
-def optimal(gains: FloatArray, payoffs: FloatArray, objective: str) -> FloatArray:
-    """Return the distribution x [J] with gains·x ≤ 0 that is best by an objective, of payoffs [N, J]."""
-    if objective == "entropy":
-        return _most_even(gains)
-    total = payoffs.sum(axis=0)
-    if objective.startswith("agent:"):
-        own = payoffs[int(objective.removeprefix("agent:"))]
-        return _then(gains, own[None], total)
-    return _then(gains, payoffs, total)
-
-
-def _then(gains: FloatArray, payoffs: FloatArray, total: FloatArray) -> FloatArray:
+def _most_for_least(gains: FloatArray, payoffs: FloatArray, total: FloatArray) -> FloatArray:
     """Maximise the least of some payoffs, and then the total among those that have it."""
-    scale = max(float(np.ptp(payoffs)), 1e-300)
-    shifted = (payoffs - payoffs.min()) / scale
-    J = gains.shape[1]
-    cost = np.append(np.zeros(J), -1.0)
-    rows = np.concatenate(
-        [np.column_stack([gains, np.zeros(len(gains))]), np.column_stack([-shifted, np.ones(len(shifted))])]
-    )
-    found = _lp(cost, rows, np.zeros(len(rows)), np.append(np.ones(J), 0.0))
+    shifted, J = _unit(payoffs), gains.shape[1]
+    rows = np.block([[gains, np.zeros((len(gains), 1))], [-shifted, np.ones((len(shifted), 1))]])
+    found = _minimise(np.append(np.zeros(J), -1.0), rows, np.zeros(len(rows)), np.append(np.ones(J), 0.0))
     least = found[-1] - 1e-10
-    rows = np.concatenate([gains, -shifted])
     bound = np.append(np.zeros(len(gains)), np.full(len(shifted), -least))
-    unit = (total - total.min()) / max(float(np.ptp(total)), 1e-300)
-    return _clean(_lp(-unit, rows, bound, np.ones(J)))
+    return _clean(_minimise(-_unit(total), np.concatenate([gains, -shifted]), bound, np.ones(J)))
 
 
 def _most_even(gains: FloatArray) -> FloatArray:
@@ -182,22 +164,12 @@ def _most_even(gains: FloatArray) -> FloatArray:
 
 def _face(gains: FloatArray) -> tuple[BoolArray, BoolArray]:
     """Return what can be played under gains·x ≤ 0, and which of these inequalities can be strict."""
-    from scipy.optimize import linprog  # imported where it is used: learning does not
-
     D, J = gains.shape
     # maximise Σ t + Σ u with t ≤ x, u ≤ −gains·x, all within [0, 1]; a cone, so any scale of x will do
     cost = np.concatenate([np.zeros(J), -np.ones(J + D)])
-    rows = np.block(
-        [
-            [-np.eye(J), np.eye(J), np.zeros((J, D))],
-            [gains, np.zeros((D, J)), np.eye(D)],
-        ]
-    )
-    bounds = [(0, None)] * J + [(0, 1)] * (J + D)
-    found = linprog(cost, rows, np.zeros(J + D), bounds=bounds, method="highs", options=_OPTIONS)
-    if found.x is None:
-        raise RuntimeError(f"HiGHS did not solve the linear program of a stage game: {found.message}")
-    return found.x[J : 2 * J] > 1e-6, found.x[2 * J :] > 1e-6
+    rows = np.block([[-np.eye(J), np.eye(J), np.zeros((J, D))], [gains, np.zeros((D, J)), np.eye(D)]])
+    x = _minimise(cost, rows, np.zeros(J + D), most=[None] * J + [1] * (J + D))
+    return x[J : 2 * J] > 1e-6, x[2 * J :] > 1e-6
 
 
 def _multipliers(gains: FloatArray, signed: BoolArray) -> FloatArray:
@@ -256,17 +228,6 @@ def _gibbs(gains: FloatArray, multiplier: FloatArray) -> FloatArray:
     weight = -multiplier @ gains
     x: FloatArray = np.exp(weight - weight.max())
     x /= x.sum()
-    return x
-
-
-def _lp(cost: FloatArray, rows: FloatArray, bound: FloatArray, total: FloatArray) -> FloatArray:
-    from scipy.optimize import linprog
-
-    bounds: list[tuple[float | None, float | None]] = [(0, None) if weight else (None, None) for weight in total]
-    found = linprog(cost, rows, bound, total[None], [1.0], bounds=bounds, method="highs", options=_OPTIONS)
-    if found.x is None:
-        raise RuntimeError(f"HiGHS did not solve the linear program of a stage game: {found.message}")
-    x: FloatArray = found.x
     return x
 
 

@@ -20,7 +20,6 @@ from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray
 from tacit.evaluation import bimatrix, logit, stage_game
 from tacit.evaluation.gaps import Evaluation, evaluate
-from tacit.evaluation.stage_game import ranked
 from tacit.games.exact import ExactGame, with_tables
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy
@@ -31,8 +30,8 @@ CONCEPTS = ("optimum", "cce", "ce", "nash")
 #: are not degenerate end at rounding.
 _MOST_GAP = 1e-6
 
-#: Is told how many stages are solved, and of how many.
-Told = Callable[[int, int], None]
+#: Is called with how many stages are solved, and of how many.
+Report = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,25 +88,30 @@ def solve_stages(
     weights: Sequence[float] | None = None,
     objective: str = "welfare",
     select: str = "welfare",
-    told: Told | None = None,
+    report: Report | None = None,
 ) -> Solution:
-    """Solve each stage game, backwards from the last step, as `tacit.solve` says; `told` is called after each.
+    """Solve each stage game, backwards from the last step, as `tacit.solve` says; `report` is called after each.
 
     >>> import tacit
     >>> solve_stages(tacit.make("chicken"), "ce").values.round(9)
     array([5.25, 5.25])
     """
     game = with_tables(game)
-    w = _checked_weights(weights, game.agents)
+    w = _check_weights(weights, game.agents)
     if concept == "nash":
         if weights is not None:
             raise TacitError("weights choose among equilibria, which 'nash' does not; leave them out or solve for 'ce'")
-        return _nash(game, select, told)
+        return _solve_nash(game, select, report)
     if concept == "optimum":
         return _optimum(game, w, concept)
     if objective != "welfare" and weights is not None:
         raise TacitError(f"weights are of the objective 'welfare', and this one is {objective!r}; give one of them")
-    return _correlated(game, concept, w, objective, told)
+
+    def find(h: int, s: int, payoffs: FloatArray) -> list[FloatArray]:
+        return [stage_game.find_correlated(payoffs, concept, w, objective)]
+
+    program = "convex program" if objective == "entropy" else "linear program"
+    return _walk_back(game, concept, find, report, f"{_say_where(game, program)}; objective: {objective}")
 
 
 def _optimum(game: TabularGame, weights: FloatArray, concept: str) -> Solution:
@@ -120,86 +124,94 @@ def _optimum(game: TabularGame, weights: FloatArray, concept: str) -> Solution:
         choices[h] = np.tensordot(weights, flat, axes=1).argmax(axis=1)
         V[:, h] = flat[:, every, choices[h]]
     tables = np.unravel_index(choices, game.actions)
-    return _solution(game, concept, MarkovPolicy.deterministic(tables, game.actions), V)
+    return _make_solution(game, concept, MarkovPolicy.deterministic(tables, game.actions), V)
 
 
-def _correlated(game: TabularGame, concept: str, weights: FloatArray, objective: str, told: Told | None) -> Solution:
-    grid = (game.horizon, game.states)
-    probs = memory.zeros((*grid, *game.actions), "the correlated policy")
+def _walk_back(
+    game: TabularGame,
+    concept: str,
+    find: Callable[[int, int, FloatArray], Sequence[FloatArray]],
+    report: Report | None,
+    method: str = "",
+) -> Solution:
+    """Solve the stages from the last step to the first.
+
+    `find(h, s, payoffs [N, A_1, …, A_N])` returns what is played: a distribution for each agent, or one joint one.
+    """
+    shapes = [(a,) for a in game.actions] if concept == "nash" else [game.actions]
+    probs = [memory.zeros((game.horizon, game.states, *shape), "the equilibrium") for shape in shapes]
     V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the equilibrium")
+    for h in reversed(range(game.horizon)):
+        payoffs = game.joint_payoffs(h, V[:, h + 1])
+        for s in range(game.states):
+            found = find(h, s, payoffs[:, s])
+            for table, own in zip(probs, found, strict=True):
+                table[h, s] = own
+            V[:, h, s] = _worth(payoffs[:, s], found)
+            if report is not None:
+                report((game.horizon - 1 - h) * game.states + s + 1, game.horizon * game.states)
+    policy = MarkovPolicy([Owned(own) for own in probs] if concept == "nash" else Owned(probs[0]))
+    return replace(_make_solution(game, concept, policy, V), method=method)
 
-    def fill(h: int, s: int, payoffs: FloatArray) -> FloatArray:
-        probs[h, s] = stage_game.correlated(payoffs, concept, weights, objective)
-        return np.tensordot(payoffs, probs[h, s], axes=game.agents)
 
-    _backward(game, V, fill, told)
-    found = _solution(game, concept, MarkovPolicy(Owned(probs)), V)
-    kind = "convex" if objective == "entropy" else "linear"
-    return replace(found, method=f"{kind} {_steps(game, 'program')}; objective: {objective}")
+def _worth(payoffs: FloatArray, rows: Sequence[FloatArray]) -> FloatArray:
+    """Return what distributions bring each agent, independent ones or one joint one, of payoffs [N, A_1, …, A_N]."""
+    if len(rows) == 1:
+        return np.tensordot(payoffs, rows[0], axes=rows[0].ndim)
+    for own in reversed(rows):
+        payoffs = payoffs @ own
+    return payoffs
 
 
-def _nash(game: TabularGame, select: str, told: Told | None) -> Solution:
+def _solve_nash(game: TabularGame, select: str, report: Report | None) -> Solution:
     if (game.rewards == game.rewards[:1]).all() and select == "welfare":
         return replace(_optimum(game, np.ones(game.agents), "nash"), method="the optimum of a team")
     total = game.rewards.sum(axis=0)
     span = game.reward_range[1] - game.reward_range[0]
     if game.agents != 2 or np.ptp(total.reshape(len(total), -1), axis=1).max() > 1e-12 * span:
-        return _stage_by_stage(game, select, told)
-    probs = [memory.zeros((game.horizon, game.states, a), "the equilibrium") for a in game.actions]
-    V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the equilibrium")
+        return _solve_general(game, select, report)
 
-    def fill(h: int, s: int, payoffs: FloatArray) -> FloatArray:
-        x, y = stage_game.zero_sum(payoffs[0])
-        probs[0][h, s], probs[1][h, s] = x, y
-        return payoffs @ y @ x
+    def find(h: int, s: int, payoffs: FloatArray) -> Sequence[FloatArray]:
+        return stage_game.zero_sum(payoffs[0])
 
-    _backward(game, V, fill, told)
-    found = _solution(game, "nash", MarkovPolicy([Owned(own) for own in probs]), V)
-    return replace(found, method=f"linear {_steps(game, 'program')}; a zero-sum game")
+    return _walk_back(game, "nash", find, report, f"{_say_where(game, 'linear program')}; a zero-sum game")
 
 
 class NoExactNash(TacitError):
     """No Nash equilibrium of a stage game is found: none is in pure actions, and it is too large or its paths fail."""
 
 
-def _stage_by_stage(game: TabularGame, select: str, told: Told | None) -> Solution:
+def _solve_general(game: TabularGame, select: str, report: Report | None) -> Solution:
     """Select a Nash equilibrium of each stage game: of all where it is small and of two players, else of pure ones.
 
     Where there are no pure ones, it is the one at the end of the logit path.
     """
-    probs = [memory.zeros((game.horizon, game.states, a), "the equilibrium") for a in game.actions]
-    V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the equilibrium")
     small = bimatrix.fits(game.actions)
     mixed_stages = 0
 
-    def fill(h: int, s: int, payoffs: FloatArray) -> FloatArray:
+    def find(h: int, s: int, payoffs: FloatArray) -> list[FloatArray]:
         nonlocal mixed_stages
         if small:
-            found = bimatrix.extreme_equilibria(payoffs if h + 1 == game.horizon else _rounded(payoffs))
+            found = bimatrix.extreme_equilibria(payoffs if h + 1 == game.horizon else _round(payoffs))
             mixed = [found.rows, found.columns]
         elif pure := bimatrix.pure_equilibria(payoffs):
             mixed = [np.eye(a)[[joint[i] for joint in pure]] for i, a in enumerate(game.actions)]
         else:
-            mixed = [own[None] for own in _logit(h, s, payoffs)]
             mixed_stages += 1
-        if len(mixed[0]) == 1:
-            k = 0
-        else:
-            k = ranked(np.stack([_worth(payoffs, [own[e] for own in mixed]) for e in range(len(mixed[0]))]), select)
-        for i, own in enumerate(mixed):
-            probs[i][h, s] = own[k]
-        return _worth(payoffs, [own[k] for own in mixed])
+            return _logit(h, s, payoffs)
+        each = [list(rows) for rows in zip(*mixed, strict=True)]
+        if len(each) == 1:
+            return each[0]
+        return each[stage_game.select_best(np.stack([_worth(payoffs, rows) for rows in each]), select)[0]]
 
-    _backward(game, V, fill, told)
-    found = _solution(game, "nash", MarkovPolicy([Owned(own) for own in probs]), V)
-    kind = "all extreme equilibria" if small else "the pure equilibria"
+    found = _walk_back(game, "nash", find, report)
     once = (game.states, game.horizon) == (1, 1)
     where = "of the game" if once else "of each stage game, backwards from the last step"
-    found = replace(found, method=f"{kind} {where}; selected by: {select}")
+    way = f"{'all extreme equilibria' if small else 'the pure equilibria'} {where}; selected by: {select}"
     if not mixed_stages:
-        return found
+        return replace(found, method=way)
     path = "the end of the logit path, polished by Newton's method"
-    way = path if once else f"{found.method}; of {mixed_stages:,} stages without pure ones {path}"
+    way = path if once else f"{way}; of {mixed_stages:,} stages without pure ones {path}"
     return replace(found, method=way, gap=evaluate(game, found.policy, gap="nash"))
 
 
@@ -214,10 +226,10 @@ def _logit(h: int, s: int, payoffs: FloatArray) -> list[FloatArray]:
     return found.rows
 
 
-def _rounded(payoffs: FloatArray) -> FloatArray:
+def _round(payoffs: FloatArray) -> FloatArray:
     """Round to 12 digits of the largest: what follows is summed up in floats, which must not tell equal payoffs apart.
 
-    >>> _rounded(np.array([0.1 + 0.2, 0.3])).tolist()
+    >>> _round(np.array([0.1 + 0.2, 0.3])).tolist()
     [0.3, 0.3]
     """
     largest = float(np.abs(payoffs).max())
@@ -225,41 +237,22 @@ def _rounded(payoffs: FloatArray) -> FloatArray:
     return rounded
 
 
-def _steps(game: TabularGame, what: str) -> str:
+def _say_where(game: TabularGame, what: str) -> str:
     """Say how often something is done: once, or at each step and state.
 
     >>> import tacit
-    >>> _steps(tacit.make("chicken"), "program"), _steps(tacit.make("good-state"), "program")
+    >>> _say_where(tacit.make("chicken"), "program"), _say_where(tacit.make("good-state"), "program")
     ('program', 'programs, backwards from the last step')
     """
     return what if (game.states, game.horizon) == (1, 1) else f"{what}s, backwards from the last step"
 
 
-def _worth(payoffs: FloatArray, rows: Sequence[FloatArray]) -> FloatArray:
-    """Return what independent distributions bring each agent, of payoffs [N, A_1, …, A_N]."""
-    for own in reversed(rows):
-        payoffs = payoffs @ own
-    return payoffs
-
-
-def _backward(
-    game: TabularGame, V: FloatArray, fill: Callable[[int, int, FloatArray], FloatArray], told: Told | None
-) -> None:
-    """Walk back over the steps; `fill(h, s, payoffs [N, A_1, …, A_N])` solves a stage and returns its values [N]."""
-    for h in reversed(range(game.horizon)):
-        payoffs = game.joint_payoffs(h, V[:, h + 1])
-        for s in range(game.states):
-            V[:, h, s] = fill(h, s, payoffs[:, s])
-            if told is not None:
-                told((game.horizon - 1 - h) * game.states + s + 1, game.horizon * game.states)
-
-
-def _solution(game: TabularGame, concept: str, policy: MarkovPolicy, V: FloatArray) -> Solution:
+def _make_solution(game: TabularGame, concept: str, policy: MarkovPolicy, V: FloatArray) -> Solution:
     policy.game = game
     return Solution(concept, policy, dot(V[:, 0], game.initial), V, game=game)
 
 
-def _checked_weights(weights: Sequence[float] | None, agents: int) -> FloatArray:
+def _check_weights(weights: Sequence[float] | None, agents: int) -> FloatArray:
     if weights is None:
         return np.ones(agents)
     w = check.array("weights", weights)

@@ -97,11 +97,18 @@ class Sweeps:
 
     def _match(self, h: int, advantage: FloatArray, even: FloatArray) -> FloatArray:
         """Add advantages to the regrets, and return play in proportion to what they will be if these come again."""
-        advantage = np.where(even > 0, advantage, 0.0)
-        self._regret[h] = np.maximum(self._regret[h] + advantage, 0.0)
-        foretold = np.maximum(self._regret[h] + advantage, 0.0)
+        if not self._has.all():
+            advantage = np.where(even > 0, advantage, 0.0)
+        regret = self._regret[h]
+        regret += advantage
+        np.maximum(regret, 0.0, out=regret)
+        foretold = np.maximum(regret + advantage, 0.0)
         total = foretold.sum(axis=-1, keepdims=True)
-        matched: FloatArray = np.where(total > 0, foretold / np.where(total > 0, total, 1.0), even)
+        there = total > 0
+        if there.all():  # as in most sweeps of most games
+            matched: FloatArray = foretold / total
+        else:
+            matched = np.where(there, foretold / np.where(there, total, 1.0), even)
         return matched
 
 

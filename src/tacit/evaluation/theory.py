@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from tacit.core import check
+from tacit.core.elementary import pow
 from tacit.core.errors import TacitError
-from tacit.evaluation import constants
 from tacit.evaluation.mismatch import mismatch
 from tacit.games.exact import with_tables
 from tacit.games.tabular import TabularGame
@@ -120,8 +121,8 @@ def theory(
     iota_ce, K_ce = _episodes(S * A**2 * H**5 / eps**2, 2 * N * S * A * H / p)
     D = mismatch(game).D if span > 0 else 1.0  # without a span there is nothing to gain, wherever one is
     phi = H if bool(np.all(game.rewards == game.rewards[:1])) else N * H
-    storm = _storm(N, S, A, H, D, eps, phi, span)
-    explore = exploration or storm["exploration"] or EXPLORATION
+    storm_found = _storm(N, S, A, H, D, eps, phi, span)
+    explore = exploration or storm_found["exploration"] or EXPLORATION
     return Theory(
         epsilon=epsilon,
         confidence=p,
@@ -130,9 +131,9 @@ def theory(
         iota_ce=iota_ce,
         episodes_ce=K_ce,
         mismatch=D,
-        exact_step=1 / (constants.smooth(N, A, H) * (span if span > 0 else 1.0)),
+        exact_step=1 / (lipschitz(N, A, H) * (span if span > 0 else 1.0)),
         exact_iterations=32 * N * S * A * (D * D) * H**4 * phi / eps**2,
-        storm=storm,
+        storm=storm_found,
         explored=_explore(game, explore, eps, phi, span),
         lower_bound=H**3 * S * A / eps**2,
     )
@@ -151,16 +152,8 @@ def _storm(N: int, S: int, A: int, H: int, D: float, eps: float, phi: float, spa
     if explore < 1e-30:  # D is infinite, or its powers are no numbers any more
         undefined = dict.fromkeys(("sigma2", "L", "k", "w", "c", "M", "bound", "exploration_cost"), math.nan)
         return {"exploration": 0.0, **undefined, "iterations": math.inf}
-    found = constants.storm(N, A, H, explore)
     T = N**2.25 * D**4.5 * S**3 * A**4.5 * H**12 / eps**4.5
-    cost = D * math.sqrt(S * H) * constants.exploration_cost(N, S, A, H, explore)
-    return {
-        "exploration": explore,
-        **found._asdict(),
-        "iterations": T,
-        **constants.storm_bound(found, max(T, 1.0), phi)._asdict(),
-        "exploration_cost": cost * span,
-    }
+    return _promise(N, S, A, H, D, explore, T, phi, span)
 
 
 def _explore(game: TabularGame, explore: float, eps: float, phi: float, span: float) -> dict[str, float]:
@@ -169,18 +162,101 @@ def _explore(game: TabularGame, explore: float, eps: float, phi: float, span: fl
     [Mao2022, thm:storm_app, lemma:gradient_map_epsilon, lemma:stationarity_implies_nash]
     """
     N, S, A, H = game.agents, game.states, max(game.actions), game.horizon
-    D = mismatch(game, exploration=explore)
-    found = constants.storm(N, A, H, explore)
-    factor = D.deviating * math.sqrt(S * H)
-    T = constants.storm_iterations(found, eps / (4 * factor), phi)
-    cost = factor * constants.exploration_cost(N, S, A, H, explore) * span
+    found = mismatch(game, exploration=explore)
+    D = found.deviating
+    T = storm_iterations(storm(N, A, H, explore), eps / (4 * (D * math.sqrt(S * H))), phi)
+    promise = _promise(N, S, A, H, D, explore, T, phi, span)
+    gap = (eps / 2 * span if span > 0 else 0.0) + promise["exploration_cost"]
+    return {"exploration": explore, "mismatch": found.D, "deviating": D, **promise, "gap": gap}
+
+
+def _promise(
+    N: int, S: int, A: int, H: int, D: float, explore: float, T: float, phi: float, span: float
+) -> dict[str, float]:
+    """Return STORM's constants for ε̃, what they promise after T iterations, and what ε̃ adds to the nash gap."""
+    found = storm(N, A, H, explore)
     return {
         "exploration": explore,
-        "mismatch": D.D,
-        "deviating": D.deviating,
         **found._asdict(),
         "iterations": T,
-        **constants.storm_bound(found, T, phi)._asdict(),
-        "exploration_cost": cost,
-        "gap": (eps / 2 * span if span > 0 else 0.0) + cost,
+        **storm_bound(found, max(T, 1.0), phi)._asdict(),
+        "exploration_cost": D * math.sqrt(S * H) * exploration_cost(N, S, A, H, explore) * span,
     }
+
+
+# constants of the theorems on policy gradients, for rewards in [0, 1]: learners take their steps from here
+
+
+def lipschitz(agents: int, actions: int, horizon: int) -> float:
+    """Return 4·N·A_max·H³, a Lipschitz constant of the potential's gradient. [Mao2022, lemma:smoothness]"""
+    return 4.0 * agents * actions * horizon**3
+
+
+def exploration_cost(agents: int, states: int, actions: int, horizon: int, exploration: float) -> float:
+    """Return √(N·S·A_max²·H⁵)·ε̃, what ε̃ adds to how far an iterate is from a stationary point.
+
+    [Mao2022, lemma:gradient_map_epsilon]
+    """
+    return math.sqrt(agents * states * actions**2 * horizon**5) * exploration
+
+
+class Storm(NamedTuple):
+    """STORM's constants: η_t = k/(w + σ²·t)^{1/3}, a_{t+1} = c·η_t². [Mao2022, thm:storm_app]"""
+
+    k: float
+    w: float
+    c: float
+    sigma2: float
+    L: float
+
+
+def storm(agents: int, actions: int, horizon: int, exploration: float, b: float = 1.0) -> Storm:
+    """Return the constants with σ² and L as in the proof of [Mao2022, thm:finite].
+
+    Deviations: the proof takes L from the mean-square smoothness of the estimator alone. Its Assumption 1 asks for the
+    same L that the potential's gradient is Lipschitz with, so L is the larger of √(N²·A_max³·H³/ε̃³) and 4·N·A_max·H³.
+    """
+    sigma2 = agents * actions**2 * horizon**4 / exploration
+    estimator = math.sqrt(agents**2 * actions**3 * horizon**3 / (exploration * exploration * exploration))
+    L = max(estimator, lipschitz(agents, actions, horizon))
+    return Storm(
+        k=b * float(pow(sigma2, 1 / 3)) / L,
+        w=sigma2 * max((4 * b) ** 3, 2.0, (32 * b + 1 / (7 * b**2)) ** 3 / 64),
+        c=L * L * (32 + 1 / (7 * b**3)),
+        sigma2=sigma2,
+        L=L,
+    )
+
+
+class StormBound(NamedTuple):
+    """M, and the bound on E[(1/T)·Σ_t ‖G_t‖²] of the gradient mappings G_t. [Mao2022, thm:storm_app]"""
+
+    M: float
+    bound: float
+
+
+def storm_bound(constants: Storm, iterations: float, gain: float) -> StormBound:
+    """Return M and the bound after T iterations, where the potential can rise by `gain` at most.
+
+    M = 16·gain + w^{1/3}·σ²/(2·L²·k) + k³·c²/L²·ln(T + 2); the bound is M·w^{1/3}/(T·k) + M·σ^{2/3}/(T^{2/3}·k).
+    """
+    k, w, c, sigma2, L = constants
+    T = iterations
+    M = 16 * gain + w ** (1 / 3) * sigma2 / (2 * L**2 * k) + k**3 * c**2 / L**2 * math.log(T + 2)
+    return StormBound(M, M * w ** (1 / 3) / (T * k) + M * sigma2 ** (1 / 3) / (T ** (2 / 3) * k))
+
+
+def storm_iterations(constants: Storm, mapping: float, gain: float) -> float:
+    """Return the T after which the mean square of ‖G_t‖ is at most `mapping`², by bisection of log T."""
+    low, high = 0.0, 1.0
+    while storm_bound(constants, math.exp(high), gain).bound > mapping**2:
+        low, high = high, 2 * high
+        if high > 512:  # beyond floating-point numbers
+            return math.inf
+    for _ in range(100):
+        middle = (low + high) / 2
+        if storm_bound(constants, math.exp(middle), gain).bound > mapping**2:
+            low = middle
+        else:
+            high = middle
+    return math.exp(high)

@@ -20,9 +20,10 @@ from tacit.core import check, memory
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
-from tacit.evaluation.induction import Step, backward, deviation, forward, play
+from tacit.evaluation.induction import Step, backward, deviation, forward, prepare
 from tacit.games.exact import ExactGame, check_exact
-from tacit.policies.markov import MarkovPolicy, check_policy
+from tacit.policies.base import Policy
+from tacit.policies.markov import MarkovPolicy
 
 
 @dataclass(frozen=True)
@@ -83,10 +84,9 @@ def policy_values(game: ExactGame, policy: MarkovPolicy) -> PolicyValues:
     >>> policy_values(game, tacit.MarkovPolicy.uniform(game)).initial
     array([0., 0.])
     """
-    check_policy(policy)
-    policy.check_fits(game)
+    backwards = backward(*prepare(game, policy))
     V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the policy")
-    for step in backward(game if policy.product else game.tabular(), play(policy)):
+    for step in backwards:
         V[:, step.h] = step.V
     return PolicyValues(game, policy, V)
 
@@ -111,9 +111,7 @@ def occupancy(game: ExactGame, policy: MarkovPolicy) -> FloatArray:
     >>> occupancy(game, tacit.MarkovPolicy.uniform(game)).round(2).tolist()
     [[1.0, 0.0], [0.3, 0.7]]
     """
-    check_policy(policy)
-    policy.check_fits(game)
-    return forward(game if policy.product else game.tabular(), play(policy))
+    return forward(*prepare(game, policy))
 
 
 KINDS = ("nash", "cce", "ce")
@@ -191,12 +189,16 @@ def deviations(game: ExactGame, policy: MarkovPolicy, kind: str) -> Deviations:
 
 def steps(game: ExactGame, policy: MarkovPolicy, kind: str) -> Iterator[Step]:
     """Yield the steps of the backward pass over a policy and each agent's best deviation of a kind."""
-    check_policy(policy)
-    policy.check_fits(game)
+    prepared = prepare(game, policy)
+    check_kind(policy, kind)
+    return backward(*prepared, deviation(policy.product, kind))
+
+
+def check_kind(policy: Policy, kind: str) -> None:
+    """Raise unless a policy has a gap of this kind."""
     check.choice("gap", kind, KINDS)
     if kind == "nash" and not policy.product:
         raise TacitError("a nash gap needs a product policy, and this one is correlated; use gap='cce' or gap='ce'")
-    return backward(game if policy.product else game.tabular(), play(policy), deviation(policy, kind))
 
 
 def choose(step: Step, kind: str) -> IntArray:

@@ -5,13 +5,10 @@ from __future__ import annotations
 from tacit.experiments.comparison import Comparison, compare
 from tacit.experiments.dispatch import run_all
 from tacit.experiments.job import run_job
-from tacit.experiments.outcome import Outcome
-from tacit.experiments.plan import RunSpec
 from tacit.experiments.progress import Progress
-from tacit.experiments.results import Group, Results
+from tacit.experiments.results import Group, Outcome, Results, Summary, summarize
 from tacit.experiments.runner import run_experiment
-from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
-from tacit.experiments.statistics import Summary, summarize
+from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec, RunSpec
 from tacit.experiments.trials import learn_seeds
 from tacit.experiments.tuning import Tuned, tune
 

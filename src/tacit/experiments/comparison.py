@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core.display import Document, Table
+from tacit.core import check
+from tacit.core.display import Document, Table, count
 from tacit.core.errors import TacitError, brief
-from tacit.evaluation import uniform_gap
+from tacit.experiments.dispatch import Failure
 from tacit.experiments.progress import Progress
-from tacit.experiments.trials import Budget, Entry, Trial, budget, certifiable, run_trials, seed_list
-from tacit.games.tabular import TabularGame, count
+from tacit.experiments.trials import Bench, Budget, Entry, Trial, seed_list
+from tacit.games.tabular import TabularGame
 from tacit.learners import REGISTRY
 from tacit.learners.teams import resolve
 
@@ -150,25 +151,22 @@ class Comparison:
         }
 
     def __repr__(self) -> str:
-        title, *notes = self._notes()
-        return "\n".join([title, *align([HEADS, *(self._cells(row) for row in self.rows)]), *notes])
+        shown = self._shown()
+        return "\n".join(map(str, [shown.title, *shown.parts]))
 
-    def _notes(self) -> list[str]:
-        """Return what is said above the table, and below it."""
-        seeds = count(self.seeds, "seed")
-        lines = [f"{self.game!r}: {self.budget} a run, {seeds}; gap of uniform play {self.uniform_gap:.4g}"]
+    def _repr_html_(self) -> str:
+        return self._shown()._repr_html_()
+
+    def _shown(self) -> Document:
+        """Return the table, with what is said above and below it."""
+        title = f"{self.game!r}: {self.budget} a run, {count(self.seeds, 'seed')}"
+        lines: list[str | Table] = [Table("", HEADS, [self._cells(row) for row in self.rows], head=2)]
         if self.budget.episodes is None:
             lines.append("stopped by the clock: on another machine the numbers differ")
         lines += [f"left out: {name}: {why}" for name, why in self.left_out.items()]
         if self.interrupted:
             lines.append("interrupted: these are the runs that had begun")
-        return lines
-
-    def _repr_html_(self) -> str:
-        title, *notes = self._notes()
-        return Document(
-            title, [Table("", HEADS, [self._cells(row) for row in self.rows], head=2), *notes]
-        )._repr_html_()
+        return Document(f"{title}; gap of uniform play {self.uniform_gap:.4g}", lines)
 
     def _cells(self, row: ComparedLearner) -> tuple[str, ...]:
         share = f"{100 * row.gap / self.uniform_gap:.3g} %" if self.uniform_gap > 0 else "—"
@@ -231,29 +229,25 @@ def compare(
     >>> len(found.rows), found.best.kind, found.best.gap < found.uniform_gap
     (2, 'nash', True)
     """
-    asked = budget(episodes, seconds, SECONDS)
     numbers = seed_list(seeds, seed)
-    tables = certifiable(game, certify)
-    named = _by_label(learners, tables.name)
-    even = uniform_gap(tables)
+    bench = Bench.of(game, episodes, seconds, default=SECONDS, certify=certify, workers=workers, progress=progress)
+    named = _by_label(learners, bench.game.name)
     trials = [Trial(label, *chosen, number) for number in numbers for label, chosen in named.items()]
-    at_once = workers if workers is not None or asked.episodes is not None else 1
-    each = asked if asked.episodes is not None else asked.part((at_once or 1) / max(len(trials), at_once or 1))
+    each = bench.share(len(trials))
     found: list[Entry] = []
 
-    def show(entry: Entry) -> None:
-        found.append(entry)
-        if watch is not None:
-            watch(_rank(tables, even, each, seeds, list(found), {}, interrupted=False))
+    def show(k: int, entry: Entry | Failure) -> None:
+        if watch is not None and isinstance(entry, Entry):
+            found.append(entry)
+            watch(_rank(bench, each, seeds, found, {}, interrupted=False))
 
-    batch = run_trials(tables, trials, each, even, workers=at_once, progress=progress, ended=show)
-    left_out = {trials[k].label: one.sentence for k, one in batch.failed.items()}
+    batch = bench.run(trials, each, show)
+    left_out = {trials[k].label: one.sentence for k, one in batch.failures.items()}
     if not batch.done:
         if batch.interrupted or not left_out:
             raise KeyboardInterrupt
         raise TacitError("; ".join(f"{label}: {sentence}" for label, sentence in left_out.items()))
-    done = list(batch.done.values())
-    return _rank(tables, even, each, seeds, done, left_out, interrupted=batch.interrupted)
+    return _rank(bench, each, seeds, list(batch.done.values()), left_out, interrupted=batch.interrupted)
 
 
 def _by_label(
@@ -262,34 +256,28 @@ def _by_label(
     """Return learners and parameters by their labels; unknown names and wrong parameters raise."""
     if learners is None:
         return {name: (name, {}) for name in REGISTRY}
-    if isinstance(learners, str) or not isinstance(learners, Mapping | Sequence) or not len(learners):
-        raise TacitError(f"learners is {brief(learners)}; it must be a list with at least one of {', '.join(REGISTRY)}")
-    given = learners.items() if isinstance(learners, Mapping) else [(None, one) for one in learners]
+    known = f"at least one of {', '.join(REGISTRY)}"
+    if isinstance(learners, Mapping):
+        given: list[tuple[str | None, Any]] = list(learners.items())
+    else:
+        given = [(None, one) for one in check.list_of("learners", learners, known)]
+    if not given:
+        raise TacitError(f"learners is {brief(learners)}; it must be a list of {known}")
     found: dict[str, tuple[Any, Mapping[str, Any]]] = {}
     for label, one in given:
         pair = isinstance(one, tuple | list) and len(one) == 2 and isinstance(one[1], Mapping)
         learner, params = one if pair else (one, {})
         name, _ = resolve(learner, params, game)
-        key = label or f"{name}{_told(params)}"
+        settings = ", ".join(f"{key}={value}" for key, value in params.items())
+        key = label or (f"{name} ({settings})" if settings else name)
         if key in found:
             raise TacitError(f"{key} is listed twice; leave one out")
         found[key] = (learner, params)
     return found
 
 
-def _told(params: Mapping[str, Any]) -> str:
-    return f" ({', '.join(f'{key}={value}' for key, value in params.items())})" if params else ""
-
-
 def _rank(
-    game: TabularGame,
-    even: float,
-    each: Budget,
-    seeds: int,
-    entries: Sequence[Entry],
-    left_out: Mapping[str, str],
-    *,
-    interrupted: bool,
+    bench: Bench, each: Budget, seeds: int, entries: Sequence[Entry], left_out: Mapping[str, str], *, interrupted: bool
 ) -> Comparison:
     """Rank learners by the mean gap over seeds."""
     held: dict[str, list[Entry]] = {}
@@ -297,7 +285,7 @@ def _rank(
         held.setdefault(one.trial.label, []).append(one)
     order = sorted(held, key=lambda label: (statistics.fmean(one.gap for one in held[label]), label))
     rows = tuple(_row(rank, label, held[label]) for rank, label in enumerate(order, start=1))
-    return Comparison(game, even, each, seeds, rows, left_out, interrupted)
+    return Comparison(bench.game, bench.uniform_gap, each, seeds, rows, left_out, interrupted)
 
 
 def _row(rank: int, label: str, entries: Sequence[Entry]) -> ComparedLearner:
@@ -322,13 +310,3 @@ def _row(rank: int, label: str, entries: Sequence[Entry]) -> ComparedLearner:
 
 def _join(words: Any) -> str:
     return "/".join(sorted(set(words)))
-
-
-def align(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Return rows of a table as lines of text.
-
-    >>> align([("learner", "gap"), ("npg", "0.1")])
-    ['learner  gap', 'npg      0.1']
-    """
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

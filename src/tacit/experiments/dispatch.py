@@ -71,7 +71,7 @@ class Batch(Generic[T]):
         return {k: one for k, one in enumerate(self.results) if one is not None and not isinstance(one, Failure)}
 
     @property
-    def failed(self) -> dict[int, Failure]:
+    def failures(self) -> dict[int, Failure]:
         """The failures of the others that had begun, by their numbers."""
         return {k: one for k, one in enumerate(self.results) if isinstance(one, Failure)}
 
@@ -155,7 +155,7 @@ class Dispatcher:
                         self._backend.stop()
                     try:
                         self._fill()
-                        self._heard.extend(self._backend.receive(_TICK if self._unfinished() else 0.0))
+                        self._heard.extend(self._backend.receive(_TICK if self._has_work() else 0.0))
                         while self._heard:
                             self._take(*self._heard.popleft())
                         self._expire()
@@ -268,12 +268,12 @@ class Dispatcher:
         """Return when a job that begins now has to be done."""
         return math.inf if self._timeout is None else time.monotonic() + self._timeout + more
 
-    def _unfinished(self) -> bool:
+    def _has_work(self) -> bool:
         return bool(self._running or self._waiting or self._again)
 
     def _collect(self) -> None:
         """Take note of results that were stored."""
-        block = not self._unfinished()
+        block = not self._has_work()
         for future in [future for future in self._storing if block or future.done()]:
             k = self._storing.pop(future)
             error = future.exception()
@@ -320,6 +320,7 @@ def run_all(
     on: str | Executor = "threads",
     workers: int | None = None,
     watch: Callable[[int, Event], None] | None = None,
+    done: Callable[[int, T | Failure], None] | None = None,
     setup: Callable[[], None] | None = None,
     timeout: float | None = None,
 ) -> Batch[T]:
@@ -336,6 +337,8 @@ def run_all(
         How many at once; the number of cores, or what the cluster has, if not given.
     watch : callable, optional
         Called with (index of the item, event) while jobs run.
+    done : callable, optional
+        Called with (index of the item, its result or failure) as they come.
     setup : callable, optional
         Called in each worker process before its first job; it must pickle.
     timeout : float, optional
@@ -343,7 +346,7 @@ def run_all(
 
     Returns
     -------
-    Answers
+    Batch
 
     Examples
     --------
@@ -351,18 +354,18 @@ def run_all(
     >>> run_all(lambda n, watch: 2 * n, [1, 2, 3]).results
     [2, 4, 6]
     """
-    backends.parse(on, workers)
+    where = backends.parse(on, workers)
     if timeout is not None:
         check.positive("timeout", timeout)
-    opened = partial(backends.open_backend, on, workers=workers, setup=setup)
-    return dispatch(opened, job, len(items), _Plain(items, watch), timeout=timeout)
+    handler = _Plain(items, watch, done)
+    return dispatch(partial(where.open, setup), job, len(items), handler, timeout=timeout)
 
 
 class _Plain(JobHandler):
-    """Hands over items, and passes on events."""
+    """Hands over items, and passes on events and results."""
 
-    def __init__(self, items: Sequence[Any], watch: Callable[[int, Event], None] | None) -> None:
-        self._items, self._watch = items, watch
+    def __init__(self, items: Sequence[Any], watch: Any, done: Any) -> None:
+        self._items, self._watch, self._done = items, watch, done
 
     def begin(self, k: int) -> Start:
         """Hand over an item."""
@@ -372,3 +375,8 @@ class _Plain(JobHandler):
         """Pass on an event."""
         if self._watch is not None:
             self._watch(k, event)
+
+    def end(self, k: int, result: Any) -> None:
+        """Pass on a result, or a failure."""
+        if self._done is not None and result is not None:
+            self._done(k, result)

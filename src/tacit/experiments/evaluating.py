@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,10 +15,10 @@ from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.engine import Event, Noted, Watcher
 from tacit.evaluation import deviation_table, evaluate
-from tacit.evaluation.cost import check_cost, in_words, seconds_to_evaluate
-from tacit.experiments import backends, store
-from tacit.experiments.dispatch import Batch, Failure, JobHandler, Start, dispatch
-from tacit.experiments.plan import game_of
+from tacit.evaluation.gaps import check_cost, in_words, seconds_to_evaluate
+from tacit.experiments import store
+from tacit.experiments.dispatch import Batch, Failure, run_all
+from tacit.experiments.spec import game_of
 
 #: Bytes of policies above which worker processes are worth their start.
 _LARGE = 20_000_000
@@ -66,37 +65,15 @@ def evaluate_all(
     Ctrl-C leaves undone is None.
     """
     size = sum((run / store.POLICY).stat().st_size for run in runs if (run / store.POLICY).is_file())
-    on = "processes" if size > _LARGE and len(runs) > 1 and workers != 1 else "threads:1"
-    backends.parse(on, None if on == "threads:1" else workers)
-    opened = partial(backends.open_backend, on, workers=None if on == "threads:1" else workers, setup=None)
+    large = size > _LARGE and len(runs) > 1 and workers != 1
     requests = [Request(run, tuple(named), show, candidate, seconds) for run in runs]
-    return dispatch(opened, evaluate_run, len(runs), _Rows(requests, done, note))
 
+    def watch(k: int, event: Event) -> None:
+        if note is not None and isinstance(event, Noted):
+            note(event.text)
 
-class _Rows(JobHandler):
-    """Hands over runs, and passes on rows."""
-
-    def __init__(
-        self,
-        requests: Sequence[Request],
-        done: Callable[[int, Row | Failure], None] | None,
-        note: Callable[[str], None] | None,
-    ) -> None:
-        self._requests, self._done, self._note = requests, done, note
-
-    def begin(self, k: int) -> Start:
-        """Hand over a run."""
-        return Start(self._requests[k])
-
-    def event(self, k: int, event: Event) -> None:
-        """Pass on what takes long."""
-        if self._note is not None and isinstance(event, Noted):
-            self._note(event.text)
-
-    def end(self, k: int, result: Any) -> None:
-        """Pass on a row, or a failure."""
-        if self._done is not None and result is not None:
-            self._done(k, result)
+    where: dict[str, Any] = {"on": "processes", "workers": workers} if large else {"on": "threads:1"}
+    return run_all(evaluate_run, requests, watch=watch, done=done, **where)
 
 
 def evaluate_run(request: Request, watch: Watcher | None = None) -> Row:

@@ -1,24 +1,31 @@
-"""A job: one run as a pure function of its specification, on whatever machine it happens to be."""
+"""A job: one run as a pure function of its specification, on whatever machine it happens to be.
+
+Learners and bandits that the started script itself defines do not travel to Ray, or to a Dask cluster that runs
+already: worker processes of this machine import that script again, as Python's own pools do, those do not. A game that
+it registers is sent as tables.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import pickle
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tacit import games
+from tacit import bandits, games, learners
 from tacit.core.errors import TacitError
+from tacit.core.registry import Registry
 from tacit.engine import Event, Finished, Noted, Started, Watcher
 from tacit.engine.checkpoint import Checkpoint
 from tacit.engine.events import to_all
 from tacit.environments.pettingzoo import NamedEnvironment
 from tacit.experiments import store
-from tacit.experiments.directory import RunDirectory
-from tacit.experiments.outcome import Outcome, outcome
-from tacit.experiments.plan import RunSpec, same_game
+from tacit.experiments.backends import Where
+from tacit.experiments.results import Outcome, outcome
+from tacit.experiments.spec import RunSpec, same_game
 from tacit.games.exact import ExactGame, is_exact
 from tacit.learning import run_learner
 
@@ -85,12 +92,12 @@ def run_job(
     """
     if directory is None:
         return learn_order(Order(spec), watch).outcome
-    with RunDirectory(directory, spec) as kept:
+    with store.RunDirectory(directory, spec) as kept:
         if not kept.hold():
             return None
         found = kept.begin()
         if found is None:
-            both = to_all([kept.event] if watch is None else [kept.event, watch])
+            both = to_all(kept.event, watch)
             delivery = learn_order(Order(spec, directory, every), both)
             found = kept.store(delivery.outcome, delivery.others)
         return found
@@ -113,7 +120,7 @@ def learn_order(order: Order, watch: Watcher | None) -> Delivery:
     spec = order.spec
     times = {"began": 0.0, "ended": 0.0, "before": 0.0}
 
-    def timed(event: Event) -> None:
+    def report(event: Event) -> None:
         match event:
             case Started(done=done):
                 times.update(began=time.time(), before=done)
@@ -122,10 +129,10 @@ def learn_order(order: Order, watch: Watcher | None) -> Delivery:
         if watch is not None:
             watch(event)
 
-    given: dict[str, Any] = {"watch": timed}
+    given: dict[str, Any] = {"watch": report}
     if order.directory is not None and order.directory.is_dir():
         place = order.directory / store.CHECKPOINT
-        given["checkpoint"] = Checkpoint(place, key=spec.hash, every=order.every, note=lambda text: timed(Noted(text)))
+        given["checkpoint"] = Checkpoint(place, key=spec.hash, every=order.every, note=lambda text: report(Noted(text)))
     with contextlib.ExitStack() as stack:
         game: Any = _game(spec)
         if isinstance(game, NamedEnvironment):  # each run has its own
@@ -138,7 +145,7 @@ def learn_order(order: Order, watch: Watcher | None) -> Delivery:
     return Delivery(found, {} if run.interrupted else store.others(run, spec))
 
 
-def packed_game(spec: RunSpec) -> bytes:
+def pack_game(spec: RunSpec) -> bytes:
     """Return the game of a run for a worker that does not have its file."""
     return pickle.dumps(_game(spec))
 
@@ -181,3 +188,36 @@ def _remember(key: str, game: ExactGame | NamedEnvironment) -> ExactGame | Named
             del _GAMES[next(iter(_GAMES))]
     _GAMES[key] = game
     return game
+
+
+_MAIN = "__main__"
+
+
+def refuse_unavailable(runs: Sequence[RunSpec], where: Where) -> None:
+    """Raise if a run needs something that workers of a backend cannot have."""
+    if where.kind != "ray" and not (where.kind == "dask" and where.address):
+        return
+    needed = {(spec.game.name, spec.learner.name, spec.learner.params.get("bandit")): spec for spec in runs}
+    for (game, learner, bandit), spec in needed.items():
+        for registry, name in ((learners.REGISTRY, learner), (bandits.REGISTRY, bandit), (games.REGISTRY, game)):
+            if _of_main(registry, name) and not (registry is games.REGISTRY and _travels(spec)):
+                raise TacitError(
+                    f"the {registry.kind} {name!r} is defined in the script that was started, which workers of a "
+                    f"cluster do not import; put it in a file of its own and name that file: --import FILE, or "
+                    f"scripts= of the Experiment"
+                )
+
+
+def _of_main(registry: Registry[Any], name: object) -> bool:
+    known = isinstance(name, str) and name in list(registry)
+    return known and getattr(registry.factory(str(name)), "__module__", "") == _MAIN
+
+
+def _travels(spec: RunSpec) -> bool:
+    """Say whether a game can be sent: tables can, functions of the script cannot."""
+    if not spec.has_tables:
+        return False
+    try:
+        return _MAIN.encode() not in pack_game(spec)
+    except (pickle.PicklingError, AttributeError, TypeError):
+        return False

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from tacit.core import check
 from tacit.engine import Advanced, Event, Finished, Measured, Noted, Started
 from tacit.engine.events import Compiling, Scouted
-from tacit.experiments.plan import RunSpec
+from tacit.experiments.spec import RunSpec
 
 
 @dataclass(frozen=True)

@@ -1,27 +1,259 @@
-"""The results of an experiment: outcomes by game and learner, with names that distinguish them."""
+"""What is left of runs that are over: numbers and a curve of each, just learned or read from disk; and all of them.
+
+The results of an experiment are outcomes by game and learner, with names that distinguish them, and statistics over
+seeds: mean, standard deviation, and a bootstrap interval from a fixed seed.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import math
 import os
+import platform
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tacit.core import files
-from tacit.core.display import Document
-from tacit.experiments.outcome import GapOutcome, Outcome
-from tacit.experiments.plan import RunSpec
-from tacit.experiments.spec import GameSpec
-from tacit.experiments.statistics import summarize
-from tacit.games.tabular import count
+from tacit.core.display import Document, count
+from tacit.core.errors import TacitError
+from tacit.engine import Run
+from tacit.engine.run import Advice, Candidate
+from tacit.evaluation import evaluate
+from tacit.evaluation.gaps import is_quick
+from tacit.experiments.spec import GameSpec, RunSpec
+from tacit.games.exact import is_exact
+
+RESAMPLES = 10_000
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Mean, standard deviation (of the sample, n − 1) and 95 % bootstrap interval of the mean.
+
+    Attributes
+    ----------
+    mean, std : float
+    ci95 : (float, float)
+    count : int
+
+    Examples
+    --------
+    >>> from tacit.experiments import summarize
+    >>> summarize([1.0, 2.0, 3.0]).count
+    3
+    """
+
+    mean: float
+    std: float
+    ci95: tuple[float, float]
+    count: int
+
+    def data(self) -> dict[str, Any]:
+        """Return it as JSON documents have it."""
+        return {"mean": self.mean, "std": self.std, "ci95": list(self.ci95)}
+
+
+def summarize(values: npt.ArrayLike) -> Summary:
+    """Summarize one number for each seed.
+
+    Parameters
+    ----------
+    values : array [n]
+
+    Returns
+    -------
+    Summary
+
+    Examples
+    --------
+    >>> from tacit.experiments import summarize
+    >>> summarize([1.0, 2.0, 3.0]).mean
+    2.0
+    """
+    x = np.asarray(values, dtype=float)
+    if x.ndim != 1 or not len(x):
+        raise TacitError(f"values has shape {x.shape}; it must be one number for each seed")
+    if len(x) == 1:
+        return Summary(float(x[0]), 0.0, (float(x[0]), float(x[0])), 1)
+    from scipy.stats import bootstrap  # it takes longer to import than all the rest
+
+    found = bootstrap((x,), np.mean, n_resamples=RESAMPLES, method="percentile", rng=np.random.default_rng(0))
+    low, high = found.confidence_interval
+    return Summary(float(x.mean()), float(x.std(ddof=1)), (float(low), float(high)), len(x))
+
 
 #: Where gaps come from, the surest first.
 SOURCES = ("exact", "certificate", "model-free", "estimate")
+
+
+def gap_words(kind: str, source: str) -> str:
+    """Return a gap's kind with how sure it is.
+
+    >>> gap_words("cce", "certificate"), gap_words("nash", "exact"), gap_words("cce", "estimate")
+    ('cce bound', 'exact nash', 'cce estimate')
+    """
+    return f"exact {kind}" if source == "exact" else f"{kind} {sureness(source)}"
+
+
+def sureness(source: str) -> str:
+    """Return what a legend adds to a gap that is not exact.
+
+    >>> sureness("exact"), sureness("certificate"), sureness("estimate")
+    ('', 'bound', 'estimate')
+    """
+    return {"exact": "", "estimate": "estimate"}.get(source, "bound")
+
+
+@dataclass(frozen=True)
+class GapOutcome:
+    """Gaps of a policy as `tacit.engine.Gaps` has them; no gap is larger than `most`. Its values, where known."""
+
+    kind: str
+    source: str
+    upper: list[float]
+    most: float | None = None
+    informative: bool = True
+    value: list[float] | None = None
+
+    @classmethod
+    def of(cls, candidate: Candidate) -> GapOutcome | None:
+        """Take what is stored of a candidate; nothing where no gap is known."""
+        gaps, values = candidate.gaps, candidate.values
+        if gaps.source == "none":
+            return None
+        most = gaps.most if math.isfinite(gaps.most) else None
+        value = None if values is None else np.asarray(values).tolist()
+        return cls(gaps.kind, gaps.source, gaps.upper.tolist(), most, gaps.informative, value)
+
+
+@dataclass(frozen=True, repr=False)
+class Outcome:
+    """A run that is over; the only form in which runs are stored.
+
+    Attributes
+    ----------
+    spec : RunSpec
+        What was run.
+    game : str
+        The game in words.
+    horizon, agents : int
+    params : dict
+        The learner's parameters in force.
+    curve : structured array
+        As `Run.curve`.
+    interrupted : bool
+        Whether Ctrl-C ended it.
+    episodes : int
+        Episodes done; fewer than `spec.episodes` where it ended early.
+    ended : str
+        What ended it, as `Run.ended` says.
+    reward : list [N]
+        Mean returns over the last tenth of the episodes.
+    value : list [N] or None
+        Exact values of the policy, or of the last iterate where those are not known; none without tables.
+    chosen : str
+        Which of the run's candidates the policy is.
+    gap : GapOutcome or None
+    candidates : dict of GapOutcome
+        The gaps and values of all candidates whose gaps are known.
+    uniform_gap : float or None
+        The exact nash gap of uniform play, where the gap is exact or certified.
+    advice : tuple of Advice
+        What is wrong, and what to try.
+    notes : tuple of str
+        What was found or decided during the run.
+    seconds : float
+        Learning time.
+    where : str
+        The machine and the kind of its processor.
+    learned : int
+        Episodes that were played just now, rather than read from disk.
+    span : (float, float)
+        When learning just now began and ended.
+
+    Examples
+    --------
+    >>> from tacit.experiments import Experiment, GameSpec, LearnerSpec
+    >>> [one] = Experiment("small", 10, (GameSpec("chicken"),), (LearnerSpec("npg"),)).run().outcomes
+    >>> one.episodes, one.ended, one.gap.kind
+    (10, 'episodes', 'nash')
+    """
+
+    spec: RunSpec
+    game: str
+    horizon: int
+    agents: int
+    episodes: int
+    reward: list[float]
+    value: list[float] | None
+    chosen: str
+    gap: GapOutcome | None
+    params: dict[str, Any]
+    notes: tuple[str, ...]
+    seconds: float
+    curve: npt.NDArray[Any]
+    candidates: dict[str, GapOutcome] = field(default_factory=dict)
+    uniform_gap: float | None = None
+    advice: tuple[Advice, ...] = ()
+    ended: str = "episodes"
+    interrupted: bool = False
+    learned: int = 0
+    span: tuple[float, float] = (0.0, 0.0)
+    where: str = ""
+
+    @property
+    def label(self) -> str:
+        """What people call the learner."""
+        return self.spec.label
+
+    def __repr__(self) -> str:
+        told = f"{self.label!r} on {self.spec.game.name!r}, seed {self.spec.seed}, {self.episodes} episodes"
+        if self.gap is not None:
+            sign = {"exact": "=", "estimate": "≈"}.get(self.gap.source, "≤")
+            told += f", {self.gap.kind} gap {sign} {max(self.gap.upper):.4g}"
+        return f"Outcome({told})"
+
+
+def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float]) -> Outcome:
+    """Take from a run what is reported and stored of it."""
+    values = run.values
+    candidates = {name: GapOutcome.of(one) for name, one in run.candidates.items()}
+    if values is None and is_exact(run.game) and (not run.interrupted or is_quick(run.game, run.last)):
+        values = evaluate(run.game, run.last).values
+    same = ("episodes", "chosen", "notes", "seconds", "curve", "advice", "ended", "interrupted")
+    return Outcome(
+        spec=spec,
+        game=repr(run.game),
+        horizon=run.game.horizon,
+        agents=run.game.agents,
+        reward=run.reward.tolist(),
+        value=None if values is None else np.asarray(values).tolist(),
+        gap=candidates[run.chosen],
+        params=dict(run.params),
+        candidates={name: gap for name, gap in candidates.items() if gap is not None},
+        uniform_gap=None if run.gaps.source not in ("exact", "certificate") else run.uniform_gap,
+        learned=learned,
+        span=span,
+        where=_machine(),
+        **{name: getattr(run, name) for name in same},
+    )
+
+
+@cache
+def _machine() -> str:
+    """Name this machine and its processor, on which the last bits of a result may depend."""
+    kind = platform.processor() or platform.machine()
+    with contextlib.suppress(OSError, StopIteration):  # Linux only
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+        kind = next(line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return f"{platform.node()}, {kind}"
 
 
 @dataclass(frozen=True)
@@ -74,7 +306,7 @@ class Group:
             "agents": first.agents,
             "seeds": len(runs),
             "seed_list": [one.spec.seed for one in runs],
-            "reward": {"mean": reward.mean, "std": reward.std, "ci95": list(reward.ci95)},
+            "reward": reward.data(),
             "value": np.mean(values, axis=0).tolist() if values else None,
             "gap": self._gap(),
             "candidates": self._candidates(),
@@ -96,6 +328,13 @@ class Group:
                 found.setdefault(kind, []).append(text)
         return [f"{texts[0]}{_others(len(texts), len(self.outcomes))}" for texts in found.values()]
 
+    def gap_kind(self, candidate: str = "best") -> tuple[str, str]:
+        """Return the kind of the runs' gaps and where they come from, the weakest where seeds differ; "" for none."""
+        gaps = [one.gap if candidate == "best" else one.candidates.get(candidate, one.gap) for one in self.outcomes]
+        known = [gap for gap in gaps if gap is not None]
+        weakest = max(known, key=lambda gap: SOURCES.index(gap.source), default=None)
+        return ("", "") if weakest is None else (weakest.kind, weakest.source)
+
     def _gap(self) -> dict[str, Any] | None:
         gaps = [one.gap for one in self.outcomes if one.gap is not None]
         if not gaps:
@@ -105,7 +344,7 @@ class Group:
         ]
         ranges = [max(gap.upper) / gap.most for gap in gaps if gap.most]
         return {
-            **_told(gaps),
+            **_sizes(gaps),
             "per_agent": np.array([gap.upper for gap in gaps]).mean(axis=0).tolist(),
             "informative": all(gap.informative for gap in gaps),
             "of_uniform": float(np.mean(shares)) if shares else None,
@@ -118,11 +357,11 @@ class Group:
         for name in names:
             gaps = [one.candidates[name] for one in self.outcomes if name in one.candidates]
             values = [gap.value for gap in gaps if gap.value is not None]
-            found[name] = {**_told(gaps), "value": np.mean(values, axis=0).tolist() if values else None}
+            found[name] = {**_sizes(gaps), "value": np.mean(values, axis=0).tolist() if values else None}
         return found
 
 
-def _told(gaps: Sequence[GapOutcome]) -> dict[str, Any]:
+def _sizes(gaps: Sequence[GapOutcome]) -> dict[str, Any]:
     """Return kind, source and size of gaps over seeds; where sources differ, the weakest."""
     largest = [max(gap.upper) for gap in gaps]
     weakest = max((gap.source for gap in gaps), key=SOURCES.index)
@@ -253,7 +492,7 @@ class Results:
         scale : {"log", "linear"}
             Of gaps; a logarithmic axis is linear just above zero, so that a gap of zero is on it.
         band : {"sd", "ci95", "quartiles", "none"}
-        candidate : {"best", "average", "latest", "last"}
+        candidate : {"best", "average", "recent", "last"}
             Whose gap.
         title : str
 

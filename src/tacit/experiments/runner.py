@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,15 +17,11 @@ from tacit.core import check, files
 from tacit.core.errors import TacitError, brief
 from tacit.engine import Event, Noted
 from tacit.experiments import backends, job, scripts, store
-from tacit.experiments.directory import RunDirectory, held, make_directory, read_stored
 from tacit.experiments.dispatch import Failure, Fault, Have, JobHandler, Start, dispatch
 from tacit.experiments.job import Delivery, Order, Wanted
-from tacit.experiments.outcome import Outcome
-from tacit.experiments.plan import RunSpec, plan
 from tacit.experiments.progress import Progress, ProgressWatch, kind
-from tacit.experiments.results import FailedRun, Results
-from tacit.experiments.shipping import WorkerSetup, refuse_unavailable
-from tacit.experiments.spec import Experiment
+from tacit.experiments.results import FailedRun, Outcome, Results
+from tacit.experiments.spec import Experiment, RunSpec, plan
 
 #: Seconds before a run that another process holds is looked at again.
 _PATIENCE = 0.5
@@ -84,26 +81,27 @@ def run_experiment(
     job.forget_games()
     if timeout is not None:
         check.positive("timeout", timeout)
-    share = None if shard is None else Shard.parse(shard)
     runs = plan(experiment, keep=out is not None)
-    runs = runs if share is None else share.of(runs)
+    if shard is not None:
+        runs = take_shard(shard, runs)
     where = on or ("processes" if any(not spec.has_tables for spec in runs) else "threads")
-    refuse_unavailable(runs, backends.parse(where, workers))
+    backend = backends.parse(where, workers)
+    job.refuse_unavailable(runs, backend)
     root = None if out is None else files.path(out).absolute()
     found: dict[str, Outcome] = {}
     failed: dict[str, Failure] = {}
     if root is not None:
-        make_directory(root)
+        store.make_directory(root)
         found |= _read_finished(root, runs, note)
     watch = ProgressWatch(runs, found, progress, note)
-    opened = partial(backends.open_backend, where, workers=workers, setup=WorkerSetup.pack(experiment.scripts))
+    opened = partial(backend.open, scripts.WorkerSetup.pack(experiment.scripts))
     interrupted, todo = False, _probes_first([spec for spec in runs if spec.hash not in found])
     while todo and not interrupted:
         watch.specs = todo
         handler = ExperimentHandler(todo, root, watch, every=every)
         batch = dispatch(opened, job.work, len(todo), handler, timeout=timeout)
         found |= {todo[k].hash: one for k, one in batch.done.items()}
-        failed |= {todo[k].hash: one for k, one in batch.failed.items()}
+        failed |= {todo[k].hash: one for k, one in batch.failures.items()}
         todo = [spec for spec in todo if spec.hash not in found | failed]
         interrupted = batch.interrupted or not _wait_for_release(root, todo, note)
     return _results(runs, found, failed, interrupted)
@@ -123,7 +121,7 @@ def _wait_for_release(root: Path | None, specs: Sequence[RunSpec], note: Callabl
         what = "a run" if len(places) == 1 else f"{len(places)} runs"
         note(f"another process computes {what} of these, and is waited for: {places[0]}")
     try:
-        while places and all(not store.finished(place) and held(place) for place in places):
+        while places and all(not store.is_finished(place) and store.is_held(place) for place in places):
             time.sleep(_PATIENCE)
     except KeyboardInterrupt:
         return False
@@ -135,7 +133,7 @@ def _read_finished(root: Path, runs: Sequence[RunSpec], note: Callable[[str], No
     found: dict[str, Outcome] = {}
     for spec in runs:
         place = root / spec.directory
-        one = read_stored(place, spec)
+        one = store.read_stored(place, spec)
         if one is None:
             continue
         if spec.place is None:  # run again on its own, it keeps its place among others
@@ -168,7 +166,7 @@ class ExperimentHandler(JobHandler):
     def __init__(self, specs: Sequence[RunSpec], root: Path | None, watch: ProgressWatch, *, every: float) -> None:
         self._orders = [Order(spec, None if root is None else root / spec.directory, every) for spec in specs]
         self._watch = watch
-        self._kept: dict[int, RunDirectory] = {}
+        self._kept: dict[int, store.RunDirectory] = {}
         self._noted: set[int] = set()
         self._games: dict[str, bytes] = {}
 
@@ -176,17 +174,14 @@ class ExperimentHandler(JobHandler):
         """Hold the run's directory, unless another process does; a run that is finished is read."""
         order = self._orders[k]
         if order.directory is not None:
-            kept = RunDirectory(order.directory, order.spec)
-            try:
+            with contextlib.ExitStack() as stack:  # lets go of it, unless the run is to begin
+                kept = stack.enter_context(store.RunDirectory(order.directory, order.spec))
                 if not kept.hold():
                     return None  # another process has it
                 found = kept.begin()
-            except BaseException:
-                kept.release()
-                raise
-            if found is not None:
-                kept.release()
-                return Have(replace(found, spec=order.spec))
+                if found is not None:
+                    return Have(replace(found, spec=order.spec))
+                stack.pop_all()
             self._kept[k] = kept
         return Start(order)
 
@@ -214,7 +209,7 @@ class ExperimentHandler(JobHandler):
             return None
         spec = self._orders[k].spec
         if spec.tables not in self._games:
-            self._games = {spec.tables: job.packed_game(spec)}  # one at a time: they may be large
+            self._games = {spec.tables: job.pack_game(spec)}  # one at a time: they may be large
         return replace(self._orders[k], tables=self._games[spec.tables])
 
     def settle(self, k: int, result: Delivery) -> Outcome:
@@ -227,46 +222,33 @@ class ExperimentHandler(JobHandler):
         kept = self._kept.pop(k, None)
         if kept is not None:
             kept.release()
-        if isinstance(result, Outcome):
-            if k not in self._noted:  # nothing came on the way
-                for text in result.notes:
+        match result:
+            case Failure():
+                self._watch.end(k, False)
+            case Outcome():
+                for text in () if k in self._noted else result.notes:  # nothing came on the way
                     self._watch.note(text)
-            if result.interrupted:
-                return
-        if result is not None:
-            self._watch.end(k, not isinstance(result, Failure))
+                if not result.interrupted:
+                    self._watch.end(k, True)
 
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class Shard:
-    """The `index`-th of `count` shares, counted from 1.
+def take_shard(shard: object, runs: Sequence[T]) -> list[T]:
+    """Return the i-th of n shares of some runs, of which `shard` is "i/n", counted from 1.
 
-    >>> Shard.parse("2/3").of(["a", "b", "c", "d", "e"])
+    Seeds come one after the other, so shares have some of every game.
+
+    >>> take_shard("2/3", ["a", "b", "c", "d", "e"])
     ['b', 'e']
     """
-
-    index: int
-    count: int
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.index <= self.count:
-            raise TacitError(
-                f"shard is {self.index}/{self.count}; it must be from 1/{self.count} to {self.count}/{self.count}"
-            )
-
-    @classmethod
-    def parse(cls, text: object) -> Shard:
-        """Read "i/n"."""
-        found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text) if isinstance(text, str) else None
-        if found is None:
-            raise TacitError(f"shard is {brief(text)}; it must be i/n, e.g. 1/8 for the first of eight")
-        if found[2] == "0" * len(found[2]):
-            raise TacitError(f"shard is {brief(text)}; there must be at least one share, as in 1/1")
-        return cls(int(found[1]), int(found[2]))
-
-    def of(self, runs: Sequence[T]) -> list[T]:
-        """Return every `count`-th run: seeds come one after the other, so shares have some of every game."""
-        return list(runs[self.index - 1 :: self.count])
+    found = re.fullmatch(r"(\d{1,9})/(\d{1,9})", shard) if isinstance(shard, str) else None
+    if found is None:
+        raise TacitError(f"shard is {brief(shard)}; it must be i/n, e.g. 1/8 for the first of eight")
+    index, count = int(found[1]), int(found[2])
+    if not count:
+        raise TacitError(f"shard is {brief(shard)}; there must be at least one share, as in 1/1")
+    if not 1 <= index <= count:
+        raise TacitError(f"shard is {index}/{count}; it must be from 1/{count} to {count}/{count}")
+    return list(runs[index - 1 :: count])

@@ -3,49 +3,64 @@
     spec.toml        what was run, the hash, the versions
     curve.jsonl      the curve, one line for each measurement, written as it happens
     policy.npz       the policy, where it is kept
+    record.npz       the record of its mixtures, where the policy is a table that was made of it
+    markov.npz       that table
     states.json      of an environment, what each agent observed in each state that the policy numbers
     machine.json     where it ran and for how long: of all files the only one that is not the same on another machine
     summary.json     the numbers, and the digests of the files above; written last: a run that has one is finished
     checkpoint.npz   while the run is not finished
 
 Every file but the growing curve is written atomically. One that was cut short or altered is reported by name and never
-used.
+used. A digest can be right and the content wild, so every part is checked before it is used.
+
+While a run takes place somewhere, one process holds its directory, and it alone writes there: a lock ends with the
+process, and a process that is killed leaves whole lines of the curve, and perhaps the beginning of one more. A worker
+that shares the disk keeps its checkpoint there too, and nothing else.
 """
 
 from __future__ import annotations
 
 import ast
+import contextlib
 import hashlib
 import json
+import math
 import os
 import platform
 import tempfile
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
+import filelock
 import numpy as np
 import numpy.typing as npt
 
 from tacit import policies
-from tacit.core import check, files
+from tacit.core import check, files, memory
 from tacit.core.errors import TacitError, brief, one_line
-from tacit.engine import Run
-from tacit.engine.run import Advice
+from tacit.engine import Event, Measured, Run, Started
+from tacit.engine.curve import ENDED, ENDS, FIRST_COLUMNS, table
 from tacit.environments.game import EnvironmentGame
 from tacit.environments.observations import OVER
-from tacit.experiments import toml, verify
-from tacit.experiments.outcome import GapOutcome, Outcome
-from tacit.experiments.plan import RunSpec
+from tacit.experiments import toml
+from tacit.experiments.results import SOURCES, Outcome
+from tacit.experiments.spec import RunSpec
+from tacit.policies.recorded import STARTS, take_start
 
 SPEC, CURVE, POLICY, SUMMARY, CHECKPOINT = "spec.toml", "curve.jsonl", "policy.npz", "summary.json", "checkpoint.npz"
-STATES, MACHINE = "states.json", "machine.json"
+STATES, MACHINE, LOCK = "states.json", "machine.json", ".lock"
+#: What other candidates are read from: the record of "average" and "recent", and the table "markov".
+RECORD, MARKOV = "record.npz", "markov.npz"
 
 #: What of an outcome stands in the summary: all but what the other files have, and what is known only just now.
 _ELSEWHERE = ("spec", "curve", "interrupted", "learned", "span", "seconds", "where")
-#: The largest summary that is read, and bytes of memory that one byte of it may become.
+#: The largest summary that is read, and bytes of memory that one byte of it or of a curve may become.
 _LIMIT, _SPREAD = 64_000_000, 24
+#: No count in a summary is larger, and no number in a curve.
+_MOST, _LARGEST = 2**53, 1e160
 
 
 @dataclass(frozen=True)
@@ -82,9 +97,15 @@ def others(run: Run, spec: RunSpec) -> dict[str, bytes]:
     """Return the files of a run besides its numbers: what a worker sends back to the process that stores it."""
     if not spec.keep:
         return {}
+    kept, found = {POLICY: run.policy}, {}
+    if "markov" in run.candidates:
+        kept[MARKOV] = run.candidates["markov"].policy
+        if run.chosen in ("markov", "product"):
+            kept[RECORD] = run.candidates["recent"].policy
     with tempfile.TemporaryDirectory(prefix="tacit-") as held, files.skip_sync():
-        run.policy.save(Path(held) / POLICY)
-        found = {POLICY: (Path(held) / POLICY).read_bytes()}
+        for name, policy in kept.items():
+            policy.save(Path(held) / name)
+            found[name] = (Path(held) / name).read_bytes()
     if isinstance(run.game, EnvironmentGame):
         found[STATES] = json.dumps([[repr(key) for key in own.met] for own in run.game.observations]).encode()
     return found
@@ -122,7 +143,7 @@ def _observation(text: str) -> Any:
     return OVER if text == repr(OVER) else ast.literal_eval(text)
 
 
-def finished(place: Path) -> bool:
+def is_finished(place: Path) -> bool:
     """Return whether a run has ended."""
     return os.path.exists(place / SUMMARY)  # false too where it may not be looked at
 
@@ -145,7 +166,7 @@ def load(place: Path, *, most: int | None = None) -> Outcome:
     Of a curve of more than `most` bytes, evenly spaced rows and the last are kept: for those who only look at it.
     """
     check_directory(place)
-    if not finished(place):
+    if not is_finished(place):
         raise TacitError(f"{place} holds no finished run; run the command that began it again to resume it")
     summary, stored = _summary(place), load_spec(place)
     if summary["hash"] != stored.hash:
@@ -153,37 +174,78 @@ def load(place: Path, *, most: int | None = None) -> Outcome:
     for name in summary["files"]:
         if name != CURVE:
             _whole(place, name, summary)
-    kept = {key: value for key, value in summary.items() if key not in ("hash", "files", "digest")}
-    gap = summary["gap"]
-    kept |= {"gap": None if gap is None else GapOutcome(**gap), "notes": tuple(summary["notes"])}
-    kept["candidates"] = {name: GapOutcome(**one) for name, one in summary["candidates"].items()}
-    kept["advice"] = tuple(Advice(*words) for words in summary["advice"])
-    kept |= _machine(place)
     long = most is not None and (place / CURVE).stat().st_size > most
     content = _sample_curve(place, most or 1, summary) if long else _whole(place, CURVE, summary)
-    return Outcome(spec=stored.run, curve=_curve(place, content), **kept)
+    known = {key: summary[key] for key in (field.name for field in fields(Outcome)) if key in summary}
+    given = {"notes": [], "seconds": 0.0, **known, **_machine(place), "spec": stored.run}  # older results lack some
+    with _report_altered(place / CURVE):
+        given["curve"] = read_curve(content)
+    with _report_altered(place / SUMMARY):
+        found = _check(toml.build(Outcome, given))
+    candidates = {take_start(name): gap for name, gap in found.candidates.items()}
+    return replace(found, chosen=take_start(found.chosen), candidates=candidates)
+
+
+def _check(found: Outcome) -> Outcome:
+    """Return what was read if all numbers are such as runs have."""
+    for name in ("horizon", "agents", "episodes"):
+        check.integer(name, getattr(found, name), least=1, most=_MOST)
+    check.choice("end of a run", found.ended, ENDS)
+    gaps = [gap for gap in (found.gap, *found.candidates.values()) if gap is not None]
+    for gap in gaps:
+        check.choice("kind of gap", gap.kind, ("nash", "cce", "ce"))
+        check.choice("source of a gap", gap.source, SOURCES)
+    for name, size in [("uniform_gap", found.uniform_gap), *(("gap.most", gap.most) for gap in gaps)]:
+        check.real(name, size or 0, least=0)
+    each = [("reward", found.reward), ("value", found.value)]
+    each += [pair for gap in gaps for pair in (("gap.upper", gap.upper), ("gap.value", gap.value))]
+    for name, values in each:
+        if values is not None:
+            check.list_of(name, values, "numbers", count=found.agents)
+            for i, value in enumerate(values):
+                check.real(f"{name}[{i}]", value)
+    return found
+
+
+@contextmanager
+def _report_altered(path: Path) -> Iterator[None]:
+    """Within the block, what is wrong is wrong with a file."""
+    try:
+        yield
+    except (TacitError, RecursionError) as error:
+        raise TacitError(f"{path} is altered: {one_line(error)}{_AGAIN}") from None
 
 
 def load_policy(place: Path, candidate: str | None = None) -> Any:
-    """Read the policy of a finished run, or of a record the other way to begin, "average" or "latest"."""
+    """Read the policy of a finished run, or another of its candidates where it is stored."""
     summary = _summary(place)
-    if POLICY not in summary["files"]:
+    chosen, files = take_start(summary["chosen"]), summary["files"]
+    if POLICY not in files:
         raise TacitError(f"{place} holds no policy; run with keep = true to store it")
-    _whole(place, POLICY, summary)
-    policy = policies.load(place / POLICY)
-    if candidate is None or getattr(policy, "start", None) == candidate:
-        return policy
-    if not isinstance(policy, policies.RecordedPolicy):
-        raise TacitError(f"{place} holds {brief(policy)}, which has no {candidate!r}; leave --candidate out")
-    return policy.with_start(candidate)
+    candidate = chosen if candidate is None else take_start(candidate)
+    if candidate == chosen:
+        return _policy(place, POLICY, summary)
+    if candidate in ("markov", "product") and MARKOV in files:
+        table = _policy(place, MARKOV, summary)
+        return table if candidate == "markov" else table.as_product()
+    if candidate in STARTS:
+        record = _policy(place, RECORD if RECORD in files else POLICY, summary)
+        if hasattr(record, "with_start"):
+            return record.with_start(candidate)
+    raise TacitError(f"{place} holds no {candidate!r}; leave --candidate out for its {chosen!r}")
+
+
+def _policy(place: Path, name: str, summary: dict[str, Any]) -> Any:
+    _whole(place, name, summary)
+    return policies.load(place / name)
 
 
 def directories(place: Path) -> list[Path]:
     """Return the finished runs that a path means: itself, or all that it holds."""
     check_directory(place)
-    if os.path.exists(place / SPEC) or finished(place):
+    if os.path.exists(place / SPEC) or is_finished(place):
         return [place]
-    found = sorted(part for part in place.iterdir() if part.is_dir() and finished(part))
+    found = sorted(part for part in place.iterdir() if part.is_dir() and is_finished(part))
     if not found:
         raise TacitError(f"{place} holds no finished run; `tacit run … --out {place}` puts them there")
     return found
@@ -211,19 +273,22 @@ def _machine(place: Path) -> dict[str, Any]:
     if not os.path.lexists(place / MACHINE):
         return {}
     given = _document(place / MACHINE)
-    try:
-        seconds, where = check.real("seconds", given.get("seconds"), least=0), given.get("where")
-    except TacitError as error:
-        raise TacitError(f"{place / MACHINE} is altered: {error}{_AGAIN}") from None
-    return {"seconds": seconds, "where": where if isinstance(where, str) else ""}
+    with _report_altered(place / MACHINE):
+        seconds = check.real("seconds", given.get("seconds"), least=0)
+        return {"seconds": seconds, "where": check.text("where", given.get("where", ""))}
 
 
 def _summary(place: Path) -> dict[str, Any]:
-    given = _document(place / SUMMARY)
-    try:
-        return verify.check_summary(given, (CURVE, POLICY, STATES))
-    except (TacitError, RecursionError) as error:
-        raise TacitError(f"{place / SUMMARY} is altered: {one_line(error)}{_AGAIN}") from None
+    """Read a summary; its files must be some that a run has, so that no name leads elsewhere."""
+    given: dict[str, Any] = _document(place / SUMMARY)
+    known = (CURVE, POLICY, STATES, RECORD, MARKOV)
+    with _report_altered(place / SUMMARY):
+        check.text("hash", given.get("hash"))
+        for name in (files := toml.table_of("files", given.get("files"))):
+            if name not in known:
+                raise TacitError(f"files has {brief(name)}; a run's files are {', '.join(known)}")
+            check.text(f"the digest of {name}", files[name])
+    return given
 
 
 def load_spec(place: Path) -> StoredSpec:
@@ -260,11 +325,45 @@ def _sample_curve(place: Path, most: int, summary: dict[str, Any]) -> bytes:
     return b"".join(kept if kept[-1:] == [line] else [*kept, line])
 
 
-def _curve(place: Path, content: bytes) -> npt.NDArray[Any]:
+def read_curve(content: bytes) -> npt.NDArray[Any]:
+    """Return a curve as a structured array, having looked at every line."""
+    memory.require(_SPREAD * len(content), "the curve")
+    rows: list[dict[str, Any]] = []
+    for k, line in enumerate(content.splitlines()):
+        try:
+            rows.append(read_row(line))
+        except TacitError as error:
+            raise TacitError(f"it is not a curve: {error} in line {k + 1}") from None
+        if list(rows[k]) != list(rows[0]):
+            raise TacitError(f"it is not a curve: line {k + 1} has other columns than the first")
+    if not rows:
+        raise TacitError("it is not a curve: it has no line")
     try:
-        return verify.read_curve(content)
-    except TacitError as error:
-        raise TacitError(f"{place / CURVE} is altered: {error}{_AGAIN}") from None
+        curve = table(rows)
+    except (OverflowError, ValueError):
+        raise TacitError("it is not a curve: it has numbers beyond all bounds") from None
+    if curve["episode"][0] < 1 or (np.diff(curve["episode"]) <= 0).any():
+        raise TacitError("it is not a curve: its episodes must ascend from 1")
+    if not np.isfinite(curve["reward"]).all():
+        raise TacitError("it is not a curve: its rewards must be finite")
+    return curve
+
+
+def read_row(line: bytes) -> dict[str, Any]:
+    """Return a line of a curve: numbers, nan where nothing was measured, and perhaps a word that says what ended it."""
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError, MemoryError):
+        raise TacitError("what should be JSON is not") from None
+    if not isinstance(row, dict) or list(row)[: len(FIRST_COLUMNS)] != FIRST_COLUMNS:
+        raise TacitError(f"there should be {', '.join(FIRST_COLUMNS)} first")
+    for name, number in row.items():
+        word = name == ENDED and number in ("", *ENDS)
+        plain = type(number) in (int, float) and abs(number) <= _LARGEST and name != ENDED
+        if not (word or plain or (number is None and name != ENDED)):
+            raise TacitError(f"{name} is {brief(number)}")
+    known = {"gap_latest": "gap_recent"}  # of older results
+    return {str(known.get(name, name)): math.nan if number is None else number for name, number in row.items()}
 
 
 def digest(content: bytes) -> str:
@@ -275,3 +374,166 @@ def digest(content: bytes) -> str:
 def _digest(summary: dict[str, Any]) -> str:
     content = {key: value for key, value in summary.items() if key != "digest"}
     return digest(json.dumps(content, sort_keys=True).encode())
+
+
+class RunDirectory:
+    """Holds a run's directory, writes its curve as it comes, and stores what the run ends with."""
+
+    def __init__(self, directory: Path, spec: RunSpec) -> None:
+        self.path, self._spec = directory, spec
+        self._curve = CurveFile(directory / CURVE)
+        self._lock = contextlib.ExitStack()
+
+    def __enter__(self) -> RunDirectory:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.release()
+
+    def hold(self) -> bool:
+        """Hold the directory, unless another process does."""
+        make_directory(self.path)
+        return self._lock.enter_context(lock_directory(self.path))
+
+    def begin(self) -> Outcome | None:
+        """Return the outcome of a run that is finished; otherwise write what is going to be run."""
+        found = read_stored(self.path, self._spec)
+        if found is None:
+            begin(self.path, self._spec, sync=False)
+        return found
+
+    def event(self, event: Event) -> None:
+        """Take note of an event."""
+        self._curve(event)
+
+    def store(self, found: Outcome, others: dict[str, bytes]) -> Outcome:
+        """Store a run that is over, unless it was interrupted, and let go of the directory."""
+        with self:
+            self._curve.close()
+            if not found.interrupted:
+                begin(self.path, self._spec)  # synced
+                if self._curve.rows != len(found.curve):  # events can be lost on their way, results cannot
+                    self._curve.rewrite(found.curve)
+                finish(self.path, found, others)
+                remove_parts(self.path)  # of workers that were killed
+                tidy(self.path)
+        return found
+
+    def release(self) -> None:
+        """Let go of the directory."""
+        self._curve.close()
+        self._lock.close()
+
+
+def read_stored(directory: Path, spec: RunSpec) -> Outcome | None:
+    """Return the outcome of a run that is finished already; what is damaged raises."""
+    if not is_finished(directory):
+        return None
+    found = load(directory)
+    if found.spec.hash != spec.hash:
+        raise TacitError(f"{directory} holds another run than its name says; remove it to have it run again")
+    if parts(directory):  # left by a kill right after the end, or being written by another process
+        with lock_directory(directory):  # which removes the former
+            pass
+    tidy(directory)
+    return found
+
+
+def tidy(directory: Path) -> None:
+    """Remove what a finished run no longer needs."""
+    for left in (CHECKPOINT, LOCK):
+        with contextlib.suppress(OSError):  # some systems do not remove a file that is open
+            (directory / left).unlink(missing_ok=True)
+
+
+class CurveFile:
+    """Writes the curve as it grows: a watcher of the run's events."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.rows = 0
+        self._stream: TextIO | None = None
+
+    def __call__(self, event: Event) -> None:
+        """Begin with the rows that a checkpoint had, then add a line for each measurement."""
+        match event:
+            case Started(rows=rows):
+                self.close()
+                files.write(self._path, "".join(_line(row) for row in rows).encode(), sync=False)
+                self.rows = len(rows)
+                self._stream = open(self._path, "a", encoding="utf-8", newline="\n")  # noqa: SIM115
+            case Measured(row) if self._stream is not None:
+                with files.name_errors(self._path):
+                    self._stream.write(_line(row))
+                    self._stream.flush()
+                self.rows += 1
+
+    def rewrite(self, curve: npt.NDArray[Any]) -> None:
+        """Write a whole curve, as `table` makes it, in the place of what is there."""
+        names = curve.dtype.names or ()
+        rows = [dict(zip(names, row, strict=True)) for row in curve.tolist()]
+        files.write(self._path, "".join(_line(row) for row in rows).encode())
+        self.rows = len(rows)
+
+    def close(self) -> None:
+        """End writing."""
+        if self._stream is not None:
+            stream, self._stream = self._stream, None
+            with files.name_errors(self._path), stream:
+                stream.flush()
+                os.fsync(stream.fileno())  # before a summary says that it is whole
+
+
+def _line(row: Any) -> str:
+    """Write a row as JSON; what was not measured is null."""
+    plain = {name: x if isinstance(x, str) or math.isfinite(x) else None for name, x in row.items()}
+    return json.dumps({**plain, "episode": int(row["episode"])}) + "\n"
+
+
+def make_directory(path: Path) -> None:
+    """Make a directory, and those above it."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TacitError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+@contextmanager
+def lock_directory(path: Path) -> Iterator[bool]:
+    """Hold a directory for this process alone, if no other holds it: whether it is held is what the block is given.
+
+    The system ends the lock with the process, however it dies. What a killed process left unfinished is removed.
+    """
+    lock = filelock.FileLock(path / LOCK, thread_local=False)
+    try:
+        if (path / LOCK).is_symlink() or ((path / LOCK).exists() and not (path / LOCK).is_file()):
+            raise OSError("its lock is not a file")
+        lock.acquire(blocking=False)
+    except filelock.Timeout:
+        yield False
+        return
+    except OSError as error:
+        raise TacitError(f"cannot write {path}: {error.strerror or error}") from None
+    try:
+        remove_parts(path)
+        yield True
+    finally:
+        lock.release()
+
+
+def parts(path: Path) -> list[Path]:
+    """Return the files that were not written to their end, or are being written."""
+    return list(path.glob(f".*{files.PART}"))
+
+
+def remove_parts(path: Path) -> None:
+    """Remove what killed processes left unfinished, from a directory that this process holds."""
+    for left in parts(path):
+        with contextlib.suppress(OSError):  # a directory of that name is not ours
+            left.unlink(missing_ok=True)
+
+
+def is_held(path: Path) -> bool:
+    """Return whether another process holds a directory right now."""
+    with lock_directory(path) as ours:
+        return not ours

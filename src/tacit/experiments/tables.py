@@ -16,12 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check, files, registry
-from tacit.core.display import Cell, Document, Table, interval
+from tacit.core.display import Cell, Document, Table, count, interval
 from tacit.core.errors import TacitError
-from tacit.experiments.outcome import Outcome, gap_words
-from tacit.experiments.results import SOURCES, Group, game_names, group_outcomes
-from tacit.experiments.statistics import summarize
-from tacit.games.tabular import count
+from tacit.experiments.results import Group, Outcome, game_names, gap_words, group_outcomes, summarize
 
 #: Columns of the table. `agent` is −1 where a gap is the largest of more agents than have columns of their own.
 COLUMNS = (
@@ -47,31 +44,9 @@ def tidy(outcomes: Sequence[Outcome]) -> dict[str, Column]:
 
 
 def _pieces(one: Outcome, game: str, label: str) -> list[dict[str, Column]]:
-    """Return a run's rows, agent after agent."""
-    curve, names = one.curve, one.curve.dtype.names or ()
-    agents = range(one.agents) if "reward_0" in names else range(0)
-    found = [
-        _piece(one, game, label, i, *(_column(curve, f"{word}_{i}") for word in ("reward", "value", "gap")))
-        for i in agents
-    ]
-    if not found:
-        nothing = np.full(len(curve), np.nan)
-        found.append(_piece(one, game, label, 0, _column(curve, "reward"), _column(curve, "value"), nothing))
-        found.append(_piece(one, game, label, -1, nothing, nothing, _column(curve, "gap")))
-    return found
-
-
-def _column(curve: Column, name: str) -> Column:
-    if name not in (curve.dtype.names or ()):
-        return np.full(len(curve), np.nan)
-    return curve[name].astype(float)
-
-
-def _piece(
-    one: Outcome, game: str, label: str, agent: int, reward: Column, value: Column, gap: Column
-) -> dict[str, Column]:
-    spec, rows = one.spec, len(one.curve)
-    words = {
+    """Return a run's rows, agent after agent; of very many, agent 0's rewards and values, then the largest gaps."""
+    spec, curve = one.spec, one.curve
+    constant = {
         "game": game,
         "learner": spec.learner.name,
         "label": label,  # what tables call it: runs of a sweep differ in it
@@ -80,15 +55,27 @@ def _piece(
         "kind": "" if one.gap is None else one.gap.kind,
         "source": "" if one.gap is None else one.gap.source,
     }
-    return {
-        **{name: np.full(rows, word, dtype=object) for name, word in words.items()},
-        "seed": np.full(rows, spec.seed, dtype=np.int64),
-        "episode": one.curve["episode"].astype(np.int64),
-        "agent": np.full(rows, agent, dtype=np.int64),
-        "reward": reward,
-        "value": value,
-        "gap": gap,
-    }
+    same = {name: np.full(len(curve), word, dtype=object) for name, word in constant.items()}
+    same |= {"seed": np.full(len(curve), spec.seed, dtype=np.int64), "episode": curve["episode"].astype(np.int64)}
+    each = {i: {word: f"{word}_{i}" for word in _MEASURES} for i in range(one.agents)}
+    if "reward_0" not in (curve.dtype.names or ()):
+        each = {0: {"reward": "reward", "value": "value"}, -1: {"gap": "gap"}}
+    return [
+        {
+            **same,
+            "agent": np.full(len(curve), agent, dtype=np.int64),
+            **{word: _column(curve, columns.get(word, "")) for word in _MEASURES},
+        }
+        for agent, columns in each.items()
+    ]
+
+
+_MEASURES = ("reward", "value", "gap")
+
+
+def _column(curve: Column, name: str) -> Column:
+    known = name in (curve.dtype.names or ())
+    return curve[name].astype(float) if known else np.full(len(curve), np.nan)
 
 
 def frame(outcomes: Sequence[Outcome]) -> Any:
@@ -143,8 +130,7 @@ def ranking(groups: Sequence[Group], *, by: str | None = None) -> Document:
         parts.append(table)
         parts += [pairs] if pairs is not None else []
         data.append({"game": game, "by": order, **rows})
-    kinds = {_kind(group) for group in groups}
-    if len(kinds - {""}) > 1:
+    if len({gap_words(*group.gap_kind()) for group in groups if group.gap_kind()[0]}) > 1:
         parts.append("gaps are of different kinds; a bound may be above the gap that it bounds")
     return Document(f"{count(len(groups), 'group')} of runs", parts, {"games": data})
 
@@ -161,12 +147,13 @@ def _game(game: str, groups: list[Group], by: str) -> tuple[Table, Table | None,
         cells: dict[str, Any] = {"rank": k + 1, "learner": group.learner, "seeds": len(group.outcomes)}
         for word in ("reward", "value", "gap"):
             values = _numbers(group, word)
-            told = None if values is None else summarize(values)
-            cells[word] = None if told is None else {"mean": told.mean, "ci95": list(told.ci95), "std": told.std}
-        cells["kind"] = _kind(group)
+            cells[word] = None if values is None else summarize(values).data()
+        kind, source = group.gap_kind()
+        cells["kind"] = gap_words(kind, source) if kind else ""
         cells["p"] = tests.get((0, k)) if k else None
         found.append(cells)
-        shown = [_interval(cells[word]) for word in ("reward", "value", "gap")]
+        measured = [cells[word] for word in ("reward", "value", "gap")]
+        shown = ["—" if one is None else interval(one["mean"], *one["ci95"]) for one in measured]
         p = cells["p"]
         rows.append([k + 1, group.learner, len(group.outcomes), *shown, cells["kind"], None if p is None else _p(p)])
     columns = ["rank", "learner", "seeds", "reward", "value", "gap", "kind", "p against rank 1"]
@@ -185,7 +172,7 @@ def _game(game: str, groups: list[Group], by: str) -> tuple[Table, Table | None,
 
 def _tests(groups: list[Group], by: str) -> dict[tuple[int, int], float]:
     """Return the p-value of each pair, corrected by Holm for their number."""
-    from scipy.stats import mannwhitneyu  # imported where it is used, see statistics.py
+    from scipy.stats import mannwhitneyu  # it takes longer to import than all the rest
 
     raw: dict[tuple[int, int], float] = {}
     for i, j in itertools.combinations(range(len(groups)), 2):
@@ -212,20 +199,6 @@ def _numbers(group: Group, word: str) -> list[float] | None:
     gaps = [max(one.gap.upper) for one in group.outcomes if one.gap is not None]
     known = len(gaps) == len(group.outcomes) and all(math.isfinite(gap) for gap in gaps)
     return gaps if known else None
-
-
-def _kind(group: Group) -> str:
-    gaps = [one.gap for one in group.outcomes if one.gap is not None]
-    if not gaps:
-        return ""
-    weakest = max(gaps, key=lambda gap: SOURCES.index(gap.source))
-    return gap_words(weakest.kind, weakest.source)
-
-
-def _interval(cell: dict[str, Any] | None) -> str:
-    if cell is None:
-        return "—"
-    return interval(cell["mean"], *cell["ci95"])
 
 
 def _p(p: float) -> str:

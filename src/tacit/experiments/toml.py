@@ -1,9 +1,10 @@
-"""TOML files that are the literal image of frozen dataclasses, both ways.
+"""Files that are the literal image of frozen dataclasses: TOML both ways, and what is read of JSON.
 
 A field is a key, a field that is a dataclass a table, and a field that is a tuple of dataclasses an array of tables. A
 dataclass whose field has `metadata={"keys": …}` is no table of its own: its fields are keys beside the others, under
 the names that are listed there, or their own.
-TOML has no None: a field of None is left out, and among parameters the word "none" stands for it.
+TOML has no None: a field of None is left out, and among parameters the word "none" stands for it. A value is checked by
+its dataclass first, which knows more of it, and then by the type of its field.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import tomllib
+import types
 import typing
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,7 +45,7 @@ def load(path: Path, kind: type[T]) -> T:
     except (ValueError, RecursionError, MemoryError) as error:  # no TOML, no UTF-8, or a number of 5000 digits
         raise TacitError(f"{path} is not a TOML file: {one_line(error, 200)}") from None
     try:
-        return build(kind, table)
+        return build(kind, without_words(table))
     except TacitError as error:
         raise TacitError(f"{path}: {error}") from None
     except RecursionError:
@@ -53,8 +55,7 @@ def load(path: Path, kind: type[T]) -> T:
 def build(kind: type[T], table: object, where: str = "") -> T:
     """Make a dataclass from a table; unknown and missing keys are errors, values are checked by the dataclass."""
     prefix = f"{where}." if where else ""
-    if not isinstance(table, dict):
-        raise TacitError(f"{where} is {brief(table)}; it must be a table")
+    table = table_of(where, table)
     fields = _fields(kind)
     for key in table:
         if key not in fields:
@@ -76,9 +77,15 @@ def build(kind: type[T], table: object, where: str = "") -> T:
         told = re.sub(r"^\w+ ", lambda found: called.get(found[0], found[0]), str(error))
         raise TacitError(f"{prefix}{told}") from None
     for key, value in values.items():
-        if not _fits(fields[key].hint, value):
-            raise TacitError(f"{prefix}{key} is {brief(value)}; it must be {_KINDS[fields[key].hint]}")
+        _check(fields[key].hint, value, f"{prefix}{key}")
     return built
+
+
+def table_of(name: str, value: object) -> dict[str, Any]:
+    """Return `value` if it is a table."""
+    if not isinstance(value, dict):
+        raise TacitError(f"{name} is {brief(value)}; it must be a table")
+    return value
 
 
 class _Key(typing.NamedTuple):
@@ -111,29 +118,42 @@ def _type(kind: Any, name: str) -> Any:
 _KINDS: dict[Any, str] = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 
 
-def _fits(hint: Any, value: object) -> bool:
-    """Return whether a value is of the plain type that a field asks for; other fields are checked by their class."""
-    return hint not in _KINDS or type(value) is hint or (hint is float and type(value) is int)
+def _check(hint: Any, value: Any, where: str) -> None:
+    """Check that a value is of the plain type that a field asks for, and each part of a list."""
+    if typing.get_origin(hint) in (list, tuple):
+        for k, part in enumerate(value):
+            _check(typing.get_args(hint)[0], part, f"{where}[{k}]")
+    elif hint in _KINDS and type(value) is not hint and not (hint is float and type(value) is int):
+        raise TacitError(f"{where} is {brief(value)}; it must be {_KINDS[hint]}")
 
 
-def _value(hint: Any, value: object, where: str) -> Any:
+def _value(hint: Any, value: Any, where: str) -> Any:
+    """Return a value with the dataclasses that its type has, made of tables, and named tuples, made of lists."""
+    origin, parts = typing.get_origin(hint), typing.get_args(hint)
+    if origin is types.UnionType:  # something, or None
+        return value if value is None else _value(parts[0], value, where)
     if dataclasses.is_dataclass(hint):
-        return build(typing.cast("type[Any]", hint), value, where)
-    if typing.get_origin(hint) is tuple:
-        item = typing.get_args(hint)[0]
-        if not isinstance(value, list):
-            raise TacitError(
-                f"{where} is {brief(value)}; it must be a list of {'tables' if item is not str else 'words'}"
-            )
-        return tuple(part if item is str else build(item, part, f"{where}[{k}]") for k, part in enumerate(value))
-    if isinstance(value, dict):
-        return {key: _none(part) for key, part in value.items()}
-    return _none(value)
+        return value if type(value) is hint else build(typing.cast("type[Any]", hint), value, where)
+    if origin is dict:
+        return {key: _value(parts[1], part, f"{where}.{key}") for key, part in table_of(where, value).items()}
+    named = getattr(hint, "_fields", None)
+    if (origin in (list, tuple) or named) and not isinstance(value, list):
+        of = "words" if parts[:1] == (str,) or named else "numbers" if parts[:1] == (float,) else "tables"
+        raise TacitError(f"{where} is {brief(value)}; it must be a list of {of}")
+    if named:
+        return hint(*check.list_of(where, value, "words", count=len(named)))
+    if origin in (list, tuple):
+        return origin(_value(parts[0], part, f"{where}[{k}]") for k, part in enumerate(value))
+    return value
 
 
-def _none(value: object) -> object:
-    if isinstance(value, list):
-        return [_none(part) for part in value]
+def without_words(value: Any) -> Any:
+    """Return what TOML says, with None in the place of the word that stands for it."""
+    match value:
+        case {**named}:
+            return {key: without_words(part) for key, part in named.items()}
+        case [*parts]:
+            return [without_words(part) for part in parts]
     return None if value == _NONE else value
 
 

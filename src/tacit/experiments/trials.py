@@ -18,8 +18,9 @@ from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.engine import Advanced, Event, Finished, Run, Watcher
 from tacit.engine.curve import table
-from tacit.engine.outputs.markov import CERTIFY_JOINT_ACTIONS
+from tacit.engine.outputs.recorded import CERTIFY_JOINT_ACTIONS
 from tacit.environments.adapters import is_environment
+from tacit.evaluation import uniform_gap
 from tacit.experiments.dispatch import Batch, run_all
 from tacit.experiments.progress import Progress
 from tacit.games.exact import is_exact
@@ -101,21 +102,61 @@ class Entry:
     curve: npt.NDArray[Any] = field(repr=False)
 
 
-def budget(episodes: int | None, seconds: float | None, default: float) -> Budget:
-    """Return the budget that was asked for; without any, so many seconds."""
-    if episodes is not None and seconds is not None:
-        raise TacitError("episodes and seconds are both given; give one of them")
-    if episodes is None and seconds is None:
-        seconds = default
-    Options(episodes, seconds=seconds)  # checks them
-    return Budget(episodes, seconds)
-
-
 def seed_list(seeds: int, seed: int) -> list[int]:
     """Return seeds s, s+1, …"""
     count = check.integer("seeds", seeds)
-    first = check.integer("seed", seed, most=check.SEED)
+    first = check.integer("seed", seed, of="first_seed")
     return list(range(first, first + count))
+
+
+@dataclass(frozen=True, eq=False)
+class Bench:
+    """A game on which learners are tried, with the gap of uniform play, the budget, and how many run at once.
+
+    Where time is the budget one runs at a time, so that none slows another; otherwise as many as there are cores.
+    """
+
+    game: TabularGame
+    uniform_gap: float
+    budget: Budget
+    workers: int | None
+    progress: Callable[[Progress], None] | None
+
+    @classmethod
+    def of(
+        cls,
+        game: Any,
+        episodes: int | None,
+        seconds: float | None,
+        *,
+        default: float,
+        certify: bool | None,
+        workers: int | None,
+        progress: Callable[[Progress], None] | None,
+    ) -> Bench:
+        """Check what was asked for; without episodes and seconds, `default` seconds are the budget."""
+        if episodes is not None and seconds is not None:
+            raise TacitError("episodes and seconds are both given; give one of them")
+        if episodes is None and seconds is None:
+            seconds = default
+        Options(episodes, seconds=seconds)  # checks them
+        if workers is not None:
+            check.integer("workers", workers)
+        tables = certifiable(game, certify)
+        at_once = 1 if workers is None and episodes is None else workers
+        return cls(tables, uniform_gap(tables), Budget(episodes, seconds), at_once, progress)
+
+    def share(self, runs: int) -> Budget:
+        """Return the budget of each of so many runs: episodes are for each of them, seconds for all together."""
+        at_once = self.workers or 1
+        return self.budget if self.budget.seconds is None else self.budget.part(at_once / max(runs, at_once))
+
+    def run(
+        self, trials: Sequence[Trial], each: Budget, done: Callable[[int, Any], None] | None = None
+    ) -> Batch[Entry]:
+        """Run trials; `done` is called with a trial's number and its entry or failure as they come."""
+        watch = TrialWatch(len(trials), each, self.progress)
+        return run_all(partial(_judge, self, each), trials, workers=self.workers, watch=watch, done=done)
 
 
 def certifiable(game: Any, certify: bool | None) -> TabularGame:
@@ -134,21 +175,6 @@ def certifiable(game: Any, certify: bool | None) -> TabularGame:
             f"only on request, since that is slow: certify=True, or --certify yes"
         )
     return game.tabular()
-
-
-def run_trials(
-    game: TabularGame,
-    trials: Sequence[Trial],
-    each: Budget,
-    even: float,
-    *,
-    workers: int | None,
-    progress: Callable[[Progress], None] | None = None,
-    ended: Callable[[Entry], None] | None = None,
-) -> Batch[Entry]:
-    """Run trials, and call `ended` with each that has ended."""
-    watch = TrialWatch(len(trials), each, progress)
-    return run_all(partial(_judge, game, each, even, ended), trials, workers=workers, watch=watch)
 
 
 class TrialWatch:
@@ -171,26 +197,17 @@ class TrialWatch:
             self._progress(Progress(len(self._over), self._runs, sum(self._done.values()), self._total))
 
 
-def _judge(
-    game: TabularGame,
-    each: Budget,
-    even: float,
-    ended: Callable[[Entry], None] | None,
-    trial: Trial,
-    watch: Watcher | None,
-) -> Entry:
+def _judge(bench: Bench, each: Budget, trial: Trial, watch: Watcher | None) -> Entry:
     """Run a trial, keep what it is judged by, and let go of the rest."""
     # With gap=0 the rows of the curve are a tenth apart, and a run that is perfect is over.
     options = Options(each.episodes, trial.seed, certify=True, gap=0.0, seconds=each.seconds)
-    made = resolve(trial.learner, trial.params, game.name)[1]
+    made = resolve(trial.learner, trial.params, bench.game.name)[1]
     learns_from = "tables" if made.exact else "joint play" if made.central else "own play"
-    found = entry(run_learner(game, trial.learner, trial.params, options, watch=watch), trial, even, learns_from)
-    if ended is not None:
-        ended(found)
-    return found
+    run = run_learner(bench.game, trial.learner, trial.params, options, watch=watch)
+    return judge(run, trial, bench.uniform_gap, learns_from)
 
 
-def entry(run: Run, trial: Trial, even: float, learns_from: str) -> Entry:
+def judge(run: Run, trial: Trial, even: float, learns_from: str) -> Entry:
     """Judge a run by its policy."""
     best = run.candidates[run.chosen]
     if best.gaps.source not in ("exact", "certificate"):
@@ -258,7 +275,7 @@ def learn_seeds(
     options = {key: given.pop(key) for key in FIELDS if key in given}
     items = [Options(**options, seed=seed) for seed in seeds]
     batch = run_all(partial(_learn, game, learner, given), items, workers=workers)
-    for failure in batch.failed.values():
+    for failure in batch.failures.values():
         raise failure.error
     if not batch.done:
         raise KeyboardInterrupt

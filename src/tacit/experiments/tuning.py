@@ -13,20 +13,20 @@ import os
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tacit.core import check
+from tacit.core.display import Table
 from tacit.core.errors import TacitError
-from tacit.evaluation import uniform_gap
-from tacit.experiments.comparison import align
 from tacit.experiments.dispatch import Batch, Failure
 from tacit.experiments.progress import Progress
+from tacit.experiments.results import Summary, summarize
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
-from tacit.experiments.statistics import Summary, summarize
-from tacit.experiments.trials import Budget, Entry, Trial, budget, certifiable, run_trials, seed_list
+from tacit.experiments.trials import Bench, Budget, Entry, Trial, seed_list
 from tacit.games.tabular import TabularGame
 from tacit.learners import REGISTRY
 from tacit.learners.spec import Range
@@ -134,9 +134,9 @@ class Tuned:
             "params": dict(self.params),
             "found": dict(self.found),
             "beats_default": self.beats_default,
-            "gap": _plain(self.gap),
-            "default_gap": _plain(self.default_gap),
-            "gain": _plain(self.gain),
+            "gap": None if self.gap is None else self.gap.data(),
+            "default_gap": None if self.default_gap is None else self.default_gap.data(),
+            "gain": None if self.gain is None else self.gain.data(),
             "each_run": {"episodes": self.budget.episodes, "seconds": self.budget.seconds},
             "seed_list": list(self.seeds),
             "tried": [{"params": dict(one.params), "share": one.share, "gap": one.gap} for one in self.tried],
@@ -147,7 +147,7 @@ class Tuned:
         lines = [f"{self.learner} on {self.game!r}: {len(self.tried)} settings, {self.budget} a whole run"]
         shown = [one for one in self.tried if one.share == self.tried[0].share][:5]
         rows = [(words(one.params), f"{one.gap:.4g}") for one in shown]
-        lines += align([("the best of them", "gap on the way"), *rows])
+        lines.append(str(Table("", ("the best of them", "gap on the way"), rows)))
         if self.gain is None or self.gap is None or self.default_gap is None:
             lines.append("interrupted before the best was compared with the defaults on fresh seeds")
             return "\n".join(lines)
@@ -206,18 +206,12 @@ def tune(
     >>> sorted(found.found), len(found.tried)
     (['eta'], 27)
     """
-    whole = budget(episodes, seconds, SECONDS)
     if check.integer("seeds", seeds) == 1:
         raise TacitError("seeds is 1; the comparison with the defaults needs at least 2")
     fresh = seed_list(seeds, seed)
-    tables = certifiable(game, certify)
+    bench = Bench.of(game, episodes, seconds, default=SECONDS, certify=certify, workers=workers, progress=progress)
     spread = settings(learner, SETTINGS, seed)
-    at_once = workers if workers is not None or whole.episodes is not None else 1
-    if at_once is not None:
-        check.integer("workers", at_once)
-    runs = _ROUNDS * SEEDS_ON_THE_WAY * THIRD + 2 * seeds  # whole ones, since every round costs the same
-    each = whole if whole.episodes is not None else whole.part((at_once or 1) / runs)
-    even = uniform_gap(tables)
+    each = bench.share(_ROUNDS * SEEDS_ON_THE_WAY * THIRD + 2 * seeds)  # whole ones, since every round costs the same
     tried: dict[int, TunedSetting] = {}
     error: Failure | None = None
     left, interrupted = list(range(len(spread))), False
@@ -225,8 +219,8 @@ def tune(
         share = float(THIRD) ** (round_ + 1 - _ROUNDS)
         numbers = seed_list(SEEDS_ON_THE_WAY, fresh[-1] + 1 + SEEDS_ON_THE_WAY * round_)
         trials = [Trial(str(k), learner, spread[k], number) for k in left for number in numbers]
-        batch = run_trials(tables, trials, each.part(share), even, workers=at_once, progress=progress)
-        error, interrupted = next(iter(batch.failed.values()), error), batch.interrupted
+        batch = bench.run(trials, each.part(share))
+        error, interrupted = next(iter(batch.failures.values()), error), batch.interrupted
         tried |= {k: TunedSetting(spread[k], share, gap) for k, gap in _means(left, batch).items()}
         if interrupted:
             break
@@ -237,19 +231,19 @@ def tune(
     best = tried[order[0]]
     if math.isinf(best.gap) and error is not None:
         raise TacitError(error.sentence)
-    ranked = tuple(tried[k] for k in order)
-    made = (tables, learner, best.params)
-    if interrupted:
-        return Tuned(*made, None, None, None, ranked, each, fresh, interrupted=True)
-    trials = [Trial(which, learner, params, k) for k in fresh for which, params in (("best", best.params), ("old", {}))]
-    batch = run_trials(tables, trials, each, even, workers=at_once, progress=progress)
-    if batch.interrupted:
-        return Tuned(*made, None, None, None, ranked, each, fresh, interrupted=True)
-    for failure in batch.failed.values():
+    done = partial(
+        Tuned, bench.game, learner, best.params, tried=tuple(tried[k] for k in order), budget=each, seeds=fresh
+    )
+    if not interrupted:
+        both: dict[str, Setting] = {"best": best.params, "old": {}}
+        batch = bench.run([Trial(which, learner, params, k) for k in fresh for which, params in both.items()], each)
+    if interrupted or batch.interrupted:
+        return done(None, None, None, interrupted=True)
+    for failure in batch.failures.values():
         raise TacitError(failure.sentence)
     gaps = [one.gap for one in batch.done.values()]
     new, old = np.array(gaps[::2]), np.array(gaps[1::2])
-    return Tuned(*made, summarize(old - new), summarize(new), summarize(old), ranked, each, fresh)
+    return done(summarize(old - new), summarize(new), summarize(old))
 
 
 def settings(learner: str, count: int, seed: int) -> list[Setting]:
@@ -275,7 +269,7 @@ def words(params: Setting) -> str:
 
 def _means(which: Sequence[int], batch: Batch[Entry]) -> dict[int, float]:
     """Return the mean gaps of the settings of which all seeds have ended; infinite where one failed."""
-    gaps = dict.fromkeys(batch.failed, math.inf)
+    gaps = dict.fromkeys(batch.failures, math.inf)
     gaps |= {job: one.gap for job, one in batch.done.items() if one.ended != "interrupted"}
     found = {}
     for place, k in enumerate(which):
@@ -283,9 +277,3 @@ def _means(which: Sequence[int], batch: Batch[Entry]) -> dict[int, float]:
         if len(own) == SEEDS_ON_THE_WAY:
             found[k] = statistics.fmean(own)
     return found
-
-
-def _plain(summary: Summary | None) -> dict[str, Any] | None:
-    if summary is None:
-        return None
-    return {"mean": summary.mean, "std": summary.std, "ci95": list(summary.ci95)}

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
-from tacit.experiments.outcome import gap_words
-from tacit.experiments.statistics import summarize
-from tacit.figures.style import look, name, new_axes, plain, styled
+from tacit.experiments.results import gap_words, summarize
+from tacit.figures import style
+from tacit.figures.style import axes_for, legend, look, name, styled
 
 if TYPE_CHECKING:
     from tacit.engine import Run
@@ -136,15 +136,6 @@ def gap_axis(ax: Any, *, scale: str = "log", kind: str = "") -> None:
     ax.annotate("linear to 0", (0.99, 0.02), xycoords="axes fraction", ha="right", fontsize=7, color="0.4")
 
 
-def legend(ax: Any, *, title: str = "") -> None:
-    """Draw the legend of labelled lines, whose texts are shown as they are."""
-    handles, labels = ax.get_legend_handles_labels()
-    if handles:
-        drawn = ax.legend(handles, labels, fontsize=8, title=title or None, title_fontsize=8, frameon=False)
-        drawn.set_in_layout(False)  # a wide one must not push the axes of a figure apart
-        plain(*drawn.get_texts(), drawn.get_title())
-
-
 def plot_band(runs: Sequence[Outcome | Entry], column: str, *, ax: Any, band: str = "sd", **look: Any) -> Any:
     """Draw a column over seeds and return the line; see `draw_series`. `look` goes to `ax.plot`."""
     label = str(look.pop("label", ""))
@@ -167,16 +158,11 @@ def plot_run(
     wanted = check.list_of("columns", columns, "names of columns") if columns is not None else _usual(run)
     for column in wanted:
         check.choice("column", column, known)
-    axes_given = ax is not None
     with styled():
-        if ax is None:
-            ax = new_axes(1, len(wanted), size=size)[0]
-        axes = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
-        if len(axes) != len(wanted):
-            raise TacitError(f"ax has {len(axes)} axes, and there are {len(wanted)} columns: {', '.join(wanted)}")
+        axes = axes_for(ax, len(wanted), size)
         for own, column in zip(axes, wanted, strict=True):
             _draw(run, column, own, agents, scale, title)
-    return axes[0] if len(axes) == 1 and (axes_given or columns is not None) else axes
+    return axes[0] if len(axes) == 1 and (ax is not None or columns is not None) else axes
 
 
 def _usual(run: Run) -> list[str]:
@@ -200,12 +186,11 @@ def _draw(run: Run, column: str, ax: Any, agents: Sequence[int] | None, scale: s
         y = run.curve[own].astype(float)[None]
         draw_series(Series(told, run.curve["episode"], y, look(k), positive=gap), ax=ax, band="none")
     ax.set_ylabel(f"{column.replace('_', ' ')}{f': {kind}' if kind else ''}")
-    ax.set_title(title if title is not None else f"{run.game.name or 'a game'}: {column.replace('_', ' ')}")
+    style.title(ax, title if title is not None else f"{run.game.name or 'a game'}: {column.replace('_', ' ')}")
     if gap:
         gap_axis(ax, scale=scale)
     episode_axis(ax)
     legend(ax)
-    plain(ax.title)
 
 
 def _kind(run: Run, column: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,27 +11,18 @@ import numpy.typing as npt
 from matplotlib.figure import Figure
 
 from tacit.core import check
+from tacit.core.display import count
 from tacit.core.errors import TacitError, brief
 from tacit.experiments.comparison import Comparison
-from tacit.experiments.outcome import sureness
-from tacit.experiments.results import SOURCES, Group
+from tacit.experiments.results import Group, sureness
 from tacit.experiments.trials import SHARE
-from tacit.figures.curves import (
-    BANDS,
-    Series,
-    align,
-    band_words,
-    draw_series,
-    episode_axis,
-    gap_axis,
-    legend,
-    plot_band,
-)
-from tacit.figures.style import look, name, new_axes, plain, styled
-from tacit.games.tabular import count
+from tacit.figures import style
+from tacit.figures.curves import BANDS, Series, align, band_words, draw_series, episode_axis, gap_axis, plot_band
+from tacit.figures.style import legend, look, name, new_axes, styled
+from tacit.policies.recorded import take_start
 
 COLUMNS = ("reward", "value", "gap", "l2_gap")
-CANDIDATES = ("best", "average", "latest", "last")
+CANDIDATES = ("best", "average", "recent", "last")
 _WORDS = {"reward": "reward in an episode", "value": "value of the policy", "l2_gap": "L² gap"}
 _DASHED = {"bound": "--", "estimate": ":"}
 
@@ -50,7 +41,7 @@ def panels(groups: Sequence[Group], columns: Sequence[str], candidate: str) -> l
         if column != "gap":
             found.append((column, ""))
             continue
-        kinds = dict.fromkeys(_gap_of(group, candidate)[0] for group in groups)
+        kinds = dict.fromkeys(group.gap_kind(candidate)[0] for group in groups)
         found += [(column, kind) for kind in kinds if kind] or [(column, "")]
     return found
 
@@ -72,7 +63,7 @@ def draw_groups(
     them; learners without candidates have only the one gap. Bounds are dashed and estimates dotted.
     """
     check.choice("band", band, BANDS)
-    check.choice("candidate", candidate, CANDIDATES)
+    candidate = check.choice("candidate", take_start(candidate), CANDIDATES)
     games = list(dict.fromkeys(group.game for group in groups))
     learners = list(dict.fromkeys(group.learner for group in groups))
     shown = panels(groups, columns, candidate)
@@ -86,7 +77,7 @@ def draw_groups(
     entries: Entries = {}
     for row, game in zip(axes, games, strict=True):
         for ax, (column, kind) in zip(row, shown, strict=True):
-            held = [g for g in groups if g.game == game and (not kind or _gap_of(g, candidate)[0] == kind)]
+            held = [g for g in groups if g.game == game and (not kind or g.gap_kind(candidate)[0] == kind)]
             for group in held:
                 for series in _series(group, column, candidate, agents, looks[group.learner]):
                     draw_series(series, ax=ax, band=band)
@@ -110,7 +101,7 @@ def _series(
 ) -> list[Series]:
     curves = [one.curve for one in group.outcomes]
     known = [set(curve.dtype.names or ()) for curve in curves]
-    sure = sureness(_gap_of(group, candidate)[1]) if column == "gap" else ""
+    sure = sureness(group.gap_kind(candidate)[1]) if column == "gap" else ""
     told = f" ({sure})" if sure else ""
     if agents is None:
         own = _column(group, column, candidate)
@@ -133,16 +124,6 @@ def _column(group: Group, column: str, candidate: str) -> str:
         return column
     held = all(f"gap_{candidate}" in (one.curve.dtype.names or ()) for one in group.outcomes)
     return f"gap_{candidate}" if held else "gap"
-
-
-def _gap_of(group: Group, candidate: str) -> tuple[str, str]:
-    """Return the kind of a group's gap and where it comes from; where seeds differ, the weakest source."""
-    gaps = [one.gap if candidate == "best" else one.candidates.get(candidate, one.gap) for one in group.outcomes]
-    known = [gap for gap in gaps if gap is not None]
-    if not known:
-        return "", ""
-    weakest = max(known, key=lambda gap: SOURCES.index(gap.source))
-    return weakest.kind, weakest.source
 
 
 def _mark_ends(group: Group, ax: Any, color: str) -> None:
@@ -169,13 +150,12 @@ def _dress(ax: Any, game: str, column: str, kind: str, candidate: str, scale: st
     else:
         ax.set_ylabel(_WORDS[column])
     words = title if title is not None else f"{name(game)}: {gap if column == 'gap' else _WORDS[column]}"
-    ax.set_title(textwrap.fill(words, _TITLE))
+    style.title(ax, textwrap.fill(words, _TITLE))
     if "gap" in column:
         gap_axis(ax, scale=scale, kind=kind)
     episode_axis(ax)
     if ax.lines and len(ax.get_legend_handles_labels()[1]) <= 10:
         legend(ax)
-    plain(ax.title)
 
 
 def size_of(groups: Sequence[Group], panel_count: int) -> tuple[float, float]:
@@ -187,67 +167,60 @@ def size_of(groups: Sequence[Group], panel_count: int) -> tuple[float, float]:
 
 def draw_legend(figure: Any, entries: Entries, *, band: str) -> None:
     """Draw one legend of all learners below the axes of a figure."""
-    if not entries:
-        return
-    labels = [label for label, _ in entries.values()]
-    drawn = figure.legend(
-        [line for _, line in entries.values()],
-        labels,
+    longest = max((len(label) for label, _ in entries.values()), default=0)
+    legend(
+        figure,
+        *_split(entries),
         loc="outside lower center",
-        ncols=max(1, int(_INCH * figure.get_figwidth()) // (max(map(len, labels)) + 8)),
+        ncols=max(1, int(_INCH * figure.get_figwidth()) // (longest + 8)),
         title=band_words(band),
+        fontsize=None,
     )
-    plain(*drawn.get_texts())
+
+
+def _split(entries: Entries) -> tuple[list[Any], list[str]]:
+    """Return the lines of a legend, and their labels."""
+    return [line for _, line in entries.values()], [label for label, _ in entries.values()]
 
 
 def plot_groups(
-    groups: Sequence[Group], *, ax: Any = None, size: tuple[float, float] | None = None, **options: Any
+    groups: Sequence[Group],
+    *,
+    ax: Any = None,
+    size: tuple[float, float] | None = None,
+    new: Callable[..., npt.NDArray[Any]] = new_axes,
+    **options: Any,
 ) -> npt.NDArray[Any]:
-    """Draw groups on new axes of pyplot, or on those given, and return them as an array [games, panels]."""
+    """Draw groups on axes that `new` makes, or on those given, and return them as an array [games, panels].
+
+    The same learner has the same colour everywhere. New axes have one legend below them. Options are those of
+    `draw_groups`.
+    """
     if not groups:
         raise TacitError("there are no runs to draw")
-    columns, candidate = options.get("columns", ("reward", "gap")), options.get("candidate", "best")
-    shown = panels(groups, columns, candidate)
-    games = len(dict.fromkeys(group.game for group in groups))
+    shown = panels(groups, options.get("columns", ("reward", "gap")), options.get("candidate", "best"))
+    shape = len(dict.fromkeys(group.game for group in groups)), len(shown)
     with styled():
         if ax is None:
-            axes = new_axes(games, len(shown), size=size or size_of(groups, len(shown)))
+            axes = new(*shape, size=size or size_of(groups, len(shown)))
             entries = draw_groups(groups, axes, **options)
             draw_legend(axes.flat[0].figure, entries, band=options.get("band", "sd"))
             return axes
         axes = np.atleast_1d(np.asarray(ax, dtype=object))
-        if axes.ndim == 1 and axes.size == games * len(shown):
-            axes = axes.reshape(games, len(shown))
+        axes = axes.reshape(shape) if axes.ndim == 1 and axes.size == shape[0] * shape[1] else axes
         entries = draw_groups(groups, axes, **options)
-        first = axes.flat[0]
-        if first.get_legend() is None and entries:
-            labels = [label for label, _ in entries.values()]
-            drawn = first.legend([line for _, line in entries.values()], labels, fontsize=8, frameon=False)
-            drawn.set_in_layout(False)
-            plain(*drawn.get_texts())
+        if axes.flat[0].get_legend() is None:
+            legend(axes.flat[0], *_split(entries))
     return axes
 
 
-def results_figure(
-    groups: Sequence[Group],
-    *,
-    band: str = "sd",
-    candidate: str = "best",
-    columns: Sequence[str] = ("reward", "gap"),
-    size: tuple[float, float] | None = None,
-    **options: Any,
-) -> Figure:
-    """Draw groups of runs; the same learner has the same colour everywhere, and one entry of the legend below.
+def results_figure(groups: Sequence[Group], **options: Any) -> Figure:
+    """Draw groups of runs on a figure that pyplot does not know; options are those of `plot_groups`."""
 
-    Options are those of `draw_groups`: agents, scale, title.
-    """
-    shown = panels(groups, columns, candidate)
-    games = len(dict.fromkeys(group.game for group in groups))
-    with styled():
-        figure = Figure(figsize=size or size_of(groups, len(shown)))
-        axes = figure.subplots(games, len(shown), squeeze=False)
-        entries = draw_groups(groups, axes, columns=columns, band=band, candidate=candidate, **options)
-        draw_legend(figure, entries, band=band)
+    def new(rows: int, columns: int, *, size: tuple[float, float]) -> Any:
+        return Figure(figsize=size).subplots(rows, columns, squeeze=False)
+
+    figure: Figure = plot_groups(groups, new=new, **options).flat[0].figure
     return figure
 
 
@@ -272,7 +245,7 @@ def comparison_figure(found: Comparison) -> Figure:
             tenth = f"{100 * SHARE:.0f} % of it"
             ax.axhline(SHARE * found.uniform_gap, color="0.5", linewidth=1.0, linestyle=":", label=tenth)
         ax.set(xlabel="episode (iteration, where a learner follows exact gradients)", ylabel="gap of the best policy")
-        ax.set_title(f"{name(found.game.name or 'a game')}: {found.budget} a run")
-        legend = figure.legend(loc="outside right center", title=f"mean over {count(found.seeds, 'seed')} ± sd")
-        plain(ax.title, *legend.get_texts())
+        style.title(ax, f"{name(found.game.name or 'a game')}: {found.budget} a run")
+        told = f"mean over {count(found.seeds, 'seed')} ± sd"
+        legend(figure, *ax.get_legend_handles_labels(), loc="outside right center", title=told, fontsize=None)
     return figure

@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import os
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check, files
@@ -58,6 +60,24 @@ def plain(*texts: Any) -> None:
         text.set_parse_math(False)
 
 
+def title(ax: Any, text: str, **options: Any) -> None:
+    """Give axes a title, which is shown as it is."""
+    plain(ax.set_title(text, **options))
+
+
+def legend(owner: Any, *given: Any, **options: Any) -> None:
+    """Draw the legend of axes or of a figure, whose texts are shown as they are; none where nothing has a label.
+
+    `given` are lines and their labels, those of the axes if not given; options are matplotlib's.
+    """
+    lines, labels = given or owner.get_legend_handles_labels()
+    if len(lines):
+        drawn = owner.legend(lines, labels, **{"fontsize": 8, "frameon": False, **options})
+        plain(*drawn.get_texts(), drawn.get_title())
+        if "loc" not in options:
+            drawn.set_in_layout(False)  # a wide one must not push the axes of a figure apart
+
+
 @contextmanager
 def styled() -> Iterator[None]:
     """Return a context in which figures have the project's style; nothing else is changed.
@@ -95,7 +115,7 @@ def look(k: int) -> dict[str, str]:
     return {"color": colors[k % len(colors)], "linestyle": LINES[k // len(colors) % len(LINES)]}
 
 
-def checked_size(size: tuple[float, float] | None) -> tuple[float, float] | None:
+def check_size(size: tuple[float, float] | None) -> tuple[float, float] | None:
     """Return a figure's width and height in inches, if they make sense."""
     if size is None:
         return None
@@ -110,17 +130,19 @@ def new_axes(
     """Return an array [rows, columns] of axes of a new figure of pyplot, which notebooks show by themselves."""
     from matplotlib import pyplot
 
-    wanted = checked_size(size) or (4.8 * columns, 3.4 * rows)
+    wanted = check_size(size) or (4.8 * columns, 3.4 * rows)
     _, axes = pyplot.subplots(rows, columns, figsize=wanted, squeeze=False, layout="constrained", **options)
     return axes  # type: ignore[no-any-return]
 
 
-def dress(axes: Any) -> None:
-    """Give axes that are not ours the project's grid and spines, where they are plain."""
-    axes.grid(True, alpha=0.3)
-    for side in ("right", "top"):
-        if side in axes.spines:
-            axes.spines[side].set_visible(False)
+def axes_for(ax: Any, count: int, size: tuple[float, float] | None, usual: tuple[float, float] | None = None) -> Any:
+    """Return `count` axes: those that are given, or new ones side by side."""
+    if ax is None:
+        return new_axes(1, count, size=size or usual)[0]
+    given = np.atleast_1d(np.asarray(ax, dtype=object)).ravel()
+    if len(given) != count:
+        raise TacitError(f"ax has {len(given)} axes, and {count} are needed")
+    return given
 
 
 def save_figure(figure: Any, place: Path) -> None:
@@ -142,17 +164,26 @@ def save_figure(figure: Any, place: Path) -> None:
     >>> place.exists()
     True
     """
-    with write_to(place) as stream:
+    with write_to(place) as stream, _any_letters():
         figure.savefig(stream, format=place.suffix[1:].lower())
+
+
+@contextmanager
+def _any_letters() -> Iterator[None]:
+    """Say nothing of letters in a name that the font does not have."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph")
+        yield
 
 
 ENDINGS = (".gif", ".html")
 
 
 def animate(
-    figure: Any, draw: Callable[[int], None], frames: int, place: str | os.PathLike[str], *, fps: float
+    figure: Any, draw: Callable[[int], object], frames: int, place: str | os.PathLike[str], *, fps: float
 ) -> Path:
-    """Write an animation of a figure, whose frame k `draw(k)` draws, as `.gif` or `.html`; return where it is."""
+    """Write an animation of a figure, whose frame k `draw(k)` draws, as `.gif` or `.html`, and return its place."""
+    from matplotlib import pyplot
     from matplotlib.animation import FuncAnimation, PillowWriter
 
     path = files.path(place)
@@ -160,17 +191,19 @@ def animate(
         raise TacitError(f"{path} has no ending of an animation; give one of {', '.join(ENDINGS)}")
     fps = check.real("fps", fps, least=0.1, most=60)
 
-    def shown(k: int) -> list[Any]:
+    def show(k: int) -> list[Any]:
         draw(k)
         return []
 
-    moving = FuncAnimation(figure, shown, frames=frames, interval=1000 / fps, blit=False)
-    if path.suffix == ".html":
-        page = f"<!doctype html><meta charset='utf-8'><title>tacit</title>{moving.to_jshtml(fps=max(1, round(fps)))}"
-        files.write(path, page.encode())
-        return path
-    with tempfile.TemporaryDirectory() as folder:
-        written = Path(folder) / "moving.gif"
-        moving.save(str(written), writer=PillowWriter(fps=max(1, round(fps))))
-        files.write(path, written.read_bytes())
+    moving = FuncAnimation(figure, show, frames=frames, interval=1000 / fps, blit=False)
+    with _any_letters(), tempfile.TemporaryDirectory() as folder:
+        if path.suffix == ".html":
+            moved = moving.to_jshtml(fps=max(1, round(fps)))
+            content = f"<!doctype html><meta charset='utf-8'><title>tacit</title>{moved}".encode()
+        else:
+            gif = Path(folder) / "moving.gif"
+            moving.save(str(gif), writer=PillowWriter(fps=max(1, round(fps))))
+            content = gif.read_bytes()
+    files.write(path, content)
+    pyplot.close(figure)
     return path

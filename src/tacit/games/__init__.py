@@ -14,24 +14,25 @@ from tacit.core import files
 from tacit.core.errors import TacitError
 from tacit.core.registry import Registry
 from tacit.games.box_pushing import BoxPushing
-from tacit.games.classics import (
-    BattleOfTheSexes,
-    Chicken,
-    Climbing,
-    MatchingPennies,
-    Penalty,
-    PrisonersDilemma,
-    RockPaperScissors,
-    Shapley,
-    StagHunt,
-)
 from tacit.games.count import CountGame
 from tacit.games.count_rules import count_vectors
 from tacit.games.crowds import Congestion, Minority, Spectrum
 from tacit.games.distancing import Distancing
 from tacit.games.function import FunctionGame
 from tacit.games.good_state import GoodState
-from tacit.games.matrix import MatrixTeam, matrix_game
+from tacit.games.matrix import (
+    BattleOfTheSexes,
+    Chicken,
+    Climbing,
+    MatchingPennies,
+    MatrixTeam,
+    Penalty,
+    PrisonersDilemma,
+    RockPaperScissors,
+    Shapley,
+    StagHunt,
+    matrix_game,
+)
 from tacit.games.random import RandomGeneralSum, RandomPotential, RandomTeam
 from tacit.games.successors import Successors
 from tacit.games.tabular import TabularGame

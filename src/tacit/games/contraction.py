@@ -29,11 +29,11 @@ def own_payoffs(payoff: FloatArray, rows: Sequence[FloatArray], i: int) -> Float
     return reduced
 
 
-def told_payoffs(payoff: FloatArray, joint: FloatArray, i: int) -> FloatArray:
-    """Return Σ_{a_-i} μ(b, a_-i)·payoff(a, a_-i) as [..., S, b, a]: told b, agent i plays a."""
+def advised_payoffs(payoff: FloatArray, joint: FloatArray, i: int) -> FloatArray:
+    """Return Σ_{a_-i} μ(b, a_-i)·payoff(a, a_-i) as [..., S, b, a]: advised b, agent i plays a."""
     agents = joint.ndim - 1
-    told: FloatArray = np.einsum("...bj,...aj->...ba", own_first(joint, i, agents), own_first(payoff, i, agents))
-    return told
+    paid: FloatArray = np.einsum("...bj,...aj->...ba", own_first(joint, i, agents), own_first(payoff, i, agents))
+    return paid
 
 
 def own_first(array: FloatArray, i: int, agents: int) -> FloatArray:
@@ -75,16 +75,16 @@ def stack_rows(rows: Sequence[FloatArray]) -> FloatArray:
     return np.concatenate(rows, axis=-2).reshape(*lead, len(rows), states, most)  # for a thousand faster than np.stack
 
 
-def stack_agents(parts: Sequence[FloatArray], *, told: bool = False) -> FloatArray:
+def stack_agents(parts: Sequence[FloatArray], *, advised: bool = False) -> FloatArray:
     """Stack the agents' payoffs [..., S, A_i] as [..., N, S, A]; who has fewer actions has its last one repeated.
 
-    Where agents are told an action, payoffs [..., S, b, a] as [..., N, S, A, A]; what is never told pays nothing.
+    Where agents are advised an action, payoffs [..., S, b, a] as [..., N, S, A, A]; what is never advised pays nothing.
     """
     most = max(part.shape[-1] for part in parts)
     filled = []
     for part in parts:
         missing = most - part.shape[-1]
-        if missing and told:
+        if missing and advised:
             part = np.concatenate([part, np.zeros((*part.shape[:-2], missing, part.shape[-1]))], axis=-2)
         filled.append(np.concatenate([part, *[part[..., -1:]] * missing], axis=-1) if missing else part)
-    return np.stack(filled, axis=-4 if told else -3)
+    return np.stack(filled, axis=-4 if advised else -3)

@@ -7,45 +7,31 @@ policies the counts of the others are a sum of independent vectors, whose distri
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from itertools import combinations_with_replacement
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check, memory
 from tacit.core.elementary import dot
-from tacit.core.errors import TacitError, brief
+from tacit.core.errors import TacitError
 from tacit.core.ownership import Owned, lock
 from tacit.core.types import FloatArray, IntArray
-from tacit.games import count_rules, successors
 from tacit.games.contraction import stack_rows
-from tacit.games.count_rules import check_counts, count_vectors, digits
-from tacit.games.exact import ExactGame, Rows
+from tacit.games.count_rules import Rewards, Rules, Statistic, check_size, count_vectors
+from tacit.games.exact import ExactGame, Rows, digest_arrays
 from tacit.games.protocol import check_range
-from tacit.games.tabular import TabularGame, check_axes, checked_names, count
+from tacit.games.tabular import TabularGame, check_axes
 
 if TYPE_CHECKING:
     from tacit.core.display import Document
     from tacit.games.count_kernels import CountTables
 
-Rewards = npt.ArrayLike | Callable[..., Any]
-
 #: Pairs of agents that are compared, at most; where agents have many different weights, drawn evenly.
 MOST_PAIRS = 40
-
-#: Calls of a function that makes tables, at most: they take a minute or two.
-_CALLS = 2_000_000
-
-
-class Statistic(NamedTuple):
-    """What a table is over: X = Σ_i scores[a_i], from 0 to size − 1."""
-
-    scores: tuple[int, ...]
-    size: int
 
 
 class CountGame(ExactGame):
@@ -117,7 +103,7 @@ class CountGame(ExactGame):
         self.agents = check.integer("agents", agents)
         A = check.integer("actions", actions)
         self.load = check.flag("load", load)
-        self.scores = None if scores is None else _checked_scores(scores, A)
+        self.scores = None if scores is None else _read_scores(scores, A)
         self.actions: tuple[int, ...] = (A,) * self.agents
         self.initial = check.array("initial", initial)
         if self.initial.ndim != 1 or not len(self.initial):
@@ -125,24 +111,26 @@ class CountGame(ExactGame):
         check.distributions("initial", self.initial, ["s"], over="states")
         self.states: int = len(self.initial)
         check_size(self.agents, A, self.states, load=self.load, scores=self.scores)
-        self._called = 1 if check.flag("stationary", stationary) else self.horizon  # steps that functions are asked for
-        self.weights = self._checked_weights(weights)
-        self.statistics: list[Statistic] = []
-        self._numbers: dict[Statistic, int] = {}  # of statistics
-        self._reward_of: list[int] = []  # the statistic that each action's reward is over
-        self._rewards = self._checked_rewards(rewards)  # for each action a table [H or 1, S, X]
-        self._transitions = self._checked_transitions(transitions)  # [H or 1, S, S, X]
-        self.reward_range = self._range()
+        self.weights = self._read_weights(weights)
+        rules = Rules(
+            rewards,
+            transitions,
+            agents=self.agents,
+            actions=A,
+            states=self.states,
+            horizon=self.horizon,
+            load=self.load,
+            scores=self.scores,
+            stationary=check.flag("stationary", stationary),
+        )
+        self.statistics = list(rules.numbers)
+        self._reward_of, self._rewards = rules.reward_of, rules.rewards
+        self._transition_of, self._transitions = rules.transition_of, rules.transitions
+        self.reward_range = rules.reward_range(self.weights)
         check_range(self.reward_range, self.horizon)
-        if name is not None and not isinstance(name, str):
-            raise TacitError(f"name is {brief(name)}; it must be a string")
-        self.name = name
-        self.state_names = None if state_names is None else checked_names("state_names", state_names, self.states)
-        names = None if action_names is None else checked_names("action_names", action_names, A)
-        self.action_names = None if names is None else (names,) * self.agents
-        if not isinstance(notes, Sequence) or isinstance(notes, str):
-            raise TacitError(f"notes is {brief(notes)}; it must be a list")
-        self.notes = tuple(notes)
+        self._describe(name, state_names, None, notes)
+        if action_names is not None:
+            self.action_names = (check.names("action_names", action_names, A),) * self.agents
         self.observation_names, self.picture = None, None
 
     @property
@@ -167,18 +155,6 @@ class CountGame(ExactGame):
         total = int(np.dot(self.transition_statistic.scores, np.asarray(counts)))
         return self._transitions[h if len(self._transitions) > 1 else 0, s, :, total]
 
-    def step(self, h: int, s: int, actions: Sequence[int], u: float) -> tuple[int, FloatArray]:
-        """Draw the next state from a uniform number u in [0, 1); return it and the rewards [N]."""
-        self.check_place(h, s, actions)
-        check.uniform(u)
-        chosen = np.asarray(actions)
-        counts = np.bincount(chosen, minlength=self.actions[0])
-        row = np.ascontiguousarray(self.next_state(h, s, counts))[None]
-        s_next = successors.pick(_added_up(row)[0], 0, self.states, u)
-        paid = np.array([self.reward(h, s, a, counts) if counts[a] else 0.0 for a in range(self.actions[0])])
-        rewards: FloatArray = self.weights[np.arange(self.agents), chosen] * paid[chosen]
-        return int(s_next), rewards
-
     def play(self, h: int, s: IntArray, actions: IntArray, u: FloatArray) -> tuple[IntArray, FloatArray]:
         """Do what `step` does for many plays at once: states [n], actions [n, N] and u [n]; nothing is checked."""
         A = self.actions[0]
@@ -193,7 +169,7 @@ class CountGame(ExactGame):
         return (u[:, None] >= cumulative[:, :-1]).sum(axis=1), rewards
 
     def kernels(self) -> CountTables:
-        """Return the tables as the compiled loop reads them, with room of its own."""
+        """Return the tables as the compiled loop reads them, with scratch arrays of its own."""
         from tacit.games.count_kernels import CountTables  # imports the compiler
 
         N, A, S = self.agents, self.actions[0], self.states
@@ -244,7 +220,7 @@ class CountGame(ExactGame):
             "reward": np.ascontiguousarray(block).ravel(),
             "weight": np.array(self.weights),
             "transition": np.ascontiguousarray(move),
-            "cumulative": _added_up(np.ascontiguousarray(move.transpose(0, 2, 1))),
+            "cumulative": _cumulate(np.ascontiguousarray(move.transpose(0, 2, 1))),
             "start_state": support,
             "start_cumulative": start,
         }
@@ -262,11 +238,7 @@ class CountGame(ExactGame):
     @cached_property
     def digest(self) -> str:
         """A digest of all that the game is to its players."""
-        summed = hashlib.sha256(f"counts {self.agents} {self.actions[0]} {self.horizon}".encode())
-        for name, part in self._tables.items():
-            array = np.ascontiguousarray(part)
-            summed.update(f"{name} {array.dtype.str} {array.shape};".encode() + array.tobytes())
-        return summed.hexdigest()
+        return digest_arrays(f"counts {self.agents} {self.actions[0]} {self.horizon}", self._tables)
 
     def stage(
         self, h: int, V: FloatArray | None, s: int | None = None, *, agents: Sequence[int] | None = None
@@ -446,30 +418,12 @@ class CountGame(ExactGame):
 
         return show_counts(self, state=state, step=step, limit=limit)
 
-    def __repr__(self) -> str:
-        title = f"{self.name!r}: " if self.name else ""
-        low, high = self.reward_range
-        return (
-            f"CountGame({title}{count(self.agents, 'agent')}, {count(self.states, 'state')}, "
-            f"{count(self.actions[0], 'action')} each, horizon {self.horizon}, rewards in [{low:g}, {high:g}])"
-        )
-
-    def _statistic(self, scores: Sequence[int] | IntArray) -> int:
-        """Return the number of a statistic; it joins the list when it is new."""
-        made = Statistic(tuple(int(w) for w in scores), self.agents * int(max(scores)) + 1)
-        if made not in self._numbers:
-            size = memory.floats(self.agents.bit_length() + 3, 2, made.size)
-            memory.require(size, f"distributions of counts of {self.agents} agents and {self.actions[0]} actions")
-            self._numbers[made] = len(self.statistics)
-            self.statistics.append(made)
-        return self._numbers[made]
-
     @cached_property
     def _counts(self) -> IntArray:
         """All vectors of counts, [M, A]."""
         return count_vectors(self.agents, self.actions[0])
 
-    def _checked_weights(self, weights: npt.ArrayLike | None) -> FloatArray:
+    def _read_weights(self, weights: npt.ArrayLike | None) -> FloatArray:
         N, A = self.agents, self.actions[0]
         if weights is None:
             return lock(np.ones((N, A)))
@@ -478,198 +432,13 @@ class CountGame(ExactGame):
             raise TacitError(f"weights has shape {given.shape}; it must be {N} finite numbers, or {N} for each action")
         return lock(np.array(np.broadcast_to(given.reshape(N, -1), (N, A))))
 
-    def _checked_rewards(self, rewards: Rewards) -> list[FloatArray]:
-        """Return for each action a table [H or 1, S, X] over its statistic."""
-        N, A = self.agents, self.actions[0]
-        if self.load:
-            points = np.arange(1, N + 1)
-            table = self._fill("rewards", rewards, points, N + 1, "N + 1", from_one=True)
-            if A == 1:  # everybody is there
-                self._reward_of = [self._statistic((0,))]
-                return [lock(np.array(table[:, :, 0, N:]))]
-            if A == 2:  # both loads say the same
-                self._reward_of = [self._statistic((0, 1))] * 2
-                return [lock(np.ascontiguousarray(table[:, :, 0, ::-1])), lock(np.array(table[:, :, 1]))]
-            self._reward_of = [self._statistic([int(b == a) for b in range(A)]) for a in range(A)]
-            return [lock(np.array(table[:, :, a])) for a in range(A)]
-        full = self._statistic(digits(N, A))
-        self._reward_of = [full] * A
-        where = self._counts @ np.array(self.statistics[full].scores)
-        table = self._fill("rewards", rewards, self._counts.T, len(where), "M", own=True)
-        spread = memory.zeros((A, len(table), self.states, self.statistics[full].size), "rewards over counts")
-        for a in range(A):
-            possible = self._counts[:, a] > 0
-            spread[a][:, :, where[possible]] = table[:, :, a, possible]
-        return [lock(own) for own in spread]
 
-    def _checked_transitions(self, transitions: Rewards) -> FloatArray:
-        """Return the probabilities of the next state [H or 1, S, S, X] over their statistic."""
-        N, A, S = self.agents, self.actions[0], self.states
-        if self.scores is None:
-            self._transition_of = self._statistic(digits(N, A))
-            points, told = self._counts.T, "M"
-            where = self._counts @ np.array(self.transition_statistic.scores)
-            number = len(where)
-        else:
-            points = np.flatnonzero(_possible(self.scores, N))
-            number, told = N * max(self.scores) + 1, "N·max(scores) + 1"
-            least = min(self.scores)
-            where = points - N * least
-            self._transition_of = self._statistic((0, 1) if A == 2 else [w - least for w in self.scores])
-        if callable(transitions):
-            steps = (
-                [count_rules.table("transitions", transitions, (h, s), points, S) for s in range(S)]
-                for h in range(self._steps_asked("transitions", S))
-            )
-            held = _steps(steps)  # [H or 1, S, S, points]
-        else:
-            given = check.array("transitions", transitions)
-            if given.shape[1:] != (S, number, S) or len(given) not in (1, self.horizon):
-                raise TacitError(
-                    f"transitions has shape {given.shape}; it must be [{_steps_told(self.horizon)}, {S}, {number}, {S}]"
-                    f": [H or 1, S, {told}, S]"
-                )
-            held = given.transpose(0, 1, 3, 2)
-            held = held if self.scores is None else held[..., points]
-        over = "counts" if self.scores is None else "total"
-        check.distributions(
-            "transitions",
-            np.ascontiguousarray(held.transpose(0, 1, 3, 2)),
-            ["h", "s", over, "next"],
-            over="next states",
-        )
-        statistic = self.transition_statistic
-        if self.scores is not None and A == 2:  # from the total score to how many chose action 1
-            low, high = self.scores
-            total = np.searchsorted(points, low * N + (high - low) * np.arange(N + 1))
-            return lock(np.ascontiguousarray(held[..., total]))
-        table = memory.zeros((*held.shape[:3], statistic.size), "transitions over counts")
-        table[:, :, 0] = 1.0  # what no joint action has is never read
-        table[..., where] = held
-        return lock(table)
-
-    def _fill(
-        self,
-        what: str,
-        given: Rewards,
-        points: IntArray,
-        number: int,
-        told: str,
-        *,
-        from_one: bool = False,
-        own: bool = False,
-    ) -> FloatArray:
-        """Return rewards [H or 1, S, A, number] from an array or a function; what cannot be is 0."""
-        S, A, horizon = self.states, self.actions[0], self.horizon
-        if callable(given):
-
-            def one(h: int, s: int, a: int) -> FloatArray:
-                row = np.zeros(number)
-                there = points[a] > 0 if own else slice(None)
-                at = np.arange(number)[there] if own else points
-                row[at] = count_rules.table(what, given, (h, s, a), points[..., there])
-                return row
-
-            table = _steps(
-                [[one(h, s, a) for a in range(A)] for s in range(S)] for h in range(self._steps_asked(what, S * A))
-            )
-        else:
-            array = check.array(what, given)
-            if array.shape[1:] != (S, A, number) or array.shape[0] not in (1, horizon):
-                raise TacitError(
-                    f"{what} has shape {array.shape}; it must be [{_steps_told(horizon)}, {S}, {A}, {number}]: "
-                    f"[H or 1, S, A, {told}]"
-                )
-            table = np.array(array)
-            if from_one:
-                table[..., 0] = 0.0
-            if own:
-                table[:, :, points == 0] = 0.0
-        check.finite(what, table, ["h", "s", "a", "load" if from_one else "counts"])
-        return table
-
-    def _steps_asked(self, what: str, calls: int) -> int:
-        """Return for how many steps a function is called, `calls` times each; raise where that would take hours."""
-        if self._called * calls > _CALLS:
-            raise TacitError(
-                f"{what} would be called {self._called * calls:,} times, for each step, state and action; "
-                f"stationary=True calls it for one step, where all are the same"
-            )
-        return self._called
-
-    def _range(self) -> tuple[float, float]:
-        """Return the least and the largest reward of any agent."""
-        ends = []
-        for a, table in enumerate(self._rewards):
-            possible = self._possible_totals(a)
-            low, high = float(table[..., possible].min()), float(table[..., possible].max())
-            ends += [w * r for w in (self.weights[:, a].min(), self.weights[:, a].max()) for r in (low, high)]
-        return float(min(ends)), float(max(ends))
-
-    def _possible_totals(self, action: int) -> npt.NDArray[np.bool_]:
-        """Return which totals of its reward's statistic there are where somebody chose an action, [X]."""
-        statistic = self.statistics[self._reward_of[action]]
-        mine = np.zeros(statistic.size, dtype=bool)
-        if self.actions[0] == 1:
-            mine[:] = True
-        elif self.load:
-            mine[np.arange(self.agents) + statistic.scores[action]] = True
-        else:
-            mine[self._counts[self._counts[:, action] > 0] @ np.array(statistic.scores)] = True
-        return mine
+def _read_scores(scores: Sequence[int], actions: int) -> tuple[int, ...]:
+    each = check.list_of("scores", scores, "whole numbers, one for each action", count=actions)
+    return tuple(check.integer(f"scores[{a}]", w, least=0, most=10**6) for a, w in enumerate(each))
 
 
-def check_size(agents: int, actions: int, states: int, *, load: bool, scores: Sequence[int] | None) -> None:
-    """Raise unless memory holds the tables of a counting game, by its sizes alone: before anything is made of them."""
-    if not load or scores is None:
-        check_counts(agents, actions)
-    full = agents * (agents + 1) ** max(actions - 2, 0) + 1  # totals that tell every count
-    totals = full if scores is None else agents * (max(scores) - min(scores)) + 1
-    paid = agents + 1 if load else full
-    size = memory.floats(2, states, actions, paid) + memory.floats(3, states, states, totals)
-    size += memory.floats(2 * actions + 2, actions) + memory.floats(2, agents, actions)  # statistics, and weights
-    memory.require(size, f"a counting game of {agents} agents, {states} states and {actions} actions")
-
-
-def _checked_scores(scores: Sequence[int], actions: int) -> tuple[int, ...]:
-    if not isinstance(scores, Sequence | np.ndarray) or isinstance(scores, str) or len(scores) != actions:
-        raise TacitError(f"scores is {brief(scores)}; it must be {actions} whole numbers, one for each action")
-    return tuple(check.integer(f"scores[{a}]", w, least=0, most=10**6) for a, w in enumerate(scores))
-
-
-def _possible(scores: tuple[int, ...], agents: int) -> npt.NDArray[np.bool_]:
-    """Return which totals the scores of so many agents can add up to."""
-    possible = np.zeros(agents * max(scores) + 1, dtype=bool)
-    possible[0] = True
-    for _ in range(agents):
-        reached = np.zeros_like(possible)
-        for w in set(scores):
-            reached[w:] |= possible[: len(possible) - w]
-        possible = reached
-    return possible
-
-
-def _steps(steps: Any) -> FloatArray:
-    """Stack the tables of all steps; where all are the same, one stands for all."""
-    held: list[FloatArray] = []
-    first = np.zeros(0)
-    for h, step in enumerate(steps):
-        table = np.array(step)
-        if h == 0:
-            first = table
-        elif not held and not np.array_equal(table, first):
-            memory.require(memory.floats(h + 1, table.size), "tables of every step")
-            held = [first] * h
-        if held:
-            held.append(table)
-    return np.stack(held) if held else first[None]
-
-
-def _steps_told(horizon: int) -> str:
-    return "1" if horizon == 1 else f"1 or {horizon}"
-
-
-def _added_up(rows: FloatArray) -> FloatArray:
+def _cumulate(rows: FloatArray) -> FloatArray:
     """Return running sums along the last axis that are exactly 1 from the last positive probability on."""
     cumulative = np.zeros_like(rows)
     total = np.zeros(rows.shape[:-1])

@@ -52,15 +52,15 @@ class CountTables(NamedTuple):
     states: int
     transition_stride: int  # rows from one step to the next, 0 where all steps are the same
     reward_stride: int
-    load: IntArray  # [A]  room: how many chose each action
-    total: IntArray  # [Q]  room: X_q
+    load: IntArray  # [A]  scratch: how many chose each action
+    total: IntArray  # [Q]  scratch: X_q
     once: IntArray  # [N]  ones: each agent stands for itself
-    chance: FloatArray  # [N, A]  room: each agent's distribution over the different scores
-    sums: FloatArray  # [levels, 2, X + 2]  room: distributions of sums
-    span: IntArray  # [levels, 3]  room: where they are positive, and which of the two rows holds them
-    todo: IntArray  # [2·levels, 5]  room
-    own_reward: FloatArray  # [N, A]  room: each agent's expected reward of each own action
-    own_next: FloatArray  # [N, A, S]  room: and the distribution of the next state
+    chance: FloatArray  # [N, A]  scratch: each agent's distribution over the different scores
+    sums: FloatArray  # [levels, 2, X + 2]  scratch: distributions of sums
+    span: IntArray  # [levels, 3]  scratch: where they are positive, and which of the two rows holds them
+    todo: IntArray  # [2·levels, 5]  scratch
+    own_reward: FloatArray  # [N, A]  scratch: each agent's expected reward of each own action
+    own_next: FloatArray  # [N, A, S]  scratch: and the distribution of the next state
 
 
 pick = generics.jitable(successors.pick)

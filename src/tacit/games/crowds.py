@@ -18,9 +18,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from tacit.core import check
-from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
-from tacit.games.count import CountGame, check_size
+from tacit.games.count import CountGame
+from tacit.games.count_rules import check_size
 
 
 def Congestion(
@@ -178,9 +178,8 @@ def Minority(
     CountGame('minority': 21 agents, 3 states, 2 actions each, horizon 5, rewards in [-1, 1])
     """
     agents = check.integer("agents", agents)
-    if isinstance(room, str) or not isinstance(room, Sequence | np.ndarray) or len(room) == 0:
-        raise TacitError(f"room is {brief(room)}; it must be a list with a share of the agents for each state")
-    shares = [check.real(f"room[{s}]", share, least=0, most=1) for s, share in enumerate(room)]
+    each = check.list_of("room", room, "shares of the agents, one for each state", least=1)
+    shares = [check.real(f"room[{s}]", share, least=0, most=1) for s, share in enumerate(each)]
     change, states = check.real("change", change, least=0, most=1), len(shares)
 
     def reward(h: int, s: int, a: int, n: IntArray) -> FloatArray:

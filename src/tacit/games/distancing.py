@@ -11,7 +11,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from tacit.core import check, memory
-from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.count import CountGame
 from tacit.games.successors import Successors
@@ -56,9 +55,8 @@ def Distancing(
     """
     agents = check.integer("agents", agents)
     penalty = check.real("penalty", penalty)
-    if isinstance(weights, str) or not isinstance(weights, Sequence | np.ndarray) or len(weights) == 0:
-        raise TacitError(f"weights is {brief(weights)}; it must be a list with one number for each facility")
-    worth = np.array([check.real(f"weights[{j}]", w) for j, w in enumerate(weights)])
+    each = check.list_of("weights", weights, "numbers, one for each facility", least=1)
+    worth = np.array([check.real(f"weights[{j}]", w) for j, w in enumerate(each)])
     facilities = len(worth)
     names = [f"facility {j}" for j in range(facilities)]
     by_counts = facilities**agents > _MOST_JOINT

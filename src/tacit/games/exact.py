@@ -7,9 +7,10 @@ answers them: tables over joint actions, or tables over counts of anonymous agen
 
 from __future__ import annotations
 
+import hashlib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -21,6 +22,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Sealed, lock
 from tacit.core.types import FloatArray, IntArray
 from tacit.games import successors
+from tacit.games.protocol import NamedGame
 
 if TYPE_CHECKING:
     from tacit.core.display import Document
@@ -30,26 +32,16 @@ if TYPE_CHECKING:
 Rows = Sequence[FloatArray] | FloatArray
 
 
-class ExactGame(Sealed, ABC):
+class ExactGame(NamedGame, Sealed, ABC):
     """A finite-horizon Markov game of N agents, S states and H steps that answers the oracle's questions.
 
     Both questions take axes in front, for many policies at once: then `rows` are [..., S, A_i]. With a state `s` they
     are about this state alone, and the axis of states is left out: rows [..., A_i].
     """
 
-    name: str | None
-    agents: int
-    states: int
-    actions: tuple[int, ...]
-    horizon: int
     initial: FloatArray  # [S]
-    reward_range: tuple[float, float]
-    state_names: tuple[str, ...] | None
-    action_names: tuple[tuple[str, ...], ...] | None
     observation_names: tuple[tuple[str, ...], ...] | None
     picture: Callable[[int], npt.NDArray[np.uint8]] | None
-    notes: tuple[str, ...]
-    anonymous = False  # whether only how many chose what matters, so that joint actions are never listed
 
     def payoffs(
         self, h: int, rows: Rows, V: FloatArray | None, s: int | None = None, *, agents: Sequence[int] | None = None
@@ -89,9 +81,12 @@ class ExactGame(Sealed, ABC):
         With a state s the occupancy [...] is the chance of being there.
         """
 
-    @abstractmethod
     def step(self, h: int, s: int, actions: Sequence[int], u: float) -> tuple[int, FloatArray]:
         """Draw the next state from a uniform number u in [0, 1); return it and the rewards [N]."""
+        self.check_place(h, s, actions)
+        check.uniform(u)
+        states, rewards = self.play(h, np.array([s]), np.array([actions]), np.array([u]))
+        return int(states[0]), rewards[0]
 
     @abstractmethod
     def play(self, h: int, s: IntArray, actions: IntArray, u: FloatArray) -> tuple[IntArray, FloatArray]:
@@ -161,10 +156,18 @@ class ExactGame(Sealed, ABC):
         """Raise unless step, state and joint action are of this game."""
         check.integer("h", h, least=0, most=self.horizon - 1)
         check.integer("s", s, least=0, most=self.states - 1)
-        if not isinstance(actions, Sequence | np.ndarray) or len(actions) != self.agents:
-            raise TacitError(f"actions is {brief(actions)}; there must be one for each of {self.agents} agents")
-        for i, (a, size) in enumerate(zip(actions, self.actions, strict=True)):
+        each = check.list_of("actions", actions, f"actions, one for each of {self.agents} agents", count=self.agents)
+        for i, (a, size) in enumerate(zip(each, self.actions, strict=True)):
             check.integer(f"actions[{i}]", a, least=0, most=size - 1)
+
+
+def digest_arrays(begin: str, arrays: Mapping[str, Any]) -> str:
+    """Return a digest of arrays and numbers by their names, types, shapes and content."""
+    summed = hashlib.sha256(begin.encode())
+    for name, part in arrays.items():
+        array = np.ascontiguousarray(part)
+        summed.update(f"{name} {array.dtype.str} {array.shape};".encode() + array.tobytes())
+    return summed.hexdigest()
 
 
 def seconds_over_joint_actions(game: ExactGame, rows: int) -> float:

@@ -1,10 +1,16 @@
-"""Games as functions: three plain Python functions, compiled into the one loop, without joint tables."""
+"""Games as functions: three plain Python functions, compiled into the one loop, without joint tables.
+
+Compiled loops are cached by the types of their arguments, and a type is stored by the name of its module and its own.
+So each set of functions has a struct of its own, named by a digest of the functions, which this module has under that
+name in every process that made the game.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import inspect
 import re
+from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -15,9 +21,7 @@ from tacit.core import check
 from tacit.core.display import Document
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import lock
-from tacit.games.function_classes import struct
-from tacit.games.protocol import check_range
-from tacit.games.tabular import checked_names, count, times
+from tacit.games.protocol import NamedGame, check_actions, check_range
 
 #: What the functions are called with; `params` comes last where there are any.
 ARGUMENTS = {
@@ -29,7 +33,7 @@ ARGUMENTS = {
 }
 
 
-class FunctionGame:
+class FunctionGame(NamedGame):
     """A game of N agents given by functions.
 
     Parameters
@@ -96,35 +100,20 @@ class FunctionGame:
         self.agents = check.integer("agents", agents)
         self.states = check.integer("states", states)
         self.horizon = check.integer("horizon", horizon)
-        each = [actions] * self.agents if isinstance(actions, int | np.integer) else actions
-        if not isinstance(each, Sequence | np.ndarray) or isinstance(each, str) or len(each) != self.agents:
-            raise TacitError(
-                f"actions is {brief(actions)}; it must be a number, or one for each of {self.agents} agents"
-            )
-        self.actions = tuple(check.integer(f"actions[{i}]", a, least=1) for i, a in enumerate(each))
+        self.actions = check_actions(actions, self.agents)
         self.reward_range = check.interval("reward_range", reward_range)
         check_range(self.reward_range, self.horizon)
-        self.params = _checked_params(params)
+        self.params = _check_params(params)
         self.functions = self.written = {"start": start, "advance": advance, "reward": reward}
         if (decode is None) != (encode is None):
             raise TacitError("decode and encode come together: one makes a state of a number, the other takes it back")
         both = {} if decode is None else {"decode": decode, "encode": encode}
-        for what, function in {**both, **self.functions}.items():
+        for what, function in {**both, **self.written}.items():
             _check_signature(what, function, self.params is not None)
         if decode is not None:
-            given = () if self.params is None else (_params_struct(self.params),)
-            check_inverse(decode, encode, self.states, given)
-            self.functions = over_numbers(self.written, decode, encode, params=bool(given))
-        if name is not None and not isinstance(name, str):
-            raise TacitError(f"name is {brief(name)}; it must be a string")
-        self.name, self.notes = name, tuple(notes)
-        self.state_names = None if state_names is None else checked_names("state_names", state_names, self.states)
-        self.action_names = None
-        if action_names is not None:
-            if not isinstance(action_names, Sequence) or len(action_names) != self.agents:
-                raise TacitError(f"action_names is {brief(action_names)}; it must have a list for each agent")
-            pairs = zip(action_names, self.actions, strict=True)
-            self.action_names = tuple(checked_names(f"action_names[{i}]", own, a) for i, (own, a) in enumerate(pairs))
+            check_inverse(decode, encode, self.states, self._given)
+            self.functions = over_numbers(self.written, decode, encode, params=self.params is not None)
+        self._describe(name, state_names, action_names, notes)
         self._check_calls()
 
     @property
@@ -138,46 +127,45 @@ class FunctionGame:
         """Return the game as the compiled loop plays it."""
         from tacit.games.function_kernels import check_compiles, implement  # imports the compiler
 
-        given = () if self.params is None else (_params_struct(self.params),)
+        given = self._given
         digest = fingerprint(*self.functions.values())
         kind, new = struct(f"Rules_{digest}{'_params' if given else ''}", ("horizon", "states", "actions", "params"))
         if new:
-            implement(kind, self.functions, bool(given))
+            implement(kind, self.functions)
         check_compiles(digest, self.functions, self.written, given)
         made: Any = kind
-        return made(self.horizon, self.states, lock(np.array(self.actions)), given[0] if given else 0)
+        return made(self.horizon, self.states, lock(np.array(self.actions)), given)
+
+    @property
+    def _given(self) -> tuple[Any, ...]:
+        """What functions are called with besides: the parameters as a struct, where there are any."""
+        if self.params is None:
+            return ()
+        kind, _ = struct("Params_" + "_".join(self.params), tuple(self.params))
+        return (kind(*self.params.values()),)
 
     def _check_calls(self) -> None:
         """Call each function once as plain Python: most slips show here, and in words."""
-        last = () if self.params is None else (_params_struct(self.params),)
         actions = np.zeros(self.agents, dtype=np.int64)
         for what, arguments in (("start", (0.5,)), ("advance", (0, 0, actions, 0.5)), ("reward", (0, 0, 0, actions))):
             if what == "advance" and self.horizon == 1:
                 continue
             function = self.functions[what]
-            told = f"{what} ({where(self.written[what])})"
+            which = f"{what} ({where(self.written[what])})"
             try:
-                found = function(*arguments, *last)
+                found = function(*arguments, *self._given)
             except Exception as error:  # whatever somebody's function does
-                raise TacitError(f"{told} raised {type(error).__name__}: {one_line(error, 200)}") from error
+                raise TacitError(f"{which} raised {type(error).__name__}: {one_line(error, 200)}") from error
             if what == "reward" and not isinstance(found, int | float | np.integer | np.floating):
-                raise TacitError(f"{told} returned {brief(found)}; a reward is a number")
+                raise TacitError(f"{which} returned {brief(found)}; a reward is a number")
             if what != "reward" and not isinstance(found, int | np.integer):
-                raise TacitError(f"{told} returned {brief(found)}; a state is a whole number to {self.states - 1}")
+                raise TacitError(f"{which} returned {brief(found)}; a state is a whole number to {self.states - 1}")
 
     def show(self, **options: Any) -> Document:
         """Show the sizes; rewards and transitions are functions, which are not listed."""
         from tacit.games.showing import show_sizes
 
         return show_sizes(self, "rewards and transitions are functions, so they are not listed")
-
-    def __repr__(self) -> str:
-        title = f"{self.name!r}: " if self.name else ""
-        low, high = self.reward_range
-        return (
-            f"FunctionGame({title}{count(self.agents, 'agent')}, {count(self.states, 'state')}, "
-            f"{times(self.actions)} actions, horizon {self.horizon}, rewards in [{low:g}, {high:g}])"
-        )
 
 
 def where(function: Any) -> str:
@@ -201,7 +189,7 @@ def _check_signature(what: str, function: Any, params: bool) -> None:
         return
 
 
-def _checked_params(params: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def _check_params(params: Mapping[str, Any] | None) -> dict[str, Any] | None:
     if params is None:
         return None
     if not isinstance(params, Mapping) or not params:
@@ -215,11 +203,6 @@ def _checked_params(params: Mapping[str, Any] | None) -> dict[str, Any] | None:
             raise TacitError(f"params[{key!r}] is {brief(value)}; it must be a number or an array of numbers")
         found[key] = array.item() if array.ndim == 0 else lock(np.array(array))
     return found
-
-
-def _params_struct(params: Mapping[str, Any]) -> Any:
-    kind, _ = struct("Params_" + "_".join(params), tuple(params))
-    return kind(*params.values())
 
 
 #: States that are decoded and encoded again when a game is made, at most.
@@ -314,3 +297,22 @@ def _names(code: CodeType) -> list[str]:
         if isinstance(constant, CodeType):
             found += _names(constant)
     return found
+
+
+_made: dict[str, type] = {}
+
+
+def struct(name: str, fields: tuple[str, ...]) -> tuple[type, bool]:
+    """Return the NamedTuple of a name, and whether it is new."""
+    new = name not in _made
+    if new:
+        kind = namedtuple(name, fields)  # type: ignore[misc]
+        kind.__module__ = __name__
+        _made[name] = kind
+    return _made[name], new
+
+
+def __getattr__(name: str) -> Any:
+    if name in _made:
+        return _made[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,40 +18,23 @@ from tacit.games.function import Functions, where
 _checked: set[tuple[str, str]] = set()
 
 
-def implement(kind: type, functions: Functions, params: bool) -> None:
-    """Implement the kernels of a game for its struct, with or without parameters."""
+def implement(kind: type, functions: Functions) -> None:
+    """Implement the kernels of a game for its struct, whose `params` the functions are given last."""
     begin, move, pay = (callable_from_kernels(function) for function in functions.values())
-    if params:
 
-        @generics.start.implement(kind)
-        def start(game, u):
-            return begin(u, game.params)
+    @generics.start.implement(kind)
+    def start(game, u):
+        return begin(u, *game.params)
 
-        @generics.advance.implement(kind)
-        def advance(game, token, u):
-            h, s, actions = token
-            return move(h, s, actions, u, game.params)
+    @generics.advance.implement(kind)
+    def advance(game, token, u):
+        h, s, actions = token
+        return move(h, s, actions, u, *game.params)
 
-        @generics.reward.implement(kind)
-        def reward(game, i, token):
-            h, s, actions = token
-            return pay(i, h, s, actions, game.params)
-
-    else:
-
-        @generics.start.implement(kind)
-        def start_alone(game, u):
-            return begin(u)
-
-        @generics.advance.implement(kind)
-        def advance_alone(game, token, u):
-            h, s, actions = token
-            return move(h, s, actions, u)
-
-        @generics.reward.implement(kind)
-        def reward_alone(game, i, token):
-            h, s, actions = token
-            return pay(i, h, s, actions)
+    @generics.reward.implement(kind)
+    def reward(game, i, token):
+        h, s, actions = token
+        return pay(i, h, s, actions, *game.params)
 
     @generics.place.implement(kind)
     def place(game, h, s, actions):

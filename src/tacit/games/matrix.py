@@ -1,4 +1,10 @@
-"""Games with one state: the normal form, played once or repeated."""
+"""Games with one state: the normal form, played once or repeated, and the classics that every textbook has.
+
+Sources: Fudenberg and Tirole, "Game Theory", 1991 (matching pennies, rock-paper-scissors, battle of the sexes,
+prisoner's dilemma, stag hunt); Aumann, "Subjectivity and correlation in randomized strategies", 1974 (chicken);
+Shapley, "Some topics in two-person games", 1964; Claus and Boutilier, "The dynamics of reinforcement learning in
+cooperative multiagent systems", 1998 (climbing, penalty).
+"""
 
 from __future__ import annotations
 
@@ -85,3 +91,225 @@ def MatrixTeam(*, horizon: int = 1) -> TabularGame:
         name="matrix-team",
         action_names=[["a0", "a1", "a2"], ["b0", "b1", "b2"]],
     )
+
+
+Table = list[list[float]]
+
+
+def _two_player(name: str, row: Table, column: Table, actions: list[str], horizon: int) -> TabularGame:
+    return matrix_game([row, column], horizon=horizon, name=name, action_names=[actions, actions])
+
+
+def MatchingPennies(*, horizon: int = 1) -> TabularGame:
+    """Zero-sum 2×2: one wants to match, the other to differ; value 0, both mix evenly.
+
+    Parameters
+    ----------
+    horizon : int
+        How many times it is played.
+
+    Returns
+    -------
+    TabularGame
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from tacit.games import MatchingPennies
+    >>> tacit.evaluate(MatchingPennies(), tacit.MarkovPolicy.uniform(MatchingPennies())).gap
+    0.0
+    """
+    row = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    return _two_player("matching-pennies", row.tolist(), (-row).tolist(), ["heads", "tails"], horizon)
+
+
+def RockPaperScissors(*, horizon: int = 1) -> TabularGame:
+    """Zero-sum 3×3 without a pure equilibrium; value 0, both mix evenly.
+
+    Parameters
+    ----------
+    horizon : int
+        How many times it is played.
+
+    Returns
+    -------
+    TabularGame
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from tacit.games import RockPaperScissors
+    >>> tacit.evaluate(RockPaperScissors(), tacit.MarkovPolicy.uniform(RockPaperScissors())).gap
+    0.0
+    """
+    row = np.array([[0.0, -1.0, 1.0], [1.0, 0.0, -1.0], [-1.0, 1.0, 0.0]])
+    return _two_player("rock-paper-scissors", row.tolist(), (0 - row).tolist(), ["rock", "paper", "scissors"], horizon)
+
+
+def Shapley(*, horizon: int = 1) -> TabularGame:
+    """Shapley's 3×3 game, on which fictitious play cycles; unique Nash equilibrium: uniform, 1/3 each.
+
+    Parameters
+    ----------
+    horizon : int
+        How many times it is played.
+
+    Returns
+    -------
+    TabularGame
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from tacit.games import Shapley
+    >>> round(tacit.evaluate(Shapley(), tacit.MarkovPolicy.uniform(Shapley())).gap, 9)
+    0.0
+    """
+    row: Table = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    column: Table = [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
+    return _two_player("shapley", row, column, ["0", "1", "2"], horizon)
+
+
+def Chicken(*, horizon: int = 1) -> TabularGame:
+    """Aumann's game of chicken: a correlated equilibrium beats every Nash equilibrium in welfare.
+
+    Parameters
+    ----------
+    horizon : int
+        How many times it is played.
+
+    Returns
+    -------
+    TabularGame
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from tacit.games import Chicken
+    >>> tacit.solve(Chicken(), "ce").values.round(9)
+    array([5.25, 5.25])
+    """
+    row: Table = [[6, 2], [7, 0]]
+    column: Table = [[6, 7], [2, 0]]
+    return _two_player("chicken", row, column, ["yield", "dare"], horizon)
+
+
+def BattleOfTheSexes(*, horizon: int = 1) -> TabularGame:
+    """Both want to meet, each at a place of its own; two pure equilibria and a mixed one.
+
+    Parameters
+    ----------
+    horizon : int
+        How many times it is played.
+
+    Returns
+    -------
+    TabularGame
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from tacit.games import BattleOfTheSexes
+    >>> tacit.evaluate(BattleOfTheSexes(), tacit.MarkovPolicy.deterministic([[[0]], [[0]]], [2, 2])).gap
+    0.0
+    """
+    row: Table = [[2, 0], [0, 1]]
+    column: Table = [[1, 0], [0, 2]]
+    return _two_player("battle-of-the-sexes", row, column, ["opera", "fight"], horizon)
+
+
+def PrisonersDilemma(*, horizon: int = 1) -> TabularGame:
+    """Defection dominates, cooperation would be better for both.
+
+    Parameters
+    ----------
+    horizon : int
+        How many times it is played.
+
+    Returns
+    -------
+    TabularGame
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from tacit.games import PrisonersDilemma
+    >>> game = PrisonersDilemma()
+    >>> tacit.best_response(game, tacit.MarkovPolicy.uniform(game), 0).actions
+    array([[1]])
+    """
+    row: Table = [[3, 0], [5, 1]]
+    column: Table = [[3, 5], [0, 1]]
+    return _two_player("prisoners-dilemma", row, column, ["cooperate", "defect"], horizon)
+
+
+def StagHunt(*, horizon: int = 1) -> TabularGame:
+    """A risky good equilibrium and a safe bad one.
+
+    Parameters
+    ----------
+    horizon : int
+        How many times it is played.
+
+    Returns
+    -------
+    TabularGame
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from tacit.games import StagHunt
+    >>> round(tacit.smoothness(StagHunt()).lam, 6)
+    1.0
+    """
+    row: Table = [[4, 0], [3, 3]]
+    column: Table = [[4, 3], [0, 3]]
+    return _two_player("stag-hunt", row, column, ["stag", "hare"], horizon)
+
+
+def Climbing(*, horizon: int = 1) -> TabularGame:
+    """Team 3×3 whose optimum, 11, lies beside heavy losses.
+
+    Parameters
+    ----------
+    horizon : int
+        How many times it is played.
+
+    Returns
+    -------
+    TabularGame
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from tacit.games import Climbing
+    >>> tacit.solve(Climbing(), "optimum").values
+    array([11., 11.])
+    """
+    team: Table = [[11, -30, 0], [-30, 7, 6], [0, 0, 5]]
+    return _two_player("climbing", team, team, ["0", "1", "2"], horizon)
+
+
+def Penalty(*, penalty: float = -100, horizon: int = 1) -> TabularGame:
+    """Team 3×3 with two optima, 10, and a penalty for missing each other.
+
+    Parameters
+    ----------
+    penalty : float
+        Both agents' reward where they miss each other.
+    horizon : int
+        How many times it is played.
+
+    Returns
+    -------
+    TabularGame
+
+    Examples
+    --------
+    >>> from tacit.games import Penalty
+    >>> Penalty(penalty=-5).reward_range
+    (-5.0, 10.0)
+    """
+    k = check.real("penalty", penalty, most=0)
+    team: Table = [[10, 0, k], [0, 2, 0], [k, 0, 10]]
+    return _two_player("penalty", team, team, ["0", "1", "2"], horizon)

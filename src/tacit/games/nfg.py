@@ -2,7 +2,7 @@
 
 Read are the payoff form and the outcome form, both with numbers of strategies or with their names, for any number of
 players. A number is an integer, a decimal or a fraction, and is rounded once, to the nearest float. The first player's
-strategies run fastest. What is wrong is told as `file:line: sentence`.
+strategies run fastest. Errors are reported as `file:line: sentence`.
 
 Written is the payoff form with numbers of strategies, which Gambit and OpenSpiel read; OpenSpiel does not read names.
 
@@ -156,7 +156,7 @@ class Tokens:
     """
 
     def __init__(self, place: Path) -> None:
-        self._text = files.read_text(place)
+        self._text = files.read_utf8(place)
         self._matches = _TOKEN.finditer(self._text)
         self.characters = len(self._text)
         self._advance()

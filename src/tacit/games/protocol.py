@@ -7,6 +7,7 @@ from typing import Any, Protocol, TypeGuard
 import numpy as np
 
 from tacit.core import check
+from tacit.core.display import count, times
 from tacit.core.errors import TacitError, brief
 
 #: What a game must have besides `kernels`.
@@ -63,8 +64,44 @@ class Game(Protocol):
         """Return the game as the compiled loop plays it.
 
         A NamedTuple with fields `horizon`, `states` and `actions` [N], for whose type `start`, `place`, `advance` and
-        `reward` of `tacit.kernels` are implemented. It is asked for once a run, so it may hold room for a token.
+        `reward` of `tacit.kernels` are implemented. It is asked for once a run, so it may hold scratch for a token.
         """
+
+
+class NamedGame:
+    """What people see of a game: names of the game, its states and actions, notes, and one line with its sizes."""
+
+    agents: int
+    states: int
+    actions: tuple[int, ...]
+    horizon: int
+    reward_range: tuple[float, float]
+    name: str | None
+    state_names: tuple[str, ...] | None
+    action_names: tuple[tuple[str, ...], ...] | None
+    notes: tuple[str, ...]
+    anonymous = False  # whether only how many chose what matters, so that joint actions are never listed
+
+    def _describe(self, name: object, state_names: object, action_names: object, notes: object) -> None:
+        """Check names and notes, and keep them."""
+        self.name = None if name is None else check.text("name", name)
+        self.state_names = None if state_names is None else check.names("state_names", state_names, self.states)
+        self.action_names = None
+        if action_names is not None:
+            of = f"lists of names, a list for each of {self.agents} agents"
+            each = check.list_of("action_names", action_names, of, count=self.agents)
+            pairs = enumerate(zip(each, self.actions, strict=True))
+            self.action_names = tuple(check.names(f"action_names[{i}]", own, size) for i, (own, size) in pairs)
+        self.notes = tuple(check.list_of("notes", notes, "sentences"))
+
+    def __repr__(self) -> str:
+        title = f"{self.name!r}: " if self.name else ""
+        each = f"{count(self.actions[0], 'action')} each" if self.anonymous else f"{times(self.actions)} actions"
+        low, high = self.reward_range
+        return (
+            f"{type(self).__name__}({title}{count(self.agents, 'agent')}, {count(self.states, 'state')}, {each}, "
+            f"horizon {self.horizon}, rewards in [{low:g}, {high:g}])"
+        )
 
 
 def is_game(value: object) -> TypeGuard[Game]:
@@ -77,8 +114,8 @@ def check_sizes(game: Game) -> None:
     for attribute in ATTRIBUTES:
         if not hasattr(game, attribute):
             raise TacitError(f"the game {brief(game)} has no {attribute}; it must have {', '.join(ATTRIBUTES)}")
-    if game.name is not None and not isinstance(game.name, str):
-        raise TacitError(f"name is {brief(game.name)}; it must be a string or None")
+    if game.name is not None:
+        check.text("name", game.name)
     agents = check.integer("agents", game.agents)
     check.integer("states", game.states)
     check.integer("horizon", game.horizon)
@@ -121,6 +158,18 @@ def _state(game: Game, kernel: str, s: object) -> int:
     if not isinstance(s, int | np.integer) or not 0 <= s < game.states:
         raise TacitError(f"{kernel} returned {brief(s)}; states are whole numbers from 0 to {game.states - 1}")
     return int(s)
+
+
+def check_actions(actions: object, agents: int) -> tuple[int, ...]:
+    """Return each agent's number of actions, from one number for all or one for each.
+
+    >>> check_actions(2, 3), check_actions([2, 3], 2)
+    ((2, 2, 2), (2, 3))
+    """
+    if isinstance(actions, int | np.integer):
+        return (check.integer("actions", actions),) * agents
+    each = check.list_of("actions", actions, "numbers, one for each agent", count=agents)
+    return tuple(check.integer(f"actions[{i}]", a, least=1, most=check.ACTIONS) for i, a in enumerate(each))
 
 
 def check_range(reward_range: tuple[float, float], horizon: int) -> None:

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from tacit.core import check, memory
-from tacit.core.errors import TacitError
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray
+from tacit.games.protocol import check_actions
 from tacit.games.successors import Successors
 from tacit.games.tabular import TabularGame, check_axes
 
@@ -154,7 +154,7 @@ class _Shape:
         self.states = check.integer("states", states)
         self.horizon = check.integer("horizon", horizon)
         self.steps = 1 if check.flag("stationary", stationary) else self.horizon
-        self.actions = _actions(actions, self.agents)
+        self.actions = check_actions(actions, self.agents)
         self.successors = self.states
         if successors is not None:
             self.successors = check.integer("successors", successors, least=1, most=self.states)
@@ -184,11 +184,3 @@ class _Shape:
         """Put the game together; the first state is uniform."""
         initial = np.full(self.states, 1 / self.states)
         return TabularGame(Owned(transitions), Owned(rewards), Owned(initial), self.horizon, name=self.name)
-
-
-def _actions(actions: int | Sequence[int], agents: int) -> tuple[int, ...]:
-    if isinstance(actions, Sequence | np.ndarray) and not isinstance(actions, str):
-        if len(actions) != agents:
-            raise TacitError(f"actions is {list(actions)}; with {agents} agents it must be one number or {agents}")
-        return tuple(check.integer(f"actions[{i}]", a, least=1, most=check.ACTIONS) for i, a in enumerate(actions))
-    return (check.integer("actions", actions),) * agents

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tacit.core import check
-from tacit.core.display import Cell, Document, Table, number
+from tacit.core.display import Cell, Document, Table, count, number, times
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
-from tacit.games.tabular import TabularGame, count, times
+from tacit.games.tabular import TabularGame
 
 if TYPE_CHECKING:
     from tacit.games.count import CountGame
@@ -43,9 +43,9 @@ def show_tables(game: TabularGame, *, state: int | str | None, step: int | None,
         parts.append(f"{' and '.join(varying)} differ from step to step; this is step {h} of 0 to {game.horizon - 1}")
     moves: list[str] = []
     for s in states:
-        table, told = _payoffs(game, h, s, limit)
+        table, said = _payoffs(game, h, s, limit)
         parts += [table] if table is not None else []
-        parts += [told] if told else []
+        parts += [said] if said else []
         rewards = game.step_rewards(h)[:, s]
         payoffs.append({"step": h, "state": state_name(game, s), "rewards": rewards.tolist()})
         if game.horizon > 1 and game.states > 1 and (limit is None or game.joint_actions <= GROUPED):
@@ -78,17 +78,17 @@ def heading(game: Any) -> str:
 def opening(game: Any) -> list[str]:
     """Return where a game starts, and its notes."""
     initial = getattr(game, "initial", None)
-    told = []
+    said = []
     if initial is not None and game.states > 1:
         support = np.flatnonzero(initial)
         named = [f"{state_name(game, int(s))} ({number(float(initial[s]))})" for s in support[:NEXT]]
         more = f" and {len(support) - NEXT} more" if len(support) > NEXT else ""
-        told.append(
+        said.append(
             f"starts in {state_name(game, int(support[0]))}"
             if len(support) == 1
             else f"starts in {', '.join(named)}{more}"
         )
-    return [*told, *game.notes]
+    return [*said, *game.notes]
 
 
 def summary(game: Any) -> dict[str, Any]:
@@ -185,8 +185,8 @@ def _list(game: TabularGame, rewards: FloatArray, where: str, team: bool, limit:
     agents = [f"agent {i}" for i in range(game.agents)]
     gets = ["reward"] if team else [f"{agent} gets" for agent in agents]
     left = game.joint_actions - most
-    told = f"{left:,} more joint actions are not shown; {MORE}" if left else ""
-    return Table(f"payoffs{where}", [*agents, *gets], rows, head=game.agents), told
+    said = f"{left:,} more joint actions are not shown; {MORE}" if left else ""
+    return Table(f"payoffs{where}", [*agents, *gets], rows, head=game.agents), said
 
 
 def _cell(paid: Sequence[float] | FloatArray, team: bool) -> str:
@@ -219,14 +219,14 @@ def _words(game: TabularGame, s: int, groups: list[Moves], limit: int | None) ->
     if len(groups) == 1:
         return [f"from {name}, whatever is played: to {_next(game, groups[0][0], limit)}"]
     most = len(groups) if limit is None else GROUPS
-    told = []
+    said = []
     for where, held in groups[:-1][-most:]:
-        told.append(f"from {name}, {_some(game, held, limit)}: to {_next(game, where, limit)}")
+        said.append(f"from {name}, {_some(game, held, limit)}: to {_next(game, where, limit)}")
     if len(groups) - 1 > most:
-        told.append(f"from {name}: {len(groups) - 1 - most} more kinds of joint actions; {MORE}")
+        said.append(f"from {name}: {len(groups) - 1 - most} more kinds of joint actions; {MORE}")
     where, held = groups[-1]
     joint = f"({joint_name(game, _joint(game, held[0]))})" if len(held) == 1 else "every other joint action"
-    return [*told, f"from {name}, {joint}: to {_next(game, where, limit)}"]
+    return [*said, f"from {name}, {joint}: to {_next(game, where, limit)}"]
 
 
 def _some(game: TabularGame, held: list[int], limit: int | None) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import os
 from collections.abc import Callable, Sequence
@@ -14,14 +13,15 @@ import numpy.typing as npt
 from scipy import sparse
 
 from tacit.core import check, memory
+from tacit.core.display import count, times
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned, freeze, lock, unwrap
 from tacit.core.types import FloatArray, IntArray
 from tacit.games import successors
 from tacit.games import successors as rows_of
-from tacit.games.contraction import joint_draw, own_payoffs, stack_agents, told_payoffs
-from tacit.games.exact import ExactGame, Rows, seconds_over_joint_actions
+from tacit.games.contraction import advised_payoffs, joint_draw, own_payoffs, stack_agents
+from tacit.games.exact import ExactGame, Rows, digest_arrays, seconds_over_joint_actions
 from tacit.games.protocol import check_range
 from tacit.games.successors import Successors
 
@@ -89,28 +89,23 @@ class TabularGame(ExactGame):
         notes: Sequence[str] = (),
     ) -> None:
         self.horizon = check.integer("horizon", horizon)
-        self.rewards = _checked_rewards(rewards, self.horizon)
+        self.rewards = _check_rewards(rewards, self.horizon)
         self.agents: int = self.rewards.shape[0]
         self.states: int = self.rewards.shape[2]
         self.actions: tuple[int, ...] = self.rewards.shape[3:]
-        self.initial = self._checked_initial(initial)
+        self.initial = self._check_initial(initial)
         lists, own = unwrap(transitions)
         if isinstance(lists, Successors):
-            self.successors = self._checked_successors(lists, own)
+            self.successors = self._check_successors(lists, own)
             self.transition_steps = self.successors.rows // (self.states * self.joint_actions)
         else:
-            self.transitions = self._checked_transitions(transitions)
+            self.transitions = self._check_transitions(transitions)
             self.transition_steps = len(self.transitions)
         self.reward_range = (float(self.rewards.min()), float(self.rewards.max()))
         check_range(self.reward_range, self.horizon)
-        if name is not None and not isinstance(name, str):
-            raise TacitError(f"name is {brief(name)}; it must be a string")
-        self.name = name
-        self.state_names = None if state_names is None else checked_names("state_names", state_names, self.states)
-        self.action_names = self._checked_action_names(action_names)
-        self.observation_names = _checked_observation_names(observation_names)
+        self._describe(name, state_names, action_names, notes)
+        self.observation_names = _check_observation_names(observation_names)
         self.picture = check.function("picture", picture)
-        self.notes = tuple(check.list_of("notes", notes, "sentences"))
 
     @cached_property
     def transitions(self) -> FloatArray:
@@ -176,12 +171,12 @@ class TabularGame(ExactGame):
         each = [(i, tables[(*before, k)]) for k, i in enumerate(range(self.agents) if agents is None else agents)]
 
         def payoffs(rows: Rows) -> FloatArray:
-            told = isinstance(rows, np.ndarray)
+            advised = isinstance(rows, np.ndarray)
             mine = _at_one_state(rows, self.agents) if s is not None else rows
-            contract: Any = told_payoffs if told else own_payoffs
+            contract: Any = advised_payoffs if advised else own_payoffs
             parts = [contract(payoff, mine, i) for i, payoff in each]
-            found = stack_agents(parts, told=told)
-            return found if s is None else np.squeeze(found, axis=-3 if told else -2)
+            found = stack_agents(parts, advised=advised)
+            return found if s is None else np.squeeze(found, axis=-3 if advised else -2)
 
         return payoffs
 
@@ -283,13 +278,9 @@ class TabularGame(ExactGame):
     @cached_property
     def digest(self) -> str:
         """A digest of all that the game is to its players."""
-        summed = hashlib.sha256()
-        for name, part in self.kernels()._asdict().items():
-            if name == "width":  # says nothing that `first` does not
-                continue
-            array = np.ascontiguousarray(part)
-            summed.update(f"{name} {array.dtype.str} {array.shape};".encode() + array.tobytes())
-        return summed.hexdigest()
+        tables = self.kernels()._asdict()
+        del tables["width"]  # says nothing that `first` does not
+        return digest_arrays("", tables)
 
     def show(self, *, state: int | str | None = None, step: int | None = None, limit: int | None = 6) -> Document:
         """Show payoffs by state with the names of actions, and what leads where.
@@ -329,16 +320,7 @@ class TabularGame(ExactGame):
 
         save(self, path)
 
-    def __repr__(self) -> str:
-        title = f"{self.name!r}: " if self.name else ""
-        low, high = self.reward_range
-        return (
-            f"TabularGame({title}{count(self.agents, 'agent')}, {count(self.states, 'state')}, "
-            f"{times(self.actions)} actions, horizon {self.horizon}, "
-            f"rewards in [{low:g}, {high:g}])"
-        )
-
-    def _checked_initial(self, initial: npt.ArrayLike | Owned[Any]) -> FloatArray:
+    def _check_initial(self, initial: npt.ArrayLike | Owned[Any]) -> FloatArray:
         if isinstance(initial, int | np.integer) and not isinstance(initial, bool):
             first = check.integer("initial", initial, least=0, most=self.states - 1)
             initial = Owned(np.eye(1, self.states, first)[0])
@@ -351,7 +333,7 @@ class TabularGame(ExactGame):
         check.distributions("initial", rho, ["s"], over="states")
         return rho
 
-    def _checked_transitions(self, transitions: npt.ArrayLike | Owned[Any]) -> FloatArray:
+    def _check_transitions(self, transitions: npt.ArrayLike | Owned[Any]) -> FloatArray:
         dense = check.array("transitions", transitions)
         shape, wanted = dense.shape, (self.states, *self.actions, self.states)
         if dense.ndim == len(wanted):  # the same at every step
@@ -367,21 +349,20 @@ class TabularGame(ExactGame):
         check.distributions("transitions", flat, ["h", "s", ("joint", self.actions), "next"], over="next states")
         return dense
 
-    def _checked_successors(self, lists: Successors, own: bool) -> Successors:
+    def _check_successors(self, lists: Successors, own: bool) -> Successors:
         for field, array in zip(Successors._fields, lists, strict=True):
             if not isinstance(array, np.ndarray) or array.ndim != 1 or array.dtype.kind not in "iuf":
                 raise TacitError(f"transitions.{field} is {brief(array)}; it must be an array of one axis")
-        for field in ("first", "state"):  # before they are cast to narrower integers
-            array = getattr(lists, field)
-            most = len(lists.state) if field == "first" else self.states - 1
-            odd = np.flatnonzero(~((array >= 0) & (array <= most) & (array == np.floor(array))))
-            if array.dtype.kind == "f" and len(odd):
-                raise TacitError(
-                    f"transitions.{field}[{odd[0]}] is {array[odd[0]]}; it must be a whole number to {most}"
-                )
-            if len(odd) and not -(2**31) <= int(array[odd[0]]) < 2**31:
-                raise TacitError(f"transitions.{field}[{odd[0]}] is {array[odd[0]]}; it goes from 0 to {most}")
         kinds = (np.int64, np.int32, np.float64)
+        for field, kind in zip(("first", "state"), kinds, strict=False):
+            array = getattr(lists, field)
+            with np.errstate(invalid="ignore"):
+                odd = np.flatnonzero(array.astype(kind) != array)  # what a cast to whole numbers would change
+            if len(odd):
+                most = len(lists.state) if field == "first" else self.states - 1
+                raise TacitError(
+                    f"transitions.{field}[{odd[0]}] is {array[odd[0]]}; it must be a whole number from 0 to {most}"
+                )
         first, state, prob = (
             freeze(f"transitions.{field}", Owned(array) if own else array, kind)
             for field, array, kind in zip(Successors._fields, lists, kinds, strict=True)
@@ -405,8 +386,8 @@ class TabularGame(ExactGame):
         self._check_rows(row, twice, state, "lists next state {} twice; add its probabilities up")
         sums = np.add.reduceat(prob, first[:-1])
         wrong = np.abs(sums - 1) > check.SUM_TOLERANCE
-        told = f"sums to {{:.12g}}; a distribution over next states must sum to 1 (±{check.SUM_TOLERANCE:g})"
-        self._check_rows(np.arange(lists.rows), wrong, sums, told)
+        message = f"sums to {{:.12g}}; a distribution over next states must sum to 1 (±{check.SUM_TOLERANCE:g})"
+        self._check_rows(np.arange(lists.rows), wrong, sums, message)
         return Successors(first, state, prob)
 
     def _check_rows(self, row: IntArray, wrong: npt.NDArray[np.bool_], values: npt.NDArray[Any], message: str) -> None:
@@ -423,16 +404,8 @@ class TabularGame(ExactGame):
         s, joint = divmod(rest, self.joint_actions)
         return (h, s, *(int(a) for a in np.unravel_index(joint, self.actions)))
 
-    def _checked_action_names(self, names: Sequence[Sequence[str]] | None) -> tuple[tuple[str, ...], ...] | None:
-        if names is None:
-            return None
-        if not isinstance(names, Sequence) or isinstance(names, str) or len(names) != self.agents:
-            raise TacitError(f"action_names is {brief(names)}; it must have a list for each of {self.agents} agents")
-        pairs = zip(names, self.actions, strict=True)
-        return tuple(checked_names(f"action_names[{i}]", own, a) for i, (own, a) in enumerate(pairs))
 
-
-def _checked_observation_names(names: object) -> tuple[tuple[str, ...], ...] | None:
+def _check_observation_names(names: object) -> tuple[tuple[str, ...], ...] | None:
     """Return what each agent's observations are called; a file may name some of them only."""
     if names is None:
         return None
@@ -452,7 +425,7 @@ def check_axes(agents: int) -> None:
         raise TacitError(f"{agents} agents are too many: an array has at most 64 axes, which makes 60 agents")
 
 
-def _checked_rewards(rewards: npt.ArrayLike | Owned[Any], horizon: int) -> FloatArray:
+def _check_rewards(rewards: npt.ArrayLike | Owned[Any], horizon: int) -> FloatArray:
     array = check.array("rewards", rewards)
     if array.ndim > 2 and array.shape[0] == array.ndim - 2:  # the same at every step
         array = array[:, None]
@@ -468,17 +441,6 @@ def _checked_rewards(rewards: npt.ArrayLike | Owned[Any], horizon: int) -> Float
     flat = array.reshape(*array.shape[:3], -1)
     check.finite("rewards", flat, ["i", "h", "s", ("joint", array.shape[3:])])
     return array
-
-
-def checked_names(what: str, names: Sequence[str], count: int) -> tuple[str, ...]:
-    """Return `count` names that differ, or say what is wrong with them."""
-    words = isinstance(names, Sequence | np.ndarray) and not isinstance(names, str)
-    if not words or len(names) != count or not all(isinstance(name, str) for name in names):
-        raise TacitError(f"{what} is {brief(names)}; it must be {count} strings")
-    if len(set(names)) != count:
-        twice = next(name for name in names if list(names).count(name) > 1)
-        raise TacitError(f"{what} has {twice!r} more than once; names must differ")
-    return tuple(names)
 
 
 def _at_one_state(rows: Rows, agents: int) -> Rows:
@@ -498,14 +460,3 @@ def _expect(values: FloatArray, matrix: FloatArray | sparse.csr_array) -> FloatA
     from tacit.games.tabular_kernels import product  # imports the compiler
 
     return product(values, matrix)
-
-
-def times(actions: tuple[int, ...]) -> str:
-    """Write the agents' numbers of actions, e.g. "2×3" or, for many equal ones, "4^8"."""
-    many = len(actions) > 4 and len(set(actions)) == 1
-    return f"{actions[0]}^{len(actions)}" if many else "×".join(str(a) for a in actions)
-
-
-def count(number: int, thing: str) -> str:
-    """Write a number of things, e.g. "1 state" or "2 states"."""
-    return f"{number} {thing}" if number == 1 else f"{number} {thing}s"

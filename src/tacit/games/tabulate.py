@@ -15,6 +15,7 @@ import numpy as np
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned
+from tacit.games.protocol import check_actions
 from tacit.games.successors import Successors
 from tacit.games.tabular import TabularGame, check_axes
 
@@ -72,18 +73,16 @@ def tabulate(
     TabularGame(2 agents, 3 states, 2×2 actions, horizon 4, rewards in [0, 1])
     """
     horizon = check.integer("horizon", horizon)
-    if not isinstance(actions, Sequence | np.ndarray) or isinstance(actions, str) or not len(actions):
-        raise TacitError(f"actions is {brief(actions)}; it must be a list with one number for each agent")
-    sizes = tuple(check.integer(f"actions[{i}]", a, least=1) for i, a in enumerate(actions))
+    each = check.list_of("actions", actions, "numbers, one for each agent", least=1)
+    sizes = check_actions(each, len(each))
     check_axes(len(sizes))
     limit = check.integer("limit", limit, least=1)
     for what, function in (("transition", transition), ("reward", reward)):
-        if not callable(function):
-            raise TacitError(f"{what} is {brief(function)}; it must be a function of (state, actions)")
+        check.function(what, function, needed=True)
         _check_parameters(what, function)
     search = _Search(transition, reward, sizes, horizon, limit, _shown(progress))
     first, initial = _first(start)
-    search.run(first)
+    search.search(first)
     names = [str(state) for state in search.states]
     return TabularGame(
         Owned(search.successors()),
@@ -106,9 +105,9 @@ def _check_parameters(what: str, function: Callable[..., Any]) -> None:
     try:
         signature.bind(None, ())
     except TypeError:
-        told = f"{what} is a function of {brief(str(signature))}; it must be one of (state, actions)"
+        message = f"{what} is a function of {brief(str(signature))}; it must be one of (state, actions)"
         after = "; of a reward that depends on the next state, return the expectation" if what == "reward" else ""
-        raise TacitError(f"{told}{after}") from None
+        raise TacitError(f"{message}{after}") from None
 
 
 def _first(start: Any) -> tuple[list[Any], list[float]]:
@@ -144,11 +143,11 @@ class _Search:
         self.first, self.state, self.prob = array("q", [0]), array("i"), array("d")
         self.paid = array("d")
 
-    def run(self, first: list[Any]) -> None:
+    def search(self, first: list[Any]) -> None:
         """Look at all states that can be reached, step by step."""
         for state in first:
             self._number(state)
-        done, told = 0, time.monotonic()
+        done, shown_at = 0, time.monotonic()
         for step in range(self.horizon):
             level = range(done, len(self.states))
             for s in level:
@@ -158,8 +157,8 @@ class _Search:
                         f"{step} steps and {len(self.joint)} joint actions; give a larger limit= or a smaller game"
                     )
                 self._look(s, last=step == self.horizon - 1)
-                if self.shown and time.monotonic() - told > 0.2:
-                    told = time.monotonic()
+                if self.shown and time.monotonic() - shown_at > 0.2:
+                    shown_at = time.monotonic()
                     print(f"\rtabulate: {s + 1:,} of {len(self.states):,} states", end="", file=sys.stderr)
             done = level.stop
             if done == len(self.states):
@@ -197,29 +196,25 @@ class _Search:
                 else:
                     paid.extend(given)
             except TypeError:
-                told = f"reward({brief(here)}, {joint}) is {brief(given)}"
-                raise TacitError(f"{told}; it must be a number, or one for each of {N} agents") from None
+                message = f"reward({brief(here)}, {joint}) is {brief(given)}"
+                raise TacitError(f"{message}; it must be a number, or one for each of {N} agents") from None
 
     def _lead(self, here: Any, joint: tuple[int, ...], given: Any) -> None:
         """Write down the next states of one joint action."""
-        numbers, state, prob = self.numbers, self.state, self.prob
+        state, prob = self.state, self.prob
         pairs: Iterable[Any] = ((p, s) for s, p in given.items()) if isinstance(given, dict) else given
         begin, total = len(state), 0.0
         try:
             for p, s_next in pairs:
                 if p > 0.0:
-                    try:
-                        number = numbers.get(s_next)
-                    except TypeError:
-                        number = None  # the next line says why
-                    state.append(self._number(s_next) if number is None else number)
+                    state.append(self._number(s_next))
                     prob.append(p)
                 elif p != 0.0:
                     raise TacitError(f"transition({brief(here)}, {joint}) has the probability {brief(p)}")
                 total += p
-        except (TypeError, ValueError) as error:
-            if isinstance(error, TacitError):
-                raise
+        except TacitError:
+            raise
+        except (TypeError, ValueError):
             raise TacitError(
                 f"transition({brief(here)}, {joint}) is {brief(given)}; it must be pairs (probability, next state)"
             ) from None

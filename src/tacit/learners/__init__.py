@@ -21,10 +21,12 @@ from tacit.learners.plain import plain_factory
 from tacit.learners.q_independent import QIndependent
 from tacit.learners.spec import Learner, World, theorem_iota
 from tacit.learners.stage_v import StageV
+from tacit.learners.turns import Portfolio
 from tacit.learners.ucb import UCB
 from tacit.learners.v_learning import VLearning
 
 REGISTRY: Registry[Learner] = Registry("learner", adopt=plain_factory)
+REGISTRY.add("portfolio", Portfolio)
 REGISTRY.add(
     "adaptive-v-cce",
     AdaptiveV,
@@ -95,6 +97,7 @@ __all__ = [
     "PGAdaptive",
     "PGExact",
     "PGStorm",
+    "Portfolio",
     "QIndependent",
     "StageV",
     "VLearning",

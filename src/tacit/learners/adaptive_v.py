@@ -97,10 +97,7 @@ class AdaptiveV(Learner):
         check.real("optimism", self.optimism, least=0)
         check.flag("baseline", self.baseline)
         v_base.check_warm(self.start, self.start_visits)
-        if isinstance(self.step, str):
-            check.choice("step", self.step, ["auto"])
-        else:
-            spec.take_step_constant(self.step)
+        spec.take_step_constant(self.step, "auto")
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
@@ -126,7 +123,7 @@ class AdaptiveV(Learner):
         cells = records((H, S, N), [("bandit", own), ("value", "f8"), ("visits", "i8")])
         steps = records((H, N), [("reward", "f8"), ("best_return", "f8")])
         steps["best_return"] = -np.inf
-        step = None if isinstance(self.step, str) else float(self.step)
+        step = spec.take_step_constant(self.step, "auto")
         params = bandit.init(cells["bandit"], Setting(world.actions, H, H, 1.0, step))
         v_base.warm_up(params, cells["bandit"], world, self.start_visits, world.unit)
         return AdaptiveVState(
@@ -156,13 +153,7 @@ class AdaptiveVState(NamedTuple):
 
 generics.act.implement(AdaptiveVState)(v_base.act)
 generics.weigh.implement(AdaptiveVState)(v_base.weigh)
-
-
-@generics.pace.implement(AdaptiveVState)
-def pace(learner, h, s):
-    """Return α_t, in force at once."""
-    t = learner.cells[h, s, 0].visits + 1
-    return (learner.horizon + 1.0) / (learner.horizon + t), True
+generics.pace.implement(AdaptiveVState)(v_base.pace)
 
 
 @generics.learn.implement(AdaptiveVState)

@@ -28,8 +28,8 @@ from tacit.core import check
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
-from tacit.evaluation import constants
 from tacit.evaluation.gradient import Gradient
+from tacit.evaluation.theory import lipschitz
 from tacit.games.exact import ExactGame
 from tacit.learners.spec import Learner, World
 from tacit.policies.markov import MarkovPolicy
@@ -63,7 +63,7 @@ def check_eta(eta: float | str, words: tuple[str, ...] = ("auto", "theory")) -> 
 
 def theory_step(world: World) -> float:
     """Return 1/(4·N·A_max·H³), over the span of the rewards. [Mao2022, thm:mpg_exact_gradient]"""
-    return 1.0 / (constants.smooth(world.agents, int(world.actions.max()), world.horizon) * world.unit)
+    return 1.0 / (lipschitz(world.agents, int(world.actions.max()), world.horizon) * world.unit)
 
 
 def begin(world: World) -> Search:

@@ -70,10 +70,10 @@ class Mixed(Learner):
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force, by agent."""
-        return {f"agent {i}": dict(own.params(world)) | {"learner": n} for i, (n, own) in enumerate(self._named)}
+        return {f"agent {i}": dict(own.params(world)) | {"learner": n} for i, (n, own) in enumerate(self._pairs)}
 
     @property
-    def _named(self) -> list[tuple[str, Learner]]:
+    def _pairs(self) -> list[tuple[str, Learner]]:
         return list(zip(self.names, self.members, strict=True))
 
     def init(self, world: World) -> Any:

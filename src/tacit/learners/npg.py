@@ -21,6 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from tacit.bandits.rows import pick
 from tacit.core import check, generics
 from tacit.core.elementary import exp, exp_each, log_each
 from tacit.core.ownership import Owned
@@ -138,12 +139,7 @@ def act(learner, i, h, s, u):
     """Draw from π."""
     prob, step = learner.agents[i].prob, learner.steps[h, i]
     generics.weigh(learner, i, h, s, prob)
-    chosen = learner.actions[i] - 1
-    for a in range(chosen):
-        u -= prob[a]
-        if u < 0.0:
-            chosen = a
-            break
+    chosen = pick(prob, 1.0, learner.actions[i], u)
     step.s = s
     step.action = chosen
     step.chance = max(prob[chosen], 1e-300)

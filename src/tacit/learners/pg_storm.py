@@ -18,7 +18,7 @@ agent's own, Π_h π_old(a_h)/π(a_h). Where the old policy gave the action no c
 Between two visits of a state its direction only shrinks, and projections along a fixed direction compose, so the
 updates of a state wait until it is visited next: an episode costs O(H·A), whatever the number of states. Returns are
 in the game's own units; the theorem's schedule brings rewards to [0, 1]. Its L is at least the Lipschitz constant of
-the potential's gradient, as its Assumption 1 asks and its proof forgets (evaluation/constants.py). The estimator's mean
+the potential's gradient, as its Assumption 1 asks and its proof forgets (evaluation/theory.py). The estimator's mean
 is the gradient along the simplex only: past rewards add the same to all actions of a state, which the projection
 removes.
 """
@@ -34,7 +34,7 @@ from tacit.core.elementary import pow
 from tacit.core.errors import TacitError
 from tacit.core.records import capacity, index, records
 from tacit.core.types import IntArray
-from tacit.evaluation.constants import Storm, storm
+from tacit.evaluation.theory import Storm, storm
 from tacit.learners.spec import Choice, Learner, Range, Span, Start, World, check_start, starting_point, unit_rewards
 
 project = generics.jitable(simplex.project)
@@ -121,8 +121,8 @@ class PGStorm(Learner):
             ),
             agents=agents,
             schedule=schedule(self, world) if theory else Storm(0.0, 1.0, 0.0, 0.0, 0.0),
-            eta=-1.0 if isinstance(self.eta, str) else float(self.eta),
-            momentum=0.0 if isinstance(self.momentum, str) else float(self.momentum),
+            eta=-1.0 if theory else float(self.eta),
+            momentum=0.0 if theory else float(self.momentum),
             exploration=float(self.exploration),
             own_ratio=bool(self.own_ratio),
             reward_low=low,

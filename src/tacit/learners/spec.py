@@ -102,6 +102,10 @@ class World(NamedTuple):
         """Return what agent i alone knows."""
         return self._replace(actions=self.actions[i : i + 1], start=self.start[i : i + 1])
 
+    def most(self, episodes: int) -> int:
+        """Return what no count or index that agents remember exceeds after so many episodes."""
+        return max(2 * (episodes + 1) * self.horizon + 2, self.cells * int(self.actions.max()), math.prod(self.team))
+
     @property
     def agents(self) -> int:
         """Number of agents, N."""
@@ -351,10 +355,10 @@ def take_bandit(value: Bandit | str, *, swap: bool) -> Bandit:
     return Swap(bandit) if swap and bandit.regret == "external" else bandit
 
 
-def take_step_constant(step: float | str) -> float | None:
-    """Return the constant of the step size, or None for "theory"."""
+def take_step_constant(step: float | str, word: str = "theory") -> float | None:
+    """Return the constant of the step size, or None for the word that leaves it to the learner."""
     if isinstance(step, str):
-        check.choice("step", step, ["theory"])
+        check.choice("step", step, [word])
         return None
     return check.positive("step", step)
 

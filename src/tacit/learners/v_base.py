@@ -160,6 +160,12 @@ def weigh(learner, i, h, s, out):
     generics.spread(learner.bandit, learner.cells[h, s, i].bandit, out)
 
 
+def pace(learner, h, s):
+    """Return α_t = (H+1)/(H+t), in force at once: for learners with this rate."""
+    t = learner.cells[h, s, 0].visits + 1
+    return (learner.horizon + 1.0) / (learner.horizon + t), True
+
+
 @generics.jitable
 def ahead(learner, i, h, s, r, s_next):
     """Return r + V̄_{h+1}(s') and r + V̲_{h+1}(s'), with r brought to [0, 1]; sum up the bound at the first step."""
@@ -217,4 +223,4 @@ def describe(start: Start, visits: float) -> dict[str, Any]:
     """Return what a run says of its start among its parameters: nothing where it begins evenly."""
     if start == "uniform":
         return {}
-    return {"start": start if isinstance(start, str) else repr(start), "start_visits": visits}
+    return {"start": str(start), "start_visits": visits}

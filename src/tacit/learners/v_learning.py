@@ -98,13 +98,7 @@ class VLearningState(NamedTuple):
 
 generics.act.implement(VLearningState)(v_base.act)
 generics.weigh.implement(VLearningState)(v_base.weigh)
-
-
-@generics.pace.implement(VLearningState)
-def pace(learner, h, s):
-    """Return α_t, in force at once."""
-    t = learner.cells[h, s, 0].visits + 1
-    return (learner.horizon + 1.0) / (learner.horizon + t), True
+generics.pace.implement(VLearningState)(v_base.pace)
 
 
 @generics.learn.implement(VLearningState)

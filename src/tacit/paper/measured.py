@@ -11,12 +11,18 @@ import numpy as np
 from tacit.core.types import FloatArray
 from tacit.evaluation import evaluate, l2_gap, solve, uniform_gap
 from tacit.experiments import Outcome
-from tacit.experiments.outcome import GapOutcome
-from tacit.experiments.statistics import Summary, summarize
+from tacit.experiments.results import GapOutcome, Summary, summarize
 from tacit.games.tabular import TabularGame
-from tacit.paper import rules
 from tacit.policies import MarkovPolicy
 
+#: In an equilibrium the nash gap is at most this share of the optimum.
+AT_EQUILIBRIUM = 0.05
+#: An optimal equilibrium is reached at this share of its value.
+OPTIMAL = 0.9
+#: An algorithm has converged in time when it first has this share of its own final gain.
+OWN_GAIN = 0.95
+#: The mean reward is steady if it moves by less than this share of what there is to gain over random play.
+STEADY = 0.02
 #: Where a gap must come from to count; an agent's own bound is an estimate.
 SURE = ("exact", "certificate")
 
@@ -89,7 +95,7 @@ class Measured:
     @property
     def steady(self) -> bool:
         """Whether the reward no longer moves."""
-        return abs(self.moves) < rules.STEADY
+        return abs(self.moves) < STEADY
 
 
 def measure(setting: str, runs: Sequence[Outcome], task: Task) -> Measured:
@@ -126,7 +132,7 @@ def papers_column(run: Outcome) -> str:
 def _when(episode: FloatArray, mean: FloatArray) -> int:
     """Return the episode at which the mean reward first has 95 % of its final gain."""
     final = mean[-max(1, len(mean) // 10) :].mean()
-    goal = mean[0] + rules.OWN_GAIN * (final - mean[0])
+    goal = mean[0] + OWN_GAIN * (final - mean[0])
     reached = mean >= goal if final >= mean[0] else mean <= goal
     return int(episode[int(np.argmax(reached))])
 
@@ -174,9 +180,9 @@ def measure_team(setting: str, runs: Sequence[Outcome], task: Task) -> TeamMeasu
     middle = len(runs[0].curve) // 2
     lag = [run.curve["average_l2_gap"][middle] - run.curve["l2_gap"][middle] for run in runs]
     best = _played_optimum(task.game, float(runs[0].params["exploration"]))
-    optimal = ends["value"] >= rules.OPTIMAL * best
-    at_rest = ends["gap"] <= rules.AT_EQUILIBRIUM * task.optimum
-    elsewhere = at_rest & (ends["value"] < rules.OPTIMAL * task.optimum) & ~optimal
+    optimal = ends["value"] >= OPTIMAL * best
+    at_rest = ends["gap"] <= AT_EQUILIBRIUM * task.optimum
+    elsewhere = at_rest & (ends["value"] < OPTIMAL * task.optimum) & ~optimal
     return TeamMeasured(
         setting=setting,
         episodes=runs[0].episodes,

@@ -204,10 +204,3 @@ def check_game(game: object) -> None:
 
     if not is_game(game):
         check_exact(game)  # says what would work
-
-
-def times(actions: tuple[int, ...]) -> str:
-    """Write the agents' numbers of actions, e.g. "2×3"."""
-    from tacit.games.tabular import times as written
-
-    return written(actions)

@@ -29,13 +29,13 @@ import numpy.typing as npt
 
 from tacit.core import check, files, memory, streams
 from tacit.core.errors import TacitError, brief
-from tacit.core.ownership import Owned, freeze, refuse_masked
-from tacit.core.types import FloatArray, IntArray
+from tacit.core.ownership import Owned, freeze
+from tacit.core.types import IntArray
 from tacit.policies import document
 from tacit.policies.base import Policy
 from tacit.policies.part import Part, draw
 from tacit.policies.recorded import RecordedPolicy, check_keys
-from tacit.policies.visits import MOST, check_actions, check_stored, columns, restore
+from tacit.policies.visits import MOST, check_actions, check_stored, check_whole, columns
 
 #: What a `.npz` holds; the first four are arrays, in the order of the parameters.
 KEYS = ("row", "following", "stored", "first", "actions", "states", "horizon")
@@ -92,24 +92,18 @@ class DeployedPolicy(Policy):
         states: int,
         horizon: int,
     ) -> None:
-        self.row = _places("row", row)
-        self.following = _places("following", following)
-        self.first = _places("first", first)
+        self.row = check_whole("row", row)
+        self.following = check_whole("following", following)
+        self.first = check_whole("first", first)
         self.actions = check_actions(actions)
         self.agents = len(self.actions)
         self.states = check.integer("states", states, least=1, most=MOST)
         self.horizon = check.integer("horizon", horizon, least=1, most=MOST)
-        refuse_masked("stored", stored)
-        try:
-            given = np.asarray(stored)
-        except ValueError:
-            raise TacitError(f"stored is {brief(stored)}; it must be a rectangular array of probabilities") from None
+        given = check.array("stored", stored)
         rows, width = len(self.row), sum(self.actions) - len(self.actions)
         if given.shape != (rows, width) or self.following.shape != self.row.shape:
             raise TacitError(f"a deployed policy of {rows} rows must have [{rows}, {width}] probabilities")
-        if given.dtype.kind not in "fiu":
-            raise TacitError(f"stored holds {brief(str(given.dtype))} values; it must be an array of probabilities")
-        with np.errstate(over="ignore"):  # what is beyond 32-bit floats is no probability, and told below
+        with np.errstate(over="ignore"):  # what is beyond 32-bit floats is no probability, and refused below
             self.stored = freeze("stored", Owned(given.astype(np.float32)))
         check_stored(self.stored, self.actions)
         node = self.row // self.states
@@ -117,17 +111,18 @@ class DeployedPolicy(Policy):
             raise TacitError("the rows of a deployed policy must ascend, and its nodes count from 1 without a gap")
         self.nodes = 1 + int(node.max(initial=0))
         for name, nodes in (("first", self.first), ("following", self.following)):
-            if len(nodes) and not (nodes.min() >= 0 and nodes.max() < self.nodes):
+            if nodes.max(initial=0) >= self.nodes:
                 raise TacitError(f"{name} has a node outside 0 to {self.nodes - 1}")
-        if self.first.ndim != 1 or not len(self.first):
-            raise TacitError(f"first has shape {self.first.shape}; a deployed policy must have at least one run")
+        if not len(self.first):
+            raise TacitError("first is empty; a deployed policy must have at least one run")
 
     def _part(self, agent: int) -> DeployedPart:
         return DeployedPart(self, agent)
 
-    def distributions(self, agent: int, rows: IntArray, h: int) -> FloatArray:
-        """Return agent i's distributions [len(rows), A_i] in some rows; the step follows from them."""
-        return restore(self.stored[rows][:, columns(self.actions)[agent]])
+    def rows(self, k: IntArray, h: int) -> npt.NDArray[Any]:
+        """Return what is stored in some rows, [len(k), Σ(A_i − 1)]; the step follows from them."""
+        found: npt.NDArray[Any] = self.stored[k]
+        return found
 
     def find(self, node: int, s: int) -> int:
         """Return the place of the row of a node and a state, or −1 where play has left the record."""
@@ -155,20 +150,6 @@ class DeployedPolicy(Policy):
 
     def __repr__(self) -> str:
         return f"DeployedPolicy({self.agents} agents, {len(self.first)} runs, {self.nodes} nodes)"
-
-
-def _places(name: str, given: npt.NDArray[Any]) -> IntArray:
-    """Return a list of rows or nodes as 64-bit integers."""
-    refuse_masked(name, given)
-    array = np.asarray(given)
-    if array.ndim != 1 or array.dtype.kind not in "iuf":
-        raise TacitError(f"{name} has shape {array.shape} of {brief(str(array.dtype))}; it must be whole numbers [n]")
-    if array.dtype.kind == "f":
-        array = array.astype(np.float64)
-    whole = array.dtype.kind != "f" or (array == np.floor(array)).all()
-    if array.size and not (whole and array.min() >= 0 and array.max() < 2**62):
-        raise TacitError(f"{name} must be whole numbers from 0, and goes from {array.min()} to {array.max()}")
-    return freeze(name, Owned(array.astype(np.int64)))
 
 
 class DeployedPart(Part):
@@ -241,7 +222,7 @@ def deploy(policy: RecordedPolicy, starts: int, seed: int) -> DeployedPolicy:
     following, stored = np.split(np.concatenate(content), [1], axis=1)
     made = DeployedPolicy(
         np.concatenate(row),
-        following[:, 0],
+        following[:, 0].astype(np.int64),
         stored,
         node,
         actions=policy.actions,

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check, memory
+from tacit.core.display import count, times
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, refuse_masked
 from tacit.core.types import FloatArray
 from tacit.policies import document
-from tacit.policies.base import Policy, check_game, times
+from tacit.policies.base import Policy, check_game
 from tacit.policies.part import MarkovPart
 
 if TYPE_CHECKING:
@@ -146,6 +147,15 @@ class MarkovPolicy(Policy):
             joint = joint[..., None] * own.reshape(self.states, *[1] * (joint.ndim - 1), -1)
         return joint
 
+    def as_product(self) -> MarkovPolicy:
+        """Return the product of the marginals: what each agent plays on average, drawn independently.
+
+        >>> import tacit
+        >>> tacit.solve(tacit.make("chicken"), "ce").policy.as_product().probs[0].round(2).tolist()
+        [[[0.75, 0.25]]]
+        """
+        return MarkovPolicy([self.marginal(i) for i in range(self.agents)])
+
     def marginal(self, agent: int) -> FloatArray:
         """Return agent i's own distributions [H or 1, S, A_i]."""
         i = check.integer("agent", agent, least=0, most=self.agents - 1)
@@ -200,16 +210,17 @@ class MarkovPolicy(Policy):
 
     def __repr__(self) -> str:
         kind = "product" if self.product else "correlated"
-        plural = "" if self.agents == 1 else "s"
         when = "the same at every step" if self.steps == 1 else f"{self.steps} steps"
-        states = "1 state" if self.states == 1 else f"{self.states} states"
-        return f"MarkovPolicy({kind}, {self.agents} agent{plural}, {states}, {times(self.actions)} actions, {when})"
+        sizes = f"{count(self.agents, 'agent')}, {count(self.states, 'state')}, {times(self.actions)} actions"
+        return f"MarkovPolicy({kind}, {sizes}, {when})"
 
 
-def check_policy(policy: object) -> None:
-    """Raise unless `policy` is a Markov policy."""
+def check_policy(policy: object, *, product: str = "") -> None:
+    """Raise unless `policy` is a Markov policy, and a product policy where something named needs one."""
     if not isinstance(policy, MarkovPolicy):
         raise TacitError(f"policy is {brief(policy)}; it must be a policy, as from tacit.solve or tacit.learn")
+    if product and not policy.product:
+        raise TacitError(f"{product} needs a product policy, and this one is correlated")
 
 
 def _check_own(i: int, given: npt.ArrayLike | Owned[Any]) -> FloatArray:

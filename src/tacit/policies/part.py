@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check, streams
+from tacit.core.display import count
 from tacit.core.errors import TacitError
 from tacit.policies import observed
 
@@ -70,14 +71,14 @@ class Part:
             if agent not in (None, part.agent):
                 raise TacitError(f"{path} holds the part of agent {part.agent}, not of agent {agent}")
             return part
+        policy = load(path)
         if agent is None:
             raise TacitError(f"{path} holds the policy of all agents; say whose part it is to be, agent=0 to …")
-        return load(path).part(agent)
+        return policy.part(agent)
 
     def __repr__(self) -> str:
-        told = "1 action" if self._size == 1 else f"{self._size} actions"
         steps = "the same at every step" if self.horizon is None else f"horizon {self.horizon}"
-        return f"{type(self).__name__}(agent {self.agent}, {told}, {steps})"
+        return f"{type(self).__name__}(agent {self.agent}, {count(self._size, 'action')}, {steps})"
 
     @property
     def actions(self) -> int:

@@ -9,7 +9,7 @@ in state s
 3. draws every agent's action from the distribution that the agent had at that visit.
 
 All draws of step 1 come from the common seed, so each agent can play its part alone. Instead of drawing the first k,
-play may begin with what the last episode left behind (`start = "latest"`): that leaves out the random play at first.
+play may begin with what the last episode left behind (`start = "recent"`): that leaves out the random play at first.
 
 The record may hold M visits of each stage instead of all: that is a policy of its own, whose gap the certificate bounds
 exactly. Where agents saw different things each has a record of its own. The indices are then drawn from the same common
@@ -31,10 +31,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check, files
+from tacit.core.display import count, times
 from tacit.core.errors import TacitError
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray, IntArray
-from tacit.policies.base import Policy, times
+from tacit.policies.base import Policy
 from tacit.policies.part import Part, draw
 from tacit.policies.visits import Visits, columns
 
@@ -42,7 +43,17 @@ if TYPE_CHECKING:
     from tacit.games.protocol import Game
     from tacit.policies.deployed import DeployedPolicy
 
-STARTS = ("average", "latest")
+STARTS = ("average", "recent")
+
+
+def take_start(name: str) -> str:
+    """Return the name of a start or of a candidate; "latest" is what "recent" was called before.
+
+    >>> take_start("latest")
+    'recent'
+    """
+    return "recent" if name == "latest" else name
+
 
 #: What a `.npz` holds of every visit, or of some of each stage; the first five of these are arrays [V, …].
 _GRID = ("visited", "stored", "actions", "states", "rule", "start")
@@ -62,7 +73,7 @@ class RecordedPolicy(Policy):
     states : int
     rule : {"stage", "rate"}
         How an earlier visit is drawn.
-    start : {"average", "latest"}
+    start : {"average", "recent"}
         With which episode an episode of play begins: one drawn evenly from all, as in the paper, or what the last one
         left behind.
 
@@ -134,7 +145,7 @@ class RecordedPolicy(Policy):
             The visit's stage, its episode, and the episode in which its stage ended.
         stored : float32 array [V, Σ_i (A_i − 1)]
             All but the last probability of each agent, agent after agent.
-        start : {"average", "latest"}
+        start : {"average", "recent"}
         **sizes
             `actions`, `states`, `horizon` and `episodes` of the run.
 
@@ -151,7 +162,7 @@ class RecordedPolicy(Policy):
 
     def _hold(self, records: Sequence[Visits], start: str) -> None:
         self.records = tuple(check.list_of("records", records, "records"))
-        self.start = check.choice("start", start, STARTS)
+        self.start = check.choice("start", take_start(start), STARTS)
         if not self.records or any(not isinstance(own, Visits) for own in self.records):
             raise TacitError("a recorded policy must have a record for all agents, or one for each")
         if len(self.records) > 1 and any(len(own.actions) != 1 for own in self.records):
@@ -184,16 +195,19 @@ class RecordedPolicy(Policy):
         return self.records[agent if len(self.records) > 1 else 0].states
 
     def with_start(self, start: str) -> RecordedPolicy:
-        """Return the same policy, beginning with "average" or "latest"; nothing is checked or copied again."""
+        """Return the same policy, beginning with "average" or "recent"; nothing is checked or copied again."""
         other = copy.copy(self)
-        other.start = check.choice("start", start, STARTS)
+        other.start = check.choice("start", take_start(start), STARTS)
         return other
+
+    def starts(self) -> IntArray:
+        """Return the episodes with which an episode of play begins, each as likely as the others."""
+        return np.array([self.episodes]) if self.start == "recent" else np.arange(self.episodes)
 
     def first(self, u: FloatArray) -> IntArray:
         """Return the episodes with which episodes of play begin, drawn with the uniform numbers u."""
-        if self.start == "latest":
-            return np.full(u.shape, self.episodes)
-        return (u * self.episodes).astype(np.int64)
+        starts = self.starts()
+        return starts[(u * len(starts)).astype(np.int64)]
 
     def _part(self, agent: int) -> RecordedPart:
         return RecordedPart(self, agent)
@@ -263,12 +277,11 @@ class RecordedPolicy(Policy):
         raise TacitError("a recorded policy is a .npz")
 
     def __repr__(self) -> str:
-        states = "1 state" if self.states == 1 else f"{self.states} states"
-        shown = f"{self.agents} agents, {states}, {times(self.actions)} actions, horizon {self.horizon}"
+        sizes = f"{self.agents} agents, {count(self.states, 'state')}, {times(self.actions)} actions"
         own = self.records[0]
-        number = "" if own.visited is not None else f"{len(own.keys)} visit{'' if len(own.keys) == 1 else 's'} "
+        number = "" if own.visited is not None else f"{count(len(own.keys), 'visit')} "
         apart = ", a record for each agent" if len(self.records) > 1 else ""
-        return f"RecordedPolicy({shown}, {number}from {self.episodes} episodes{apart})"
+        return f"RecordedPolicy({sizes}, horizon {self.horizon}, {number}from {self.episodes} episodes{apart})"
 
 
 def check_keys(arrays: Mapping[str, Any], keys: Sequence[str]) -> None:
@@ -330,7 +343,7 @@ class RecordedPart(Part):
     def _begin(self) -> None:
         assert self._common is not None
         policy = self.policy
-        self.index = policy.episodes if policy.start == "latest" else int(self._common[-1] * policy.episodes)
+        self.index = policy.episodes if policy.start == "recent" else int(self._common[-1] * policy.episodes)
 
     def _lose(self) -> None:
         self.index = -1

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from tacit.core import check
 from tacit.core.errors import TacitError
-from tacit.core.ownership import Owned, Sealed, freeze
+from tacit.core.ownership import Owned, Sealed, freeze, refuse_masked
 from tacit.core.types import FloatArray, IntArray
 
 RULES = ("stage", "rate")
@@ -83,7 +83,7 @@ class Visits(Sealed):
         """Hold some visits of each stage [V], ordered by cell, then by episode, and their distributions."""
         made = cls(stored, (episodes, horizon), actions=actions, states=states, rule="stage")
         cell, stage, episode, until = (
-            _check_whole(name, array)
+            check_whole(name, array)
             for name, array in (("cell", cell), ("stage", stage), ("episode", episode), ("until", until))
         )
         made._check_stored((len(cell),), "[V, Σ(A_i − 1)]")
@@ -216,10 +216,6 @@ class Visits(Sealed):
         i = check.integer("agent", agent, least=0, most=len(self.actions) - 1)
         return restore(self.rows(k, h)[..., columns(self.actions)[i]])
 
-    def tables(self, k: IntArray, h: int) -> FloatArray:
-        """Return all agents' distributions [len(k), N, A] at step h of the episodes k, if all have as many actions."""
-        return restore(self.rows(k, h).reshape(len(k), len(self.actions), self.actions[0] - 1))
-
     def draw(self, agent: int, k: IntArray, h: int, u: FloatArray) -> IntArray:
         """Draw agent i's actions at step h from its distributions of the episodes k (evenly where k is −1)."""
         probs = np.full((len(k), self.actions[agent]), 1.0 / self.actions[agent])
@@ -236,9 +232,12 @@ def check_actions(actions: object) -> tuple[int, ...]:
     return tuple([check.integer(f"actions[{i}]", a, least=1, most=MOST) for i, a in enumerate(each)])
 
 
-def _check_whole(name: str, given: Any) -> IntArray:
+def check_whole(name: str, given: Any) -> IntArray:
+    """Return whole numbers [V] from 0 on as an array that nobody can write to."""
+    refuse_masked(name, given)
     array = np.asarray(given)
-    if array.ndim != 1 or array.dtype.kind not in "iu" or (array.size and (array.min() < 0 or array.max() >= 2**62)):
+    whole = array.dtype.kind in "iu" or (array.dtype.kind == "f" and (array == np.floor(array)).all())
+    if array.ndim != 1 or not whole or (array.size and (array.min() < 0 or array.max() >= 2**62)):
         raise TacitError(f"{name} has shape {array.shape} of {array.dtype}; it must be whole numbers [V] from 0")
     return freeze(name, array, np.int64)
 
@@ -290,6 +289,13 @@ def restore(stored: npt.NDArray[Any]) -> FloatArray:
     probs[..., -1:] = np.maximum(1.0 - total, 0.0)
     probs /= total + probs[..., -1:]
     return probs
+
+
+def restore_agents(rows: npt.NDArray[Any], actions: Sequence[int]) -> list[FloatArray]:
+    """Return every agent's distributions [n, A_i] from rows [n, Σ(A_i − 1)] of what is stored."""
+    if len(set(actions)) == 1:  # all at once
+        return list(np.moveaxis(restore(rows.reshape(len(rows), len(actions), actions[0] - 1)), 1, 0))
+    return [restore(rows[:, own]) for own in columns(actions)]
 
 
 def draw_by_rate(horizon: int, visits: IntArray, u: FloatArray) -> IntArray:

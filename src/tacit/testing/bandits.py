@@ -10,16 +10,19 @@ from tacit.bandits.spec import Bandit, Setting, is_bandit
 from tacit.core import check, generics
 from tacit.core.errors import brief
 from tacit.core.types import FloatArray
-from tacit.testing.states import copy, require_alike_states, require_same_states, scramble
 from tacit.testing.violation import (
     Violation,
     both_ways,
+    copy,
     require,
     require_alike,
+    require_alike_states,
     require_distribution,
     require_frequencies,
     require_kernels,
     require_same,
+    require_same_states,
+    scramble,
 )
 
 #: What the bandit is tried on: agents of different sizes, some cells each, and rounds of random losses.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -77,11 +77,13 @@ def _check_struct(game: Game, kernels: Any) -> None:
         require(same, f"{field} of {type(kernels).__name__} is {brief(found)}, and the game's is {brief(wanted)}")
 
 
-class _Places:
+class _Places(NamedTuple):
     """Where the game is looked at: steps, states, joint actions, and the uniform numbers of the transitions."""
 
-    def __init__(self, h: IntArray, s: IntArray, actions: IntArray, u: FloatArray) -> None:
-        self.h, self.s, self.actions, self.u = h, s, actions, u
+    h: IntArray
+    s: IntArray
+    actions: IntArray
+    u: FloatArray
 
 
 def _places(game: Game, rng: np.random.Generator) -> _Places:

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from tacit.core import check, generics
+import numpy as np
+
+from tacit.core import check, generics, streams
 from tacit.core.errors import TacitError, brief
-from tacit.engine import outputs
+from tacit.core.records import arrays
+from tacit.core.types import FloatArray
+from tacit.engine import loop, outputs
+from tacit.engine.agents import Agent, make_agent
+from tacit.engine.fused import FusedEngine, seats
+from tacit.engine.observers import Nothing, record
+from tacit.evaluation.certificate import certificate
 from tacit.evaluation.gradient import policy_gradient
 from tacit.games import make
 from tacit.games.exact import ExactGame, is_exact
@@ -16,10 +25,25 @@ from tacit.learners.mixed import Mixed
 from tacit.learners.spec import Learner, World, world_of
 from tacit.learners.teams import resolve
 from tacit.policies import MarkovPolicy
-from tacit.testing.agents import check_alone, check_growth, check_own_records
-from tacit.testing.loops import SEED, check_checkpoint, check_weights, play_both_ways
-from tacit.testing.states import check_shapes, require_same_states
-from tacit.testing.violation import Violation, require, require_kernels
+from tacit.testing.violation import (
+    Violation,
+    both_ways,
+    check_shapes,
+    copy,
+    numbers,
+    require,
+    require_alike,
+    require_alike_states,
+    require_distribution,
+    require_frequencies,
+    require_kernels,
+    require_same,
+    require_same_records,
+    require_same_states,
+    scramble,
+)
+
+SEED, DRAWS = 11, 4000
 
 
 def check_learner(
@@ -130,3 +154,182 @@ def _check_state(name: str, spec: Learner, world: World) -> None:
     sums = spec.bound_sum(state)
     require(sums is None or sums.shape == (world.agents,), f"bound_sum of {name} must be one number for each agent")
     require_same_states(state, spec.init(world), f"init of {name} does not make the same state twice")
+
+
+def watching(spec: Learner, game: Game, episodes: int) -> tuple[Any, Any]:
+    """Return what watches the loop: record and, where there are tables, certificate; nothing for other outputs."""
+    if spec.output != "certified":
+        return Nothing(), Nothing()
+    tables = certificate(game, spec.equilibrium) if is_exact(game) else Nothing()
+    return tables, record(game, episodes)
+
+
+def play_both_ways(
+    name: str, spec: Learner, game: Game, episodes: int, tolerance: float
+) -> tuple[FusedEngine, FloatArray]:
+    """Play the compiled loop, and see that the interpreted one gives the same bits, or the same to a tolerance."""
+    kernels, state = game.kernels(), spec.init(world_of(spec, game, episodes=episodes, seed=SEED))
+    seen = watching(spec, game, episodes)
+    draws = np.array([streams.stream(SEED, role).random((episodes, game.horizon)) for role in range(1 + game.agents)])
+    returns = np.zeros((episodes, game.agents))
+    chosen, places = np.zeros(game.agents, dtype=np.int64), seats(game.agents)
+    compiled, plain = both_ways(loop.episodes, name, kernels, state, *seen)
+    nobody = np.zeros((game.agents, 0, game.horizon))
+    compiled(kernels, state, *seen, places, draws[0, :0], nobody, chosen, returns[:0])
+    plain(kernels, state, *seen, places, draws[0], draws[1:], chosen, returns)
+    cert, kept = watching(spec, game, episodes)
+    engine = FusedEngine(game, spec, episodes=episodes, seed=SEED, certificate=cert, record=kept)
+    fused = engine.advance(episodes)
+    sentence = f"{name} does not do the same compiled and interpreted"
+    require_alike_states(state, engine.state, sentence, tolerance)
+    for (path, left), (_, right) in zip(arrays(seen), arrays((cert, kept)), strict=True):
+        require_alike(left, right, f"{sentence}; {path} of what watches differs", tolerance)
+    require_alike(returns, fused, sentence, tolerance)
+    fresh = spec.init(engine.world)
+    moved = [a.tobytes() != b.tobytes() for (_, a), (_, b) in zip(numbers(fresh), numbers(state), strict=True)]
+    require(any(moved), f"{name} learned nothing in {episodes} episodes: its records are as they were")
+    return engine, fused
+
+
+def check_weights(name: str, engine: FusedEngine) -> None:
+    """See that `weigh` writes distributions, and that `act` draws from them, or evenly as often as it is said to."""
+    game, rng = engine.game, np.random.default_rng(SEED)
+    for i, probs in enumerate(engine.distributions()):
+        for h in range(game.horizon):
+            for s in range(min(game.states, 20)):
+                require_distribution(probs[h, s], f"what weigh of {name} writes for agent {i} at h={h}, s={s}")
+    if engine.learner.central or engine.learner.informed:  # its agents' actions hang together
+        return
+    for i, size in enumerate(game.actions):
+        h, s = int(rng.integers(game.horizon)), int(rng.integers(game.states))
+        state, out = copy(engine.state), np.full(size + 1, np.nan)
+        generics.weigh(state, i, h, s, out)
+        require(bool(np.isnan(out[size])), f"weigh of {name} writes more than the actions of agent {i}")
+        acts = [int(generics.act(state, i, h, s, u)) for u in rng.random(DRAWS)]
+        require(
+            min(acts) >= 0 and max(acts) < size, f"act of {name} returned {max(acts)}; agent {i} has {size} actions"
+        )
+        counts = np.bincount(acts, minlength=size)
+        explores = engine.learner.explores(state, i)
+        beside = f", or evenly with the probability {explores:g} that it explores with" if explores else ""
+        told = f"act of {name} does not draw from weigh{beside}, for agent {i} at h={h}, s={s}"
+        expected = (1 - explores) * np.maximum(out[:size], 0) + explores / size
+        require_frequencies(counts, expected, told, comparisons=game.agents)
+
+
+def check_checkpoint(name: str, spec: Learner, game: Game, whole: FusedEngine, returns: FloatArray) -> None:
+    """See that a run stopped and resumed in a new engine ends with the same bits."""
+    episodes, half = len(returns), len(returns) // 2
+    engines = []
+    for _ in range(2):
+        cert, kept = watching(spec, game, episodes)
+        engines.append(FusedEngine(game, spec, episodes=episodes, seed=SEED, certificate=cert, record=kept))
+    engines[0].advance(half)
+    kept = {key: array.copy() for key, array in engines[0].snapshot().items()}
+    try:
+        engines[1].check(kept, half)
+    except TacitError as error:
+        raise Violation(f"a checkpoint of {name} would be taken for damaged: {error}") from error
+    engines[1].restore(kept)
+    rest = engines[1].advance(episodes - half)
+    sentence = f"{name} does not end the same when it resumes from a checkpoint"
+    require_same(rest, returns[half:], sentence)
+    require_same_states(whole.state, engines[1].state, sentence)
+
+
+def check_alone(name: str, spec: Learner, game: Game, engine: FusedEngine, returns: FloatArray) -> None:
+    """See that agents who know nothing of each other do what they do in the loop."""
+    scale, low_high = engine.world.scale, game.reward_range
+    sizes = [(game.horizon, game.states, actions) for actions in game.actions]
+    agents: list[Any] = [
+        make_agent(spec.seat(i), size, low_high, scale, seed=SEED, index=i, team=engine.world.team)
+        for i, size in enumerate(sizes)
+    ]
+    kernels, world = game.kernels(), streams.stream(SEED, streams.ENVIRONMENT)
+    alone = np.zeros_like(returns)
+    for k in range(len(returns)):
+        s, draws = 0, world.random(game.horizon)
+        for h in range(game.horizon):
+            s = int(generics.start(kernels, draws[0])) if h == 0 else s
+            actions = [agent.act(h, s) for agent in agents]
+            token = generics.place(kernels, h, s, np.array(actions))
+            s_next = s if h + 1 == game.horizon else int(generics.advance(kernels, token, draws[h + 1]))
+            for i, agent in enumerate(agents):
+                r = float(generics.reward(kernels, i, token))
+                agent.learn(h, s, actions[i], r, s_next)
+                alone[k, i] += r
+            s = s_next
+    sentence = f"agents of {name} on their own do not do what they do in the loop"
+    require_same(returns, alone, sentence)
+    state = engine.state
+    for i, (agent, size) in enumerate(zip(agents, sizes, strict=True)):
+        if isinstance(spec, Mixed):
+            require_same_states(state.own, agent.state, sentence)
+            state = state.others
+            continue
+        require_same_records((state, i), (agent.state, 0), size[2], sentence, f" of agent {i}")
+
+
+def _steps(engine: FusedEngine, rng: np.random.Generator, count: int) -> list[tuple[int, int, float, float, int]]:
+    """Return random steps (h, s, u, r, s_next) of whole episodes."""
+    game, found = engine.game, []
+    low, high = game.reward_range
+    for k in range(count):
+        s, s_next = (int(x) for x in rng.integers(game.states, size=2))
+        found.append((k % game.horizon, s, rng.random(), float(rng.uniform(low, high)), s_next))
+    return found
+
+
+def check_own_records(name: str, engine: FusedEngine, i: int) -> None:
+    """See that agent i neither reads nor writes what belongs to others, and remembers nothing outside its records."""
+    game, rng = engine.game, np.random.default_rng(SEED + i)
+    calm, noisy = copy(engine.state), copy(engine.state)
+    scramble(noisy, i, rng)
+    others = copy(noisy)
+    for h, s, u, r, s_next in _steps(engine, rng, 10 * game.horizon):
+        actions = [int(generics.act(state, i, h, s, u)) for state in (calm, noisy)]
+        require(actions[0] == actions[1], f"agent {i} of {name} acts by what is not in its records")
+        for state in (calm, noisy):
+            generics.learn(state, i, h, s, actions[0], r, s_next)
+    learns = f"agent {i} of {name} learns from what is not in its records"
+    require_same_records((calm, i), (noisy, i), game.actions[i], learns)
+    for j in range(game.agents):
+        if j != i:
+            writes = f"agent {i} of {name} writes into the records of agent {j}"
+            require_same_records((others, j), (noisy, j), max(game.actions), writes)
+
+
+def check_growth(name: str, spec: Learner, game: Game, world: World, i: int) -> None:
+    """See that an agent that grows behaves as before at the states it knew, and starts fresh elsewhere."""
+    rng, S, more = np.random.default_rng(SEED), game.states, 2 * game.states + 1
+    size = (game.horizon, S, game.actions[i])
+    wider = (game.horizon, more, game.actions[i])
+    agents: list[Any] = [
+        make_agent(spec, each, game.reward_range, world.scale, seed=SEED, index=i, team=world.team)
+        for each in (size, size, wider)
+    ]
+    still, grown, new = agents
+    if not isinstance(still, Agent):
+        return
+    _practise([still, grown], rng, S)
+    try:
+        grown.grow(more)
+    except TacitError as error:
+        raise Violation(f"{name} cannot grow: {error}") from error
+    sentence = f"an agent of {name} that grows does not behave as before"
+    require_same(still.policy, grown.policy[:, :S], sentence)
+    require_same(new.policy[:, S:], grown.policy[:, S:], f"{name} does not begin anew in states that it has just met")
+    _practise([still, grown], rng, S)
+    require_same(still.policy, grown.policy[:, :S], sentence)
+
+
+def _practise(agents: list[Agent], rng: np.random.Generator, states: int) -> None:
+    """Let agents meet the same random states and rewards; they draw the same actions, or not."""
+    low, high = agents[0].world.reward_range
+    for _ in range(40):
+        s, s_next = (int(x) for x in rng.integers(states, size=2))
+        for h in range(agents[0].horizon):
+            reward = float(rng.uniform(low, high))
+            for agent in agents:
+                agent.learn(h, s, agent.act(h, s), reward, s_next)
+            s, s_next = s_next, int(rng.integers(states))

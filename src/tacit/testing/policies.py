@@ -61,7 +61,7 @@ def _check_distributions(name: str, policy: Any) -> None:
                 require_distribution(np.ravel(probs), f"at({h})[{i}][{s}] of {name}")
 
 
-def _played(policy: Any, seed: int) -> list[list[int]]:
+def _play(policy: Any, seed: int) -> list[list[int]]:
     """Return what each agent's part does in random states, from a common seed."""
     rng = np.random.default_rng(seed)
     steps = getattr(policy, "horizon", None)
@@ -81,11 +81,11 @@ def _played(policy: Any, seed: int) -> list[list[int]]:
 def _check_parts(name: str, policy: Any, seed: int) -> None:
     if not hasattr(policy, "part"):
         return
-    acts = _played(policy, seed)
+    acts = _play(policy, seed)
     for i, (own, size) in enumerate(zip(acts, policy.actions, strict=True)):
         wrong = [a for a in own if not 0 <= a < size]
         require(not wrong, f"agent {i}'s part of {name} plays {wrong[:1]}; it has {size} actions")
-    require(acts == _played(policy, seed), f"the parts of {name} do not play the same twice from the same seed")
+    require(acts == _play(policy, seed), f"the parts of {name} do not play the same twice from the same seed")
 
 
 def _check_pickle(name: str, policy: Any, seed: int) -> None:
@@ -104,7 +104,7 @@ def _require_same_policies(one: Any, other: Any, sentence: str, seed: int) -> No
         for own, same in zip(one.at(h), other.at(h), strict=True):
             require_same(own, same, sentence)
     if hasattr(one, "part"):
-        require(_played(one, seed) == _played(other, seed), sentence)
+        require(_play(one, seed) == _play(other, seed), sentence)
 
 
 def _check_files(name: str, policy: Any) -> None:

@@ -1,10 +1,10 @@
-"""What a check raises, and what all of them share."""
+"""What a check raises, and what all of them share: comparisons, and states in pieces."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from numba import errors
 
 from tacit.core.compilation import compile_loop
 from tacit.core.errors import TacitError, one_line
+from tacit.core.records import Array, arrays, columns, parts
 from tacit.core.types import FloatArray, IntArray
 
 #: Probability that a comparison of frequencies raises though nothing is wrong, for each call of a check; seeds are
@@ -63,13 +64,13 @@ def both_ways(function: Callable[..., Any], what: str, *structs: object) -> tupl
     """Return a function compiled and as it stands; compiled, it tells in one sentence why it does not compile."""
     fast = compile_loop(function, *structs)
 
-    def guarded(*args: Any) -> Any:
+    def run_guarded(*args: Any) -> Any:
         try:
             return fast(*args)
         except errors.NumbaError as error:
             raise Violation(f"{what}: {_reason(str(error))}") from error
 
-    return guarded, function
+    return run_guarded, function
 
 
 def _reason(text: str) -> str:
@@ -120,3 +121,83 @@ def require_frequencies(counts: IntArray, probs: FloatArray, what: str, *, compa
     if wrong.any():
         k = int(np.argmax(wrong))
         raise Violation(f"{what}: {k} was drawn {counts[k]} times of {n}, and its probability is {probs[k]:.6g}")
+
+
+def copy(state: Any) -> Any:
+    """Return a state with arrays of its own; those that cannot be written to are shared."""
+    if isinstance(state, np.ndarray):
+        return state.copy() if state.flags.writeable else state
+    if not isinstance(state, tuple):
+        return state
+    held = [copy(part) for part in state]
+    return type(state)(*held) if hasattr(state, "_fields") else tuple(held)
+
+
+def numbers(state: Any) -> Iterator[tuple[str, Array]]:
+    """Yield what a state remembers, field by field, with their paths."""
+    for path, array in parts(state):
+        yield from columns(array, path)
+
+
+def require_same_states(one: Any, other: Any, sentence: str) -> None:
+    """Raise unless two states remember the same bits; the sentence goes on with the first field that differs."""
+    for (path, left), (_, right) in zip(numbers(one), numbers(other), strict=True):
+        require_same(left, right, f"{sentence}; {path} differs")
+
+
+def require_alike_states(one: Any, other: Any, sentence: str, tolerance: float) -> None:
+    """Raise unless two states are `require_alike`; the sentence goes on with the first field that differs."""
+    for (path, left), (_, right) in zip(numbers(one), numbers(other), strict=True):
+        require_alike(left, right, f"{sentence}; {path} differs", tolerance)
+
+
+def scramble(state: Any, i: int, rng: np.random.Generator) -> None:
+    """Overwrite the records of all agents but i with noise, and all that is no record."""
+    for _, array in arrays(state):
+        if array.dtype.names is None:
+            if array.flags.writeable:
+                _fill(array, rng)
+            continue
+        others = np.arange(array.shape[-1]) != i
+        noise = array[..., others]
+        for _, column in columns(noise):
+            _fill(column, rng)
+        array[..., others] = noise
+
+
+def _fill(array: Array, rng: np.random.Generator) -> None:
+    array[...] = (rng.random(array.shape) * 3 + 1).astype(array.dtype)
+
+
+def own_records(state: Any, i: int, actions: int) -> dict[str, Array]:
+    """Return what a state remembers of agent i, as if it were alone, field by field.
+
+    What a record holds for each action is cut to those that the agent has: there is room for more.
+    """
+    found = {}
+    for path, array in parts(state):
+        own = array[..., i : i + 1]
+        for name, column in columns(own, path):
+            cut: Any = (..., *(slice(actions),) * (column.ndim - own.ndim))
+            found[name] = column[cut]
+    return found
+
+
+def require_same_records(
+    one: tuple[Any, int], other: tuple[Any, int], actions: int, sentence: str, of: str = ""
+) -> None:
+    """Raise unless two pairs of a state and an agent remember the same bits of that agent."""
+    left, right = own_records(*one, actions), own_records(*other, actions)
+    for path, array in left.items():
+        require_same(array, right[path], f"{sentence}; {path}{of} differs")
+
+
+def check_shapes(name: str, state: Any, agents: int, steps: int, states: int) -> None:
+    """Raise unless the records of a state are [agents], [steps, agents] or [steps, states, agents]."""
+    for path, array in parts(state):
+        fitting = [(agents,), *(shape for h in (1, steps, steps + 1) for shape in ((h, agents), (h, states, agents)))]
+        require(
+            array.shape in fitting,
+            f"{path} of {name} has the shape {array.shape} for {agents} agents, {steps} steps and {states} states; "
+            f"records are [agents], [steps, agents] or [steps, states, agents], with steps, one more, or one for all",
+        )

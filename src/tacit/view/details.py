@@ -24,13 +24,12 @@ from tacit.core.errors import TacitError, sentence
 from tacit.environments.play import play
 from tacit.evaluation import Evaluation, behaviour, evaluate
 from tacit.evaluation.behaviour import Behaviour
-from tacit.evaluation.cost import check_cost, seconds_to_evaluate
 from tacit.evaluation.equilibria import enumerable, equilibria
 from tacit.evaluation.gains import deviation_table
-from tacit.evaluation.gaps import lower_bounds
+from tacit.evaluation.gaps import check_cost, lower_bounds, seconds_to_evaluate
 from tacit.experiments import store
 from tacit.experiments.evaluating import APART
-from tacit.experiments.plan import game_of
+from tacit.experiments.spec import game_of
 from tacit.games.exact import ExactGame
 from tacit.games.showing import action_names, state_name
 from tacit.games.tabular import TabularGame
@@ -222,15 +221,23 @@ def picture(game: ExactGame, s: int, known: dict[int, str | None]) -> str | None
 SMALL, EQUILIBRIA = 8, 12
 
 
+def payoff_table(game: ExactGame, h: int, s: int, i: int = 0) -> dict[str, Any] | None:
+    """Return the rewards of agent i and of the other, own actions by the other's; None of a game that is larger."""
+    if game.anonymous or game.agents != 2 or max(game.actions) > SMALL:
+        return None
+    own, other = (game.tabular().step_rewards(h)[k][s] for k in (i, 1 - i))
+    if i == 1:
+        own, other = own.T, other.T
+    names = [[text(name) for name in action_names(game, k)] for k in (i, 1 - i)]
+    return {"rows": names[0], "columns": names[1], "cells": np.stack([own, other], axis=-1).tolist()}
+
+
 def game_document(game: ExactGame) -> dict[str, Any] | None:
     """Return payoffs and equilibria of a game of two agents and one state; None where there is more to a game."""
-    if game.anonymous or game.agents != 2 or game.states > 1 or max(game.actions) > SMALL:
+    table = payoff_table(game, 0, 0) if game.states == 1 else None
+    if table is None:
         return None
-    game = game.tabular()
-    names = [[text(name) for name in action_names(game, i)] for i in (0, 1)]
-    own, other = (game.step_rewards(0)[i][0] for i in (0, 1))
-    cells = [[[float(own[a, b]), float(other[a, b])] for b in range(len(names[1]))] for a in range(len(names[0]))]
-    return {"rows": names[0], "columns": names[1], "cells": cells, "equilibria": _equilibria(game, names)}
+    return {**table, "equilibria": _equilibria(game.tabular(), [table["rows"], table["columns"]])}
 
 
 def _equilibria(game: TabularGame, names: list[list[str]]) -> list[str]:

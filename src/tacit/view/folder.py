@@ -22,7 +22,7 @@ import numpy.typing as npt
 from tacit.core import files
 from tacit.core.errors import TacitError, sentence
 from tacit.engine.curve import ENDED
-from tacit.experiments import Outcome, RunSpec, store, verify
+from tacit.experiments import Outcome, RunSpec, store
 
 #: The most runs that are shown, and entries of a directory that are looked at.
 MOST_RUNS, MOST_ENTRIES = 2000, 100_000
@@ -142,7 +142,7 @@ class Folder:
             if run is None or self._stamps.get(name, stamps)[0] != stamps[0]:
                 stored = store.load_spec(place)
                 run = StoredRun(name, place, stored.run, stored.versions)
-            finished = store.finished(place)
+            finished = store.is_finished(place)
             run.outcome = store.load(place, most=MOST_CURVE) if finished else None
         except (TacitError, OSError, RecursionError, MemoryError) as error:
             self._stamps[name], self.problems[name] = stamps, sentence(error)
@@ -193,41 +193,36 @@ def _below(place: Path) -> list[tuple[str, Path]]:
     return sorted(found)
 
 
-_FILES = (store.SPEC, store.SUMMARY, store.CURVE, store.POLICY, store.STATES, store.MACHINE)
+_FILES = (store.SPEC, store.SUMMARY, store.CURVE, store.POLICY, store.STATES, store.MACHINE, store.RECORD, store.MARKOV)
 
 
 def _is_run(place: Path) -> bool:
     """Return whether a directory is of a run whose files are its own."""
-    links = any(_is_link(place / name) for name in _FILES)
+    links = any(stat.S_ISLNK(found.st_mode) for name in _FILES if (found := _stat(place / name)) is not None)
     return _own_file(place / store.SPEC) and not links
 
 
-def _is_link(path: Path) -> bool:
+def _stat(path: Path) -> os.stat_result | None:
+    """Return what the system says of a file, or of a link itself; None where there is none."""
     try:
-        return stat.S_ISLNK(os.lstat(path).st_mode)
+        return os.lstat(path)
     except (OSError, ValueError):
-        return False
+        return None
 
 
 def _own_file(path: Path) -> bool:
-    try:
-        return stat.S_ISREG(os.lstat(path).st_mode)
-    except (OSError, ValueError):
-        return False
+    found = _stat(path)
+    return found is not None and stat.S_ISREG(found.st_mode)
 
 
 def _modification_time(path: Path) -> float:
-    try:
-        return os.lstat(path).st_mtime
-    except OSError:
-        return time.time()
+    found = _stat(path)
+    return time.time() if found is None else found.st_mtime
 
 
 def _stamp(path: Path) -> int:
-    try:
-        return os.lstat(path).st_mtime_ns
-    except (OSError, ValueError):
-        return 0
+    found = _stat(path)
+    return 0 if found is None else found.st_mtime_ns
 
 
 #: The most that is read of a curve, and at once; lines longer than a piece are no rows.
@@ -300,7 +295,7 @@ class GrowingCurve:
 def _row(line: bytes) -> dict[str, float] | None:
     """Return a line as a row of numbers, or nothing where it is none."""
     try:
-        row = verify.read_row(line)
+        row = store.read_row(line)
     except TacitError:
         return None
     row.pop(ENDED, None)

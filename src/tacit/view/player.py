@@ -1,21 +1,26 @@
 """A person in the place of one agent, against the others' parts of a policy.
 
-And what that person sees of the game, as a document for the page and for lines of text.
+And what that person sees of the game, as a document for lines of text and for the page, which holds a few players at a
+time, each with its own game, all against one policy.
 """
 
 from __future__ import annotations
 
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tacit.core import check, streams
 from tacit.core.errors import TacitError
-from tacit.core.types import FloatArray
 from tacit.games.exact import ExactGame
 from tacit.games.showing import action_names, state_name
-from tacit.view.details import picture
+from tacit.view.details import payoff_table, picture
 from tacit.view.documents import text
 from tacit.view.judge import judge
+from tacit.view.server import Answer, Server
 
 #: Agents, and steps of an episode, at most.
 AGENTS, STEPS = 64, 10_000
@@ -183,15 +188,15 @@ class Player:
         return total
 
 
-#: Actions of each agent up to which rewards are shown as a table, and steps that are shown of the past.
-_SMALL, _PAST = 8, 200
+#: Steps that are shown of the past.
+_PAST = 200
 
 
 def document(player: Player) -> dict[str, Any]:
     """Return all that the page shows of a player."""
     game, i = player.game, player.agent
     pictured: dict[int, str | None] = {}
-    turns = player.turns[-_PAST:]
+    tally, known = player.tally, player.judge
     return {
         "game": text(game.name or "game"),
         "agent": i,
@@ -203,27 +208,23 @@ def document(player: Player) -> dict[str, Any]:
         "state": text(state_name(game, player.state)),
         "states": game.states,
         "picture": picture(game, player.state, pictured),
-        "actions": [text(action_names(game, i)[a]) for a in range(game.actions[i])],
+        "actions": [_action(player, a) for a in range(game.actions[i])],
         "payoffs": payoffs(player),
-        "told": None if player.told is None else text(action_names(game, i)[player.told]),
-        "turns": [_turn(player, turn) for turn in turns],
+        "told": _action(player, player.told),
+        "turns": [_turn(player, turn) for turn in player.turns[-_PAST:]],
         "earned": player.earned,
         "result": result(player) if player.over else None,
         "tally": {
-            "episodes": player.tally.episodes,
-            "mean": player.tally.mean if player.tally.episodes else None,
-            "regret": player.tally.regret / player.tally.episodes
-            if player.tally.episodes and player.judge.q is not None
-            else None,
-            "told_regret": player.tally.told_regret / player.tally.episodes
-            if player.tally.episodes and player.judge.signal is not None
-            else None,
+            "episodes": tally.episodes,
+            "mean": tally.mean if tally.episodes else None,
+            "regret": tally.regret / tally.episodes if tally.episodes and known.q is not None else None,
+            "told_regret": tally.told_regret / tally.episodes if tally.episodes and known.signal is not None else None,
         },
         "judge": {
-            "value": player.judge.value,
-            "best": player.judge.best,
-            "exact": player.judge.exact,
-            "told_best": None if player.judge.signal is None else player.judge.signal.best,
+            "value": known.value,
+            "best": known.best,
+            "exact": known.exact,
+            "told_best": None if known.signal is None else known.signal.best,
         },
     }
 
@@ -233,26 +234,13 @@ def payoffs(player: Player) -> dict[str, Any] | None:
 
     After the last step it is that one's, and `played` says which cell it came to.
     """
-    game, i = player.game, player.agent
-    h, s = (player.turns[-1].h, player.turns[-1].state) if player.over else (player.h, player.state)
-    if game.agents != 2 or max(game.actions) > _SMALL or game.anonymous:
+    last = player.turns[-1] if player.over else None
+    h, s = (player.h, player.state) if last is None else (last.h, last.state)
+    table = payoff_table(player.game, h, s, player.agent)
+    if table is None:
         return None
-    own, other = (game.tabular().step_rewards(h)[k][s] for k in (i, 1 - i))
-    cells: list[list[list[float]]] = [
-        [[float(_at(own, i, a, b)), float(_at(other, i, a, b))] for b in range(game.actions[1 - i])]
-        for a in range(game.actions[i])
-    ]
-    return {
-        "rows": [text(action_names(game, i)[a]) for a in range(game.actions[i])],
-        "columns": [text(action_names(game, 1 - i)[b]) for b in range(game.actions[1 - i])],
-        "cells": cells,
-        "played": [player.turns[-1].actions[i], player.turns[-1].actions[1 - i]] if player.over else None,
-        "shared": all(mine == theirs for row in cells for mine, theirs in row),
-    }
-
-
-def _at(table: FloatArray, agent: int, own: int, other: int) -> float:
-    return float(table[own, other] if agent == 0 else table[other, own])
+    played = None if last is None else [last.actions[player.agent], last.actions[1 - player.agent]]
+    return {**table, "played": played, "shared": all(mine == theirs for row in table["cells"] for mine, theirs in row)}
 
 
 def result(player: Player) -> dict[str, Any]:
@@ -277,8 +265,94 @@ def _turn(player: Player, turn: Turn) -> dict[str, Any]:
         "actions": [text(action_names(game, i)[a]) for i, a in enumerate(turn.actions)],
         "reward": turn.reward,
         "regret": turn.regret,
-        "told": None if turn.told is None else text(action_names(game, player.agent)[turn.told]),
         "told_regret": turn.told_regret,
-        "told_best": None if turn.told_best is None else text(action_names(game, player.agent)[turn.told_best]),
-        "best": None if turn.best is None else text(action_names(game, player.agent)[turn.best]),
+        **{key: _action(player, getattr(turn, key)) for key in ("told", "told_best", "best")},
     }
+
+
+def _action(player: Player, a: int | None) -> str | None:
+    """Name an action of the person's."""
+    return None if a is None else text(action_names(player.game, player.agent)[a])
+
+
+#: Players at a time; the one that was used longest ago is given up for a new one.
+PLAYERS = 16
+
+
+class Plays:
+    """Holds players by number, and answers for them.
+
+    Parameters
+    ----------
+    game, policy, agent, seed, blind
+        As of `Player`; players count the seed upwards.
+    about : str
+        Where the policy comes from, for people.
+    """
+
+    def __init__(
+        self, game: ExactGame, policy: Any, *, agent: int = 0, seed: int = 0, about: str = "", blind: bool = False
+    ) -> None:
+        self._first = Player(game, policy, agent=agent, seed=seed, blind=blind)  # checks everything
+        self._about, self._blind = about, blind
+        self._players: OrderedDict[str, Player] = OrderedDict()
+        self._made = 0
+        self._lock = threading.Lock()
+        self._seed = seed
+
+    def sit(self, query: Mapping[str, str], sent: Any) -> Answer:
+        """Take a new player, in the place of any agent."""
+        agent = self._first.agent
+        if isinstance(sent, dict) and sent.get("agent") is not None:
+            agent = check.integer("agent", sent["agent"], least=0, most=self._first.game.agents - 1)
+        with self._lock:
+            seed = self._seed + self._made
+            player = Player(self._first.game, self._first.policy, agent=agent, seed=seed, blind=self._blind)
+            self._made += 1
+            number = secrets.token_urlsafe(12)
+            self._players[number] = player
+            while len(self._players) > PLAYERS:
+                self._players.popitem(last=False)
+            return self._show(number, player)
+
+    def act(self, query: Mapping[str, str], sent: Any) -> Answer:
+        """Play an action; `step` must be the player's, so that a request that is sent twice counts once."""
+        with self._lock:
+            number, player = self._player(sent)
+            if sent.get("step") == player.h and sent.get("episode") == player.episode:
+                player.act(check.integer("action", sent.get("action"), least=0))
+            return self._show(number, player)
+
+    def begin(self, query: Mapping[str, str], sent: Any) -> Answer:
+        """Begin the next episode."""
+        with self._lock:
+            number, player = self._player(sent)
+            player.begin()
+            return self._show(number, player)
+
+    def _player(self, sent: Any) -> tuple[str, Player]:
+        number = sent.get("player") if isinstance(sent, dict) else None
+        if not isinstance(number, str) or number not in self._players:
+            raise TacitError("this player was given up; load the page again for a new one")
+        self._players.move_to_end(number)
+        return number, self._players[number]
+
+    def _show(self, number: str, player: Player) -> Answer:
+        return Answer.json({"player": number, "about": text(self._about), **document(player)})
+
+
+def serve(
+    game: ExactGame,
+    policy: Any,
+    *,
+    agent: int = 0,
+    seed: int = 0,
+    about: str = "",
+    port: int = 0,
+    blind: bool = False,
+) -> tuple[Server, Plays]:
+    """Return a server of the page."""
+    plays = Plays(game, policy, agent=agent, seed=seed, about=about, blind=blind)
+    title = f"{text(game.name or 'a game')} · tacit"
+    writes = {"sit": plays.sit, "act": plays.act, "begin": plays.begin}
+    return Server("play", title, reads={}, writes=writes, port=port), plays

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from tacit.core.registry import Registry
 from tacit.engine.outputs.markov import MarkovOutput
+from tacit.engine.outputs.portfolio import PortfolioOutput
 from tacit.engine.outputs.recorded import RecordedOutput
 from tacit.engine.protocols import Output
 
 REGISTRY: Registry[Output] = Registry("output")
 REGISTRY.add("certified", RecordedOutput)
 REGISTRY.add("markov", MarkovOutput)
+REGISTRY.add("portfolio", PortfolioOutput)
 
-__all__ = ["REGISTRY", "MarkovOutput", "Output", "RecordedOutput"]
+__all__ = ["REGISTRY", "MarkovOutput", "Output", "PortfolioOutput", "RecordedOutput"]

@@ -10,23 +10,20 @@ import numpy as np
 from tacit.core import streams
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
-from tacit.engine.checkpoint import Arrays, check_names, checked, whole_number
+from tacit.engine.checkpoint import Arrays, check_names, take, whole_number
 from tacit.engine.curve import Measures
 from tacit.engine.fused import chunk_of
 from tacit.engine.observers import Trace, trace
+from tacit.engine.outputs.recorded import tables_to_measure
 from tacit.engine.protocols import Engine, Output, Result
-from tacit.engine.run import Candidate, choose
+from tacit.engine.run import Candidate, Gaps, choose
 from tacit.evaluation import evaluate, evaluate_iterates, l2_gap, uniform_gap
-from tacit.evaluation.cost import is_quick
+from tacit.evaluation.gaps import is_quick
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
 from tacit.learners import Learner
 from tacit.options import Options
 from tacit.policies import MarkovPolicy
-
-#: Up to this many joint actions exact measures are taken while learning unless they are declined; above, only on
-#: request: their cost grows with the number of joint actions.
-CERTIFY_JOINT_ACTIONS = 1024
 
 #: Up to this many steps × states × joint actions every iterate is evaluated for the averages: one then costs 1 to 3 µs,
 #: as much as learning from an episode. In larger games the averages are over the points of the curve.
@@ -68,7 +65,7 @@ class MarkovOutput(Output):
         return self._sampled_at
 
     def measure(self, engine: Engine, done: int) -> Measures:
-        """Return exact value and gaps of the last iterate, and averages over the iterates so far ("Average")."""
+        """Return exact value and gaps of what would be answered, and averages over the iterates so far ("Average")."""
         policy = engine.policy(engine.distributions())
         if self._tables is None or self._leaves_out(policy):
             unknown = np.full(self.game.agents, np.nan)
@@ -79,9 +76,14 @@ class MarkovOutput(Output):
         if not self._averages_all:
             self._add(np.array([[found.values[0], found.gap, distance]]))
         value, gap, l2 = self._sum / max(self._count, 1)
+        answer = Candidate.with_gaps(Gaps("nash", found.gaps, "exact"), found.values)
+        if self._recent:
+            recent = engine.policy(engine.distributions(recent=True))
+            both = {"recent": Candidate.with_exact_gaps(recent, self._tables), "last": answer}
+            answer = both[choose(both, functools.partial(uniform_gap, self._tables), **self.options.choice)]
         return {
-            "value": found.values,
-            "gap": found.gaps,
+            "value": np.asarray(answer.values),
+            "gap": answer.gaps.upper,
             "l2_gap": distance,
             "average_value": float(value),
             "average_gap": float(gap),
@@ -103,7 +105,7 @@ class MarkovOutput(Output):
             candidates["best"] = Candidate.with_exact_gaps(best, final)
         if final is None or len(candidates) == 1:
             return Result(last, candidates, [*candidates][-1], sampled)
-        chosen = choose(candidates, functools.partial(uniform_gap, final), target=self.options.gap)
+        chosen = choose(candidates, functools.partial(uniform_gap, final), **self.options.choice)
         return Result(last, candidates, chosen, sampled)
 
     def _leaves_out(self, policy: MarkovPolicy) -> bool:
@@ -125,16 +127,16 @@ class MarkovOutput(Output):
         for name in ("sampled", "best"):
             if name in arrays:
                 names |= {name, f"{name}_shapes"}
-                shapes = checked(arrays, f"{name}_shapes", np.int64, (self.game.agents, 3))
+                shapes = take(arrays, f"{name}_shapes", np.int64, (self.game.agents, 3))
                 if shapes.min() < 1:
                     raise TacitError(f"its array '{name}_shapes' has numbers below one")
-                checked(arrays, name, np.float64, (sum(map(math.prod, shapes.tolist())),))
+                take(arrays, name, np.float64, (sum(map(math.prod, shapes.tolist())),))
                 MarkovPolicy(_split(arrays, name)).check_fits(self.game)
         check_names(arrays, names)
         whole_number(arrays, "count", most=done + 1)
-        if not np.isfinite(checked(arrays, "sum", np.float64, (3,))).all():
+        if not np.isfinite(take(arrays, "sum", np.float64, (3,))).all():
             raise TacitError("its measures are not finite numbers")
-        if np.isnan(checked(arrays, "best_gap", np.float64, ())):
+        if np.isnan(take(arrays, "best_gap", np.float64, ())):
             raise TacitError("its best gap is no number")
 
     def restore(self, arrays: Arrays) -> None:
@@ -189,12 +191,3 @@ def _stack(game: Game, distributions: list[FloatArray]) -> FloatArray:
     for i, own in enumerate(distributions):
         table[0, i, ..., : own.shape[2]] = own
     return table
-
-
-def tables_to_measure(game: Game, certify: bool | None) -> ExactGame | None:
-    """Return the game if exact measures are wanted and its tables are there; by default they are for small games."""
-    if not is_exact(game) or certify is False:
-        return None
-    if game.anonymous:  # one evaluation for each point of the curve is not much
-        return game
-    return game if certify or game.joint_actions <= CERTIFY_JOINT_ACTIONS else None

@@ -7,6 +7,7 @@ made of those is another, with a certificate of its own that is as exact.
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,22 +17,39 @@ import numpy as np
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine.curve import Measures
 from tacit.engine.fused import FusedEngine
-from tacit.engine.observers import Nothing, capacity, record, stage_record
-from tacit.engine.outputs.markov import tables_to_measure
+from tacit.engine.observers import Nothing, bytes_of, capacity, record, stage_record
 from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.run import Candidate, Gaps, choose
 from tacit.evaluation import evaluate, uniform_gap
-from tacit.evaluation.certificate import Certificate, bound, bound_source, certificate, fixed_deviation, latest
-from tacit.evaluation.cost import in_words, is_quick
-from tacit.evaluation.thinning import thinned_certificate, visits_to_certify
+from tacit.evaluation.certificate import (
+    Certificate,
+    bound,
+    bound_source,
+    certificate,
+    fixed_deviation,
+    recent,
+    schedule,
+    visits_to_certify,
+)
+from tacit.evaluation.gaps import in_words, is_quick
+from tacit.evaluation.markov_table import markov_table
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
 from tacit.learners import Learner
 from tacit.options import Options
-from tacit.policies import MarkovPolicy
+from tacit.policies import MarkovPolicy, RecordedPolicy
 
 #: How the certificate is read for the policies that begin in any episode, or with what the last one left behind.
-READINGS = {"average": bound, "latest": latest}
+READINGS = {"average": bound, "recent": recent}
+
+#: Up to this many joint actions exact measures are taken while learning unless they are declined; above, only on
+#: request: their cost grows with the number of joint actions.
+CERTIFY_JOINT_ACTIONS = 1024
+
+#: Steps × states × joint actions up to which a table of joint actions is made: 32 MB.
+LARGEST_TABLE = 1 << 22
+#: Bytes of a record that is kept to make tables of, even where it is not asked for.
+SMALL_RECORD = 1 << 26
 
 #: Visits of each stage that are certified in a counting game of which all would take longer than so many seconds.
 VISITS, CERTIFY_SECONDS = 8, 60.0
@@ -40,9 +58,10 @@ VISITS, CERTIFY_SECONDS = 8, 60.0
 class RecordedOutput(Output):
     """For learners whose guarantee is about a recorded policy.
 
-    Candidates are "average", the policy of [Mao2022, Alg. 2]; "latest", the same beginning with what the last episode
-    left behind; and "last", the last iterate. `choose` takes one of them; without tables nobody knows their gaps, and
-    it is the paper's.
+    Candidates are "average", the policy of [Mao2022, Alg. 2]; "recent", the same beginning with what the last episode
+    left behind; "markov", the table of the joint actions that the better of the two plays where; "product", the
+    marginals of that table, drawn independently; and "last", the last iterate. `choose` takes one of them; without
+    tables of the game nobody knows their gaps, and it is the paper's.
     """
 
     def __init__(self, *, game: Game, learner: Learner, options: Options) -> None:
@@ -55,20 +74,24 @@ class RecordedOutput(Output):
             self.tables = game if is_exact(game) and options.certify is not False else None
             self.notes = self._cost_of_some()
         self.certifies = self.tables is not None
-        self.certificate = Nothing() if self.tables is None else self.make_certificate(self.tables)
-        if not options.keep:
+        self.certificate: Any = Nothing() if self.tables is None else self.make_certificate(self.tables)
+        if not (options.keep or (self._tabulates() and bytes_of(game, options.most) <= SMALL_RECORD)):
             self.record = Nothing()
         elif self.visits is None:
             self.record = record(game, options.most, grows=options.stops)
         else:
             self.record = stage_record(game, options.most, self.visits)
 
-    def make_certificate(self, tables: ExactGame, choice: IntArray | None = None) -> Any:
+    def make_certificate(self, tables: ExactGame, choice: IntArray | None = None) -> Certificate:
         """Make the certificate of a run, with fixed deviations where they are given."""
-        kind = self.learner.equilibrium
-        if self.visits is None:
-            return certificate(tables, kind, choice=choice)
-        return thinned_certificate(tables, kind, self.options.most, self.visits, choice=choice)
+        times = None if self.visits is None else schedule(tables, self.options.most, self.visits)
+        return certificate(tables, self.learner.equilibrium, choice=choice, times=times)
+
+    def play_again(self, certificate: Any, done: int) -> None:
+        """Play the run's first `done` episodes once more, with another certificate."""
+        assert self.tables is not None
+        most, seed = self.options.most, self.options.seed
+        FusedEngine(self.tables, self.learner, episodes=most, seed=seed, certificate=certificate).advance(done)
 
     def _cost_of_some(self) -> tuple[str, ...]:
         assert self.visits is not None
@@ -103,19 +126,45 @@ class RecordedOutput(Output):
         if not engine.common_state:
             held = {**engine.separate(self.learner.rule), **held}
             return Result(last, {name: replace(self._unknown, _policy=own) for name, own in held.items()}, "last")
+        recorded = engine.record.policies(self.game, self.learner.rule) if hasattr(engine.record, "policies") else {}
+        if self.options.keep:
+            held |= recorded
         if self.tables is None:
-            known, chosen = self._unproven(engine, done), "average"
+            known = self._unproven(engine, done)
         else:
             known = self._known(self.tables, engine, done, last=last)
-            chosen = self._choose(known)
-            known.setdefault("last", self._unknown)
-        if hasattr(engine.record, "policies"):
-            held |= engine.record.policies(self.game, self.learner.rule)
-        return Result(last, {name: replace(one, _policy=held.get(name)) for name, one in known.items()}, chosen)
+            better = min(READINGS, key=lambda name: known[name].gap)
+            averaged = self._average_out(self.tables, recorded.get(better))
+            known |= {name: self._judge(self.tables, engine, own) for name, own in averaged.items()}
+            known["last"] = known.pop("last", self._unknown)  # after the tables
+            held |= averaged
+        candidates = {name: replace(one, _policy=held.get(name)) for name, one in known.items()}
+        judged = {name: one for name, one in candidates.items() if one.gaps.source != "none"}
+        return Result(last, candidates, "average" if self.tables is None else self._choose(judged))
+
+    def _tabulates(self) -> bool:
+        """Return whether tables of joint actions are made, where they are not too large."""
+        tables = self.tables
+        if tables is None or tables.anonymous:
+            return False
+        return tables.horizon * tables.states * math.prod(tables.actions) <= LARGEST_TABLE
+
+    def _average_out(self, tables: ExactGame, policy: RecordedPolicy | None) -> dict[str, MarkovPolicy]:
+        """Return the tables of what a policy plays where, if there is a record and time."""
+        if policy is None or not self._tabulates() or (self.interrupted and not is_quick(tables, policy)):
+            return {}
+        joint = markov_table(tables.tabular(), policy)
+        return {"markov": joint, "product": joint.as_product()}
+
+    def _judge(self, tables: ExactGame, engine: Engine, policy: MarkovPolicy) -> Candidate:
+        """Evaluate a table: a product policy's nash gaps are its cce and its ce gaps."""
+        kind = self.learner.equilibrium
+        found = evaluate(tables, policy, gap=None if policy.product else kind)
+        return Candidate.with_gaps(Gaps(kind, found.gaps, "exact", most=engine.world.largest_gap), found.values)
 
     def _choose(self, known: Mapping[str, Candidate]) -> str:
         assert self.tables is not None
-        return choose(known, functools.partial(uniform_gap, self.tables), target=self.options.gap)
+        return choose(known, functools.partial(uniform_gap, self.tables), **self.options.choice)
 
     def _unproven(self, engine: Engine, done: int) -> dict[str, Candidate]:
         """Return what is known of each candidate without tables: what the agents say of the average of all visits."""
@@ -131,19 +180,17 @@ class RecordedOutput(Output):
     def _known(
         self, tables: ExactGame, engine: Engine, done: int, *, last: MarkovPolicy | None
     ) -> dict[str, Candidate]:
-        """Return what is known of each candidate: a product policy's nash gaps are its cce and its ce gaps."""
+        """Return what is known of the candidates that are measured while learning."""
         kind, most = self.learner.equilibrium, engine.world.largest_gap
         source = bound_source(tables)
         found = {}
         for name, read in READINGS.items():
-            values, gaps = read(tables, readable(self.certificate))
+            values, gaps = read(tables, self.certificate)
             replay = Replay(self, done, name)
             found[name] = Candidate.with_gaps(Gaps(kind, np.maximum(gaps, 0.0), source, replay, most=most), values)
         if last is None or (self.interrupted and not is_quick(tables, last)):
             return found
-        exact = evaluate(tables, last)
-        found["last"] = Candidate.with_gaps(Gaps(kind, exact.gaps, "exact", most=most), exact.values)
-        return found
+        return {**found, "last": self._judge(tables, engine, last)}
 
     def _measures_last(self, engine: Engine) -> MarkovPolicy | None:
         """Return the last iterate where it is measured in every row of the curve."""
@@ -168,10 +215,13 @@ def _cost(game: Game, tables: ExactGame | None, certify: bool | None) -> tuple[s
     return (f"{every}, which takes {times}; certify=False (--certify no) leaves it out",)
 
 
-def readable(held: Any) -> Certificate:
-    """Return the certificate that bounds are read from: that of some visits holds one of all that it is shown."""
-    found: Certificate = getattr(held, "inner", held)
-    return found
+def tables_to_measure(game: Game, certify: bool | None) -> ExactGame | None:
+    """Return the game if exact measures are wanted and its tables are there; by default they are for small games."""
+    if not is_exact(game) or certify is False:
+        return None
+    if game.anonymous:  # one evaluation for each point of the curve is not much
+        return game
+    return game if certify or game.joint_actions <= CERTIFY_JOINT_ACTIONS else None
 
 
 def visits_per_stage(game: Game, learner: Learner, options: Options) -> int | None:
@@ -189,15 +239,14 @@ class Replay:
 
     output: RecordedOutput
     done: int
-    start: str  # of the policy: "average" or "latest"
+    start: str  # of the policy: "average" or "recent"
 
     def __call__(self) -> FloatArray:
         """Return the lower bounds [N]."""
         out = self.output
         tables = out.tables
         assert tables is not None
-        choice = fixed_deviation(tables, readable(out.certificate), latest=self.start == "latest")
+        choice = fixed_deviation(tables, out.certificate, recent=self.start == "recent")
         fixed = out.make_certificate(tables, choice)
-        engine = FusedEngine(tables, out.learner, episodes=out.options.most, seed=out.options.seed, certificate=fixed)
-        engine.advance(self.done)
-        return READINGS[self.start](tables, readable(fixed)).gaps
+        out.play_again(fixed, self.done)
+        return READINGS[self.start](tables, fixed).gaps

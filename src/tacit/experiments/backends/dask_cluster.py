@@ -19,8 +19,7 @@ from typing import Any
 
 from tacit.core import registry
 from tacit.core.errors import TacitError, one_line
-from tacit.experiments.backends import worker
-from tacit.experiments.backends.base import (
+from tacit.experiments.backends import (
     LAST,
     Backend,
     Began,
@@ -29,11 +28,13 @@ from tacit.experiments.backends.base import (
     Lost,
     Message,
     Prepared,
+    Reporter,
     Stopped,
     cores,
+    here,
     hold_interrupts_back,
 )
-from tacit.experiments.backends.worker import Parcel
+from tacit.experiments.backends.worker import Parcel, answer, read_answer
 
 #: Seconds between two looks at the size of the cluster.
 _LOOK = 2.0
@@ -64,22 +65,22 @@ def _task(parcel: Parcel, topic: str, key: Key, quiet: bool) -> bytes:
     from distributed import get_worker
     from distributed.worker import thread_state
 
-    here, name, token = get_worker(), thread_state.key, secrets.token_hex(8)
+    own, name, token = get_worker(), thread_state.key, secrets.token_hex(8)
     if quiet:
         os.dup2(2, 1)  # a job may print; stdout is the parent's
 
     def send(event: Any) -> None:
-        here.log_event(topic, pickle.dumps((key, token, event)))
+        own.log_event(topic, pickle.dumps((key, token, event)))
 
     def asked_to_stop() -> bool:
-        task = here.state.tasks.get(name)  # nobody waits for it: it was cancelled, or the client is gone
+        task = own.state.tasks.get(name)  # nobody waits for it: it was cancelled, or the client is gone
         return topic in _stopped or task is None or task.state == "cancelled"
 
-    send(_Begun(here.address, worker.here()))
-    answered = worker.answer(parcel, worker.Rarely(send, asked_to_stop))
+    send(_Begun(own.address, here()))
+    answered = answer(parcel, Reporter(send, asked_to_stop))
     if len(answered) > _SMALL:
         return answered
-    send(_Answer(answered))  # rather than kept here until it is fetched: this worker may die with its next job
+    send(answered)  # rather than kept here until it is fetched: this worker may die with its next job
     return b""
 
 
@@ -91,11 +92,6 @@ def _stop(topic: str) -> None:
 class _Begun:
     address: str
     where: str
-
-
-@dataclass(frozen=True)
-class _Answer:
-    content: bytes
 
 
 @dataclass
@@ -195,11 +191,11 @@ class Dask(Backend):
         answered: Any = b""
         with contextlib.suppress(Exception):
             answered = future.result(timeout=_FETCH)
-        self._inbox.put((key, worker.read_answer(answered) if answered else Lost()))
+        self._inbox.put((key, read_answer(answered) if answered else Lost()))
 
     def _unpack(self, sent: Any) -> list[tuple[Key, Message]]:
         if isinstance(sent, bytes):
-            return self._told(*pickle.loads(sent))
+            return self._read(*pickle.loads(sent))
         key, content = sent
         if key not in self._tasks:  # it has answered, or was given up
             return []
@@ -209,17 +205,19 @@ class Dask(Backend):
         self._tasks.pop(key)
         return [(key, content if isinstance(content, LAST) else self._as_failure(content))]
 
-    def _told(self, key: Key, token: str, told: Any) -> list[tuple[Key, Message]]:
+    def _read(self, key: Key, token: str, sent: Any) -> list[tuple[Key, Message]]:
+        """Return what a task says; bytes are its answer."""
         task = self._tasks.get(key)
-        if task is None:
-            return []
-        if isinstance(told, _Begun):
-            task.token, task.address = token, told.address
-            return [(key, Began(told.where))]
-        if isinstance(told, _Answer):
-            del self._tasks[key]
-            return [(key, worker.read_answer(told.content))]
-        return [(key, told)] if token == task.token else []
+        match sent:
+            case _ if task is None:
+                return []
+            case _Begun(address, where):
+                task.token, task.address = token, address
+                return [(key, Began(where))]
+            case bytes():
+                del self._tasks[key]
+                return [(key, read_answer(sent))]
+        return [(key, sent)] if token == task.token else []
 
     def _as_failure(self, future: Any) -> Message:
         """Say why a task has no result."""

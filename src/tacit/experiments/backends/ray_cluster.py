@@ -26,9 +26,8 @@ from urllib.parse import urlsplit
 from tacit.core import registry
 from tacit.core.errors import TacitError, one_line
 from tacit.engine import Event
-from tacit.experiments.backends import worker
-from tacit.experiments.backends.base import LAST, Backend, Began, Failed, Key, Lost, Message, Prepared, cores
-from tacit.experiments.backends.worker import Parcel
+from tacit.experiments.backends import LAST, Backend, Began, Failed, Key, Lost, Message, Prepared, Reporter, cores, here
+from tacit.experiments.backends.worker import Parcel, answer, read_answer
 
 #: Seconds between two looks at the cluster, seconds that it has to answer, and looks in a row without an answer after
 #: which it is lost.
@@ -52,12 +51,12 @@ class Actor:
 
     def __init__(self) -> None:
         os.dup2(2, 1)  # a job may print
-        self._told: queue.SimpleQueue[Event | Prepared | bytes] = queue.SimpleQueue()
+        self._news: queue.SimpleQueue[Event | Prepared | bytes] = queue.SimpleQueue()
         self._stop = False
 
     def hello(self) -> str:
         """Say where this is: the actor is ready."""
-        return worker.here()
+        return here()
 
     def exchange(self, parcel: Parcel | None) -> list[Event | Prepared | bytes]:
         """Begin with a job if there is one, and return what has happened since; bytes are the last of it."""
@@ -67,7 +66,7 @@ class Actor:
         wait = _AT_MOST
         with contextlib.suppress(queue.Empty):
             while not found or not isinstance(found[-1], bytes):
-                found.append(self._told.get(timeout=wait))
+                found.append(self._news.get(timeout=wait))
                 wait = _LINGER if len(found) == 1 else 0.0
         return found
 
@@ -76,11 +75,11 @@ class Actor:
         self._stop = True
 
     def _run(self, parcel: Parcel) -> None:
-        self._told.put(worker.answer(parcel, worker.Rarely(self._told.put, lambda: self._stop)))
+        self._news.put(answer(parcel, Reporter(self._news.put, lambda: self._stop)))
 
 
 @dataclass
-class _Seat:
+class _Slot:
     """An actor, seen from here."""
 
     actor: Any
@@ -105,7 +104,7 @@ class Ray(Backend):
         self._setup, self._size = setup, size
         self._connection = _connect(self._ray, address, size)
         self._remote = self._ray.remote(num_cpus=1, max_concurrency=2, max_restarts=0)(Actor)
-        self._seats: list[_Seat] = []
+        self._slots: list[_Slot] = []
         self._failures = 0  # of actors to start, one after the other
         self._stopping = False
         self._cpus, self._lost, self._closed = 0, "", threading.Event()
@@ -114,9 +113,9 @@ class Ray(Backend):
 
     def capacity(self) -> int:
         """Return how many jobs may be here at once just now."""
-        while not self._stopping and len(self._seats) < (self._size or self._cpus):
-            self._sit()
-        return sum(bool(seat.where) for seat in self._seats)
+        while not self._stopping and len(self._slots) < (self._size or self._cpus):
+            self._add_slot()
+        return sum(bool(slot.where) for slot in self._slots)
 
     def receive(self, timeout: float) -> list[tuple[Key, Message]]:
         """Return the messages that have come, unless the cluster is lost."""
@@ -127,27 +126,27 @@ class Ray(Backend):
 
     def start(self, key: Key, job: Any, item: Any) -> None:
         """Hand a job over."""
-        seat = next(seat for seat in self._seats if seat.where and seat.key is None)
+        slot = next(slot for slot in self._slots if slot.where and slot.key is None)
         try:
             parcel = Parcel.pack(self._setup, job, item, self._ray.cloudpickle.dumps)
         except Exception as error:  # it does not pickle
             self._inbox.put((None, [(key, Failed(error))]))
             return
-        seat.key = key
-        self._inbox.put((None, [(key, Began(seat.where))]))
-        self._ask(seat, seat.actor.exchange.remote(parcel))
+        slot.key = key
+        self._inbox.put((None, [(key, Began(slot.where))]))
+        self._ask(slot, slot.actor.exchange.remote(parcel))
 
     def stop(self) -> None:
         """Ask all jobs to end early."""
         self._stopping = True
-        for seat in self._seats:
-            if seat.key is not None:
-                seat.actor.stop.remote()
+        for slot in self._slots:
+            if slot.key is not None:
+                slot.actor.stop.remote()
 
     def kill(self, key: Key) -> None:
         """End a job by force, where that is possible."""
-        for seat in [seat for seat in self._seats if seat.key == key]:
-            self._leave(seat)
+        for slot in [slot for slot in self._slots if slot.key == key]:
+            self._drop(slot)
 
     def close(self) -> None:
         """End what is ours."""
@@ -155,9 +154,9 @@ class Ray(Backend):
         self._closed.set()
         headless = bool(self._lost) and not answers(self._parts[0])
         if not headless:
-            for seat in self._seats:
-                self._kill(seat)
-        self._seats.clear()
+            for slot in self._slots:
+                self._kill(slot)
+        self._slots.clear()
         self._connection.close(headless=headless)
 
     def _look(self) -> None:
@@ -174,46 +173,46 @@ class Ray(Backend):
                     self._cpus = int(self._ray.cluster_resources().get("CPU", 0))
             self._closed.wait(_LOOK)
 
-    def _sit(self) -> None:
-        seat = _Seat(self._remote.remote())
-        self._seats.append(seat)
-        self._ask(seat, seat.actor.hello.remote())
+    def _add_slot(self) -> None:
+        slot = _Slot(self._remote.remote())
+        self._slots.append(slot)
+        self._ask(slot, slot.actor.hello.remote())
 
-    def _leave(self, seat: _Seat) -> None:
-        self._seats.remove(seat)
-        threading.Thread(target=self._kill, args=(seat,), daemon=True).start()  # it waits for the cluster's answer
+    def _drop(self, slot: _Slot) -> None:
+        self._slots.remove(slot)
+        threading.Thread(target=self._kill, args=(slot,), daemon=True).start()  # it waits for the cluster's answer
 
-    def _kill(self, seat: _Seat) -> None:
+    def _kill(self, slot: _Slot) -> None:
         with contextlib.suppress(Exception):  # it may be gone
-            self._ray.kill(seat.actor, no_restart=True)
+            self._ray.kill(slot.actor, no_restart=True)
 
-    def _ask(self, seat: _Seat, ref: Any) -> None:
-        ref.future().add_done_callback(lambda done: self._inbox.put((seat, done)))
+    def _ask(self, slot: _Slot, ref: Any) -> None:
+        ref.future().add_done_callback(lambda done: self._inbox.put((slot, done)))
 
     def _unpack(self, sent: Any) -> list[tuple[Key, Message]]:
-        seat, done = sent
-        if seat is None:
+        slot, done = sent
+        if slot is None:
             return list(done)
-        if seat not in self._seats:  # it was ended by force
+        if slot not in self._slots:  # it was ended by force
             return []
-        key = seat.key
+        key = slot.key
         error = done.exception()
         if error is not None:
-            self._leave(seat)
-            self._failures += not seat.where
+            self._drop(slot)
+            self._failures += not slot.where
             if self._failures > _ATTEMPTS:
                 raise TacitError(f"Ray's workers cannot be started: {one_line(error, 300)}")
             return [] if key is None else [(key, Lost())]
         if key is None:
-            seat.where, self._failures = done.result(), 0
+            slot.where, self._failures = done.result(), 0
             return []
         messages: list[tuple[Key, Message]] = [
-            (key, worker.read_answer(told) if isinstance(told, bytes) else told) for told in done.result()
+            (key, read_answer(told) if isinstance(told, bytes) else told) for told in done.result()
         ]
         if messages and isinstance(messages[-1][1], LAST):
-            seat.key = None
+            slot.key = None
         else:
-            self._ask(seat, seat.actor.exchange.remote(None))
+            self._ask(slot, slot.actor.exchange.remote(None))
         return messages
 
 

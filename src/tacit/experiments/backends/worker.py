@@ -5,24 +5,16 @@ Jobs come pickled and are unpickled after the preparation, which may make the mo
 
 from __future__ import annotations
 
-import os
 import pickle
-import socket
 import sys
 import threading
-import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from tacit.core.errors import TacitError, sentence
-from tacit.engine import Advanced, Event
-from tacit.experiments.backends.base import Ended, Failed, Message, Prepared, Stopped
-
-#: Seconds at least between two `Advanced` of a job.
-TICK = 0.1
+from tacit.experiments.backends import Ended, Failed, Message, Prepared, Reporter, Stopped
 
 _prepared: set[bytes] = set()
 _lock = threading.Lock()
@@ -41,32 +33,23 @@ class Parcel:
         return cls(setup, dumps((job, item)))
 
 
-@cache
-def host() -> str:
-    """Name this machine."""
-    return socket.gethostname().replace(":", "-") or "localhost"
-
-
-def here() -> str:
-    """Say where this process is: a machine, a colon, and the number of the process."""
-    return f"{host()}:{os.getpid()}"
-
-
-def answer(parcel: Parcel, watch: Rarely | None) -> bytes:
-    """Run a job, and return its last message, pickled."""
+def answer(parcel: Parcel, watch: Reporter | None) -> bytes:
+    """Run a job, and return the last word on it, pickled; what it raised, as a sentence with its trace."""
     try:
         _prepare(parcel.setup)
         job, item = pickle.loads(parcel.job)
         if watch is not None:
-            watch.tell_prepared()
-        return _pickle(("result", job(item, watch)))
+            watch.send(Prepared())
+        return _pickle(Ended(job(item, watch)))
     except KeyboardInterrupt:
-        return pickle.dumps(("stopped", None))
+        return pickle.dumps(Stopped())
     except (Exception, SystemExit) as error:  # whatever a job raises
-        return pickle.dumps(("failed", (sentence(error), traceback.format_exc())))
+        raised = TacitError(sentence(error))
+        raised.add_note(traceback.format_exc())
+        return pickle.dumps(Failed(raised))
 
 
-def _pickle(answered: Any) -> bytes:
+def _pickle(answered: Message) -> bytes:
     """Pickle an answer; by value what only the started script knows, where the job came by value too."""
     try:
         return pickle.dumps(answered)
@@ -78,19 +61,12 @@ def _pickle(answered: Any) -> bytes:
 
 
 def read_answer(answered: bytes) -> Message:
-    """Return the message in an answer; what was raised over there is raised here as a sentence, with its trace."""
+    """Return the message in an answer."""
     try:
-        kind, content = pickle.loads(answered)
+        found: Message = pickle.loads(answered)
     except Exception as error:  # as where a result's module is not known here
         return Failed(error)
-    if kind == "result":
-        return Ended(content)
-    if kind == "stopped":
-        return Stopped()
-    told, trace = content
-    raised = TacitError(told)
-    raised.add_note(trace)
-    return Failed(raised)
+    return found
 
 
 def _prepare(setup: bytes | None) -> None:
@@ -99,23 +75,3 @@ def _prepare(setup: bytes | None) -> None:
         if setup is not None and setup not in _prepared:
             pickle.loads(setup)()
             _prepared.add(setup)
-
-
-class Rarely:
-    """Passes on events, those that only count episodes at most ten times a second, and ends the run when asked."""
-
-    def __init__(self, send: Callable[[Event | Prepared], None], asked_to_stop: Callable[[], bool]) -> None:
-        self._send, self._asked, self._last = send, asked_to_stop, 0.0
-
-    def tell_prepared(self) -> None:
-        """Tell that the job is about to begin."""
-        self._send(Prepared())
-
-    def __call__(self, event: Event) -> None:
-        """Send an event; end the run after a chunk where it is to stop."""
-        advanced, now = isinstance(event, Advanced), time.monotonic()
-        if not advanced or now - self._last >= TICK:
-            self._last = now
-            self._send(event)
-        if advanced and self._asked():
-            raise KeyboardInterrupt

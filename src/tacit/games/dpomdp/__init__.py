@@ -6,7 +6,7 @@ names of agents in place of their number, `start` after the observations or with
 line, `R: joint action : state : reward`, empty lines, tabs and CRLF.
 
 Rows that sum to 1 within 1e-4 are taken, since published files round to few digits, and are rescaled if they miss it
-by more than 1e-9. What is wrong is told as `file:line: sentence`; nothing is taken for something else.
+by more than 1e-9. Errors are reported as `file:line: sentence`; nothing is taken for something else.
 
 Memory: at most 5 bytes for each byte of the file and 64 for each character of its longest line; 96 + 16·N for each pair
 of a state and a joint action; 96 for each probability that is written out, by wildcards and `uniform` too, zeros of

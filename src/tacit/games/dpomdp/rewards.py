@@ -7,7 +7,7 @@ its expectation. Expectations are computed at the end, when all of T and O is kn
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,9 +16,11 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.files import LineError, Lines
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.dpomdp import words
-from tacit.games.dpomdp.labels import Selection
-from tacit.games.dpomdp.preamble import Preamble
 from tacit.games.dpomdp.table import Distributions
+from tacit.games.dpomdp.words import Selection
+
+if TYPE_CHECKING:
+    from tacit.games.dpomdp.read import Preamble
 
 #: Bytes for each entry that is kept to the end, and how many are kept between two looks at the memory that is free.
 _PER_ENTRY = 1024
@@ -46,11 +48,11 @@ class Rewards:
         self._singles: list[tuple[int, int, int, float, int]] = []  # row, s_next, observation, reward, line
         self._blocks: list[_Block] = []
         self._first_observed = 0  # the first line with a reward that depends on the observation
-        self.untouched = True
+        self.is_empty = True
 
     def read(self, fields: list[list[str]], lines: Lines) -> None:
         """Read what follows `R:`."""
-        self.untouched = False
+        self.is_empty = False
         match fields:
             case [joint, state, [word]]:
                 self._assign(self._row(joint, state), words.number(word), lines.number)
@@ -164,7 +166,7 @@ class Expectations:
         named = observation != ANY
         expected: FloatArray = reward * self._move.find(row, s_next)
         if named.any():
-            expected[named] *= self._observed(row[named], s_next[named], observation[named])
+            expected[named] *= self._chance_of(row[named], s_next[named], observation[named])
         return expected
 
     def several(
@@ -184,10 +186,10 @@ class Expectations:
             row, to = self._row[some], self._moves.column[some]
             given = reward[to] if reward.ndim == 2 else reward
             if isinstance(observation, np.ndarray) or observation != ANY:
-                given = (given * self._observed(row[:, None], to[:, None], observations)).sum(axis=1)
+                given = (given * self._chance_of(row[:, None], to[:, None], observations)).sum(axis=1)
             yield row, self._moves.value[some] * given
 
-    def _observed(self, row: IntArray, s_next: IntArray, observation: IntArray) -> FloatArray:
+    def _chance_of(self, row: IntArray, s_next: IntArray, observation: IntArray) -> FloatArray:
         """Return the probability of each observation on reaching each next state."""
         assert self._made is not None, "rewards that depend on observations are refused where there is no O"
         return self._made.find(s_next * self._joints + row % self._joints, observation)

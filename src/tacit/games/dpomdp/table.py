@@ -17,7 +17,7 @@ from tacit.core import check, memory
 from tacit.core.errors import TacitError
 from tacit.core.files import LineError
 from tacit.core.types import FloatArray, IntArray
-from tacit.games.dpomdp.labels import Selection
+from tacit.games.dpomdp.words import Selection
 
 #: How far from 1 the sum of a distribution may be: published files round to few digits. Rows that a game would refuse
 #: (`check.SUM_TOLERANCE`) are rescaled, all others stay as they are written.
@@ -56,7 +56,7 @@ class Table:
         self._full = _BATCH  # entries at which it is put in order
 
     @property
-    def untouched(self) -> bool:
+    def is_empty(self) -> bool:
         """Whether nothing was written."""
         return not self._single and not self._line.any()
 

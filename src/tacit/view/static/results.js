@@ -57,7 +57,7 @@ tacit.columnName = function (column) {
   const agent = /^(.*)_(\d+)$/.exec(column);
   if (agent) return /^(reward|gap)$/.test(agent[1]) ? `agent ${agent[2]}` : `${tacit.columnName(agent[1])}, agent ${agent[2]}`;
   return {
-    gap: "largest", gap_average: "of “average”", gap_latest: "of “latest”", gap_last: "of “last”", l2_gap: "L² gap",
+    gap: "largest", gap_average: "of “average”", gap_recent: "of “recent”", gap_last: "of “last”", l2_gap: "L² gap",
     average_value: "mean value of iterates", average_gap: "mean gap of iterates", average_l2_gap: "mean L² gap of iterates",
   }[column] || column;
 };

@@ -9,7 +9,7 @@ from exhaustive import Exhaustive
 import tacit
 from tacit.engine.fused import FusedEngine
 from tacit.engine.observers import record
-from tacit.evaluation.certificate import Certificate, bound, certificate, fixed_deviation, latest
+from tacit.evaluation.certificate import Certificate, bound, certificate, fixed_deviation, recent
 from tacit.evaluation.certified import certified_bound
 from tacit.learners import REGISTRY
 
@@ -30,7 +30,7 @@ def learned(
     spec = REGISTRY.make(name, **params)
     cert, kept = certificate(game, spec.equilibrium, choice=choice), record(game, episodes)
     FusedEngine(game, spec, episodes=episodes, seed=seed, certificate=cert, record=kept).advance(episodes)
-    return spec.equilibrium, cert, kept.policies(game, spec.rule)["latest"]
+    return spec.equilibrium, cert, kept.policies(game, spec.rule)["recent"]
 
 
 #: Compiled for three agents; the others are compiled for two, below, and compared with brute force there.
@@ -44,9 +44,9 @@ def test_streaming_equals_stored(learner: str):
     game = tacit.make("random-general-sum", agents=3, actions=[2, 3, 2], states=2, horizon=3, seed=2)
     kind, cert, policy = learned(game, learner, 400)
     values, gaps = certified_bound(game, policy, kind)
-    np.testing.assert_allclose(latest(game, cert).values, values, atol=1e-9)
-    np.testing.assert_allclose(latest(game, cert).gaps, gaps, atol=1e-9)
-    assert np.abs(latest(game, cert).values - bound(game, cert).values).max() > 1e-3  # it is another policy
+    np.testing.assert_allclose(recent(game, cert).values, values, atol=1e-9)
+    np.testing.assert_allclose(recent(game, cert).gaps, gaps, atol=1e-9)
+    assert np.abs(recent(game, cert).values - bound(game, cert).values).max() > 1e-3  # it is another policy
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -56,8 +56,8 @@ def test_bounds_hold_the_true_gap_between_them(learner: str):
         game = tacit.make("random-general-sum", states=2, actions=[3, 2], horizon=2, seed=seed)
         for episodes in (5, 24 + 12 * seed):
             kind, cert, policy = learned(game, learner, episodes, seed=seed)
-            _, fixed, _ = learned(game, learner, episodes, seed=seed, choice=fixed_deviation(game, cert, latest=True))
-            truth, upper, lower = Exhaustive(game, policy), latest(game, cert), latest(game, fixed)
+            _, fixed, _ = learned(game, learner, episodes, seed=seed, choice=fixed_deviation(game, cert, recent=True))
+            truth, upper, lower = Exhaustive(game, policy), recent(game, cert), recent(game, fixed)
             for i in range(2):
                 assert upper.values[i] == pytest.approx(truth.value("stay", i), abs=1e-9)
                 gap = truth.gap(kind, i)
@@ -73,4 +73,4 @@ def test_for_one_step_it_is_exact(learner: str):
     kind, cert, policy = learned(game, learner, 60)
     truth = Exhaustive(game, policy)
     for i in range(2):
-        assert latest(game, cert).gaps[i] == pytest.approx(truth.gap(kind, i), abs=1e-9)
+        assert recent(game, cert).gaps[i] == pytest.approx(truth.gap(kind, i), abs=1e-9)

@@ -1,0 +1,133 @@
+"""The output of learners that take turns: that of each member, on its own episodes, and the best of all candidates."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from tacit.engine import outputs
+from tacit.engine.checkpoint import Arrays
+from tacit.engine.curve import Measures
+from tacit.engine.fused import FusedEngine
+from tacit.engine.observers import Nothing, watch_members
+from tacit.engine.protocols import Engine, Output, Result
+from tacit.engine.run import Candidate, Gaps, choose, worth
+from tacit.engine.starts import part_of
+from tacit.evaluation import uniform_gap
+from tacit.games.exact import is_exact
+from tacit.games.protocol import Game
+from tacit.learners import Portfolio
+from tacit.options import Options
+
+
+class PortfolioOutput(Output):
+    """Candidates are those of all members, by the member's name and their own: `choose` takes one of them.
+
+    Without tables nobody knows their gaps, and it is the answer of the member whose late episodes were worth the most.
+    """
+
+    def __init__(self, *, game: Game, learner: Portfolio, options: Options) -> None:
+        self.game, self.learner, self.options = game, learner, options
+        self.names = [name for name, _ in learner.members]
+        self.members: list[Output] = []
+        for m, (_, own) in enumerate(learner.members):
+            most = None if options.episodes is None else max(1, self.learner.share(m, options.episodes))
+            visits = options.visits_per_stage if own.output == "certified" else None
+            its = replace(options, episodes=most, visits_per_stage=visits)
+            made = outputs.REGISTRY.make(own.output, game=game, learner=own, options=its)
+            made.play_again = functools.partial(self._play_again, m)  # type: ignore[attr-defined]
+            self.members.append(made)
+        self.certificate = watch_members([own.certificate for own in self.members])
+        self.record = watch_members([own.record for own in self.members])
+        self.notes = tuple(dict.fromkeys(note for own in self.members for note in own.notes))
+        self.certifies = any(own.certifies for own in self.members)
+
+    def _play_again(self, m: int, certificate: Any, done: int) -> None:
+        """Play the run once more, with this certificate of member m."""
+        watching = [certificate if k == m else Nothing() for k in range(len(self.names))]
+        most, seed = self.options.most, self.options.seed
+        engine = FusedEngine(self.game, self.learner, episodes=most, seed=seed, certificate=watch_members(watching))
+        engine.advance((done - 1) * len(self.names) + m + 1)
+
+    def _parts(self, engine: Engine, done: int) -> Iterator[tuple[int, Output, Engine, int]]:
+        """Yield each member's number, its output, the engine as it sees it, and how many episodes it has had."""
+        for m, own in enumerate(self.members):
+            own.interrupted = self.interrupted
+            view = engine.view(self.learner.members[m][1], functools.partial(self.learner.part, m=m))
+            yield m, own, view, self.learner.share(m, done)
+
+    def look(self, engine: Engine, done: int) -> int | None:
+        """Let every member's output see the engine; return the first episode before which one must see it again."""
+        until, records = [], []
+        for m, own, view, its in self._parts(engine, done):
+            found = own.look(view, its)
+            records.append(view.record)
+            if found is not None:
+                until.append(found * len(self.names) + m)
+        engine.record = watch_members(records)
+        return min(until, default=None)
+
+    def measure(self, engine: Engine, done: int) -> Measures:
+        """Return the values and gaps of the best member, where they are known, and the largest gap of each."""
+        found = {self.names[m]: own.measure(view, its) for m, own, view, its in self._parts(engine, done) if its}
+        known = {
+            name: self._candidate(Gaps("", np.asarray(one["gap"]), "exact"), one["value"])
+            for name, one in found.items()
+        }
+        best = known[self._choose(known) or self.names[0]]
+        gaps = {f"gap_{name}": one.gap for name, one in known.items()}
+        return {"value": np.asarray(best.values), "gap": best.gaps.upper, **gaps}
+
+    def result(self, engine: Engine, done: int) -> Result:
+        """Return the candidates of all members."""
+        results = [own.result(view, its) for _, own, view, its in self._parts(engine, done) if its]
+        found = {
+            (m, name): self._candidate(one.gaps, one.values, one._policy)
+            for m, its in enumerate(results)
+            for name, one in its.candidates.items()
+            if one._policy is not None or _is_known(one)
+        }
+        candidates = {f"{self.names[m]} {name}": one for (m, name), one in found.items()}
+        chosen = self._choose(candidates)
+        best = next((m for m, name in found if f"{self.names[m]} {name}" == chosen), 0)
+        if not chosen:
+            means = self.learner.late_means(engine.state)[: len(results)]
+            best = int(np.argmax([worth(own, self.options.prefer) for own in means]))
+            name = results[best].chosen
+            chosen = (
+                f"{self.names[best]} {name if (best, name) in found else 'last'}"  # the last iterate is always there
+            )
+        return Result(results[best].last, candidates, chosen, results[best].sampled)
+
+    def _candidate(self, gaps: Gaps, values: Any, policy: Any = None) -> Candidate:
+        """Return a member's candidate as one of the portfolio's: a product's nash gaps are its cce and its ce gaps."""
+        return replace(Candidate.with_gaps(replace(gaps, kind=self.learner.equilibrium), values), _policy=policy)
+
+    def _choose(self, candidates: dict[str, Candidate]) -> str:
+        """Return the name of the best of those whose gaps are known, if there are any."""
+        known = {name: one for name, one in candidates.items() if _is_known(one)}
+        if not known or not is_exact(self.game):
+            return ""
+        return choose(known, functools.partial(uniform_gap, self.game), **self.options.choice)
+
+    def snapshot(self) -> Arrays:
+        """Return what the members' outputs hold."""
+        return {f"{m}.{key}": array for m, own in enumerate(self.members) for key, array in own.snapshot().items()}
+
+    def check(self, arrays: Arrays, done: int) -> None:
+        """Raise unless a snapshot can be of this output after that many episodes."""
+        for m, own in enumerate(self.members):
+            own.check(part_of(arrays, m), self.learner.share(m, done))
+
+    def restore(self, arrays: Arrays) -> None:
+        """Resume from a snapshot that was checked."""
+        for m, own in enumerate(self.members):
+            own.restore(part_of(arrays, m))
+
+
+def _is_known(one: Candidate) -> bool:
+    return one.gaps.source in ("exact", "certificate") and bool(np.isfinite(one.gap))

@@ -1,0 +1,185 @@
+"""Several learners take turns by the number of the episode, each learning from its own episodes only.
+
+With M members, member m plays and learns in episodes m, m + M, m + 2·M, …. Every agent counts episodes for itself, so
+all of them switch together without a message. A member never sees an episode of another: after K episodes it is, bit
+for bit, where ⌈(K − m)/M⌉ episodes with the same random numbers would have brought it alone.
+
+Guarantees: those of the members, at a share of the episodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacit.core import generics
+from tacit.core.errors import TacitError, brief
+from tacit.core.records import records
+from tacit.core.types import FloatArray
+from tacit.learners.spec import Learner, World
+
+#: The mean of what a member's episodes brought is over about the last tenth of them.
+LATE = 10
+
+
+@dataclass(frozen=True)
+class Portfolio(Learner):
+    """Learners take turns by the number of the episode, and the answer is the best of all: nothing to choose.
+
+    Parameters
+    ----------
+    members : str, or a sequence of (name, learner)
+        At least two: names separated by commas, each with its own defaults, or learner objects with names for people.
+        `adaptive-v-cce` is best where equilibria mix; `model-independent` ends in a pure equilibrium where there is
+        one, and often in the best.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> run = tacit.learn(tacit.make("good-state"), "portfolio", episodes=2000)
+    >>> run.chosen, run.values.round(2)
+    ('model-independent last', array([45.5, 45.5]))
+    """
+
+    members: Any = "adaptive-v-cce,model-independent"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "members", _named(self.members))
+        if len(self.members) < 2:
+            raise TacitError(f"members is {brief(self.members)}; a portfolio has at least two")
+        for name, own in self.members:
+            if own.central or own.exact or own.interpreted:
+                raise TacitError(f"{name} does not learn with kernels from one agent's own play, so it takes no turns")
+
+    @property
+    def equilibrium(self) -> str:
+        """That of the members whose answer is no product; a product policy's nash gap is its cce and its ce gap."""
+        found = {own.equilibrium for _, own in self.members}
+        return next((kind for kind in ("cce", "ce") if kind in found), "nash")
+
+    @property
+    def output(self) -> str:
+        """One for each member, and the best of their candidates."""
+        return "portfolio"
+
+    @property
+    def rangeless(self) -> bool:
+        """Whether none of them needs the range of rewards."""
+        return all(own.rangeless for _, own in self.members)
+
+    @property
+    def informed(self) -> bool:
+        """Whether agents of any of them know of each other."""
+        return any(own.informed for _, own in self.members)
+
+    @property
+    def instead(self) -> str:
+        """What to try where its result is not good, in words."""
+        return "try more episodes, `starts=4` for several starts, or `tacit compare` for all learners that fit"
+
+    def explores(self, state: Any, i: int) -> float:
+        """Return how often agent i explores in this episode."""
+        m = int(state.agents["episodes"][i]) % len(self.members)
+        return float(self.members[m][1].explores(self.part(state, m), i))
+
+    def part(self, chain: Any, m: int) -> Any:
+        """Return what is member m's in a chain: its state, or what watches it."""
+        for _ in range(m):
+            chain = chain.others
+        return chain if m + 1 == len(self.members) else chain.own
+
+    def share(self, m: int, done: int) -> int:
+        """Return how many of the first `done` episodes are member m's."""
+        members = len(self.members)
+        return (done + members - 1 - m) // members
+
+    def late_means(self, state: Any) -> FloatArray:
+        """Return each agent's mean return in the late episodes of each member, [M, N]."""
+        found = []
+        for _ in self.members[1:]:
+            found.append(state.agents["mean"][:, 0])
+            last, state = state.agents["mean"][:, 1], state.others
+        return np.array([*found, last])
+
+    def params(self, world: World) -> Mapping[str, Any]:
+        """Return the parameters in force, by member."""
+        return {f"{name} {key}": value for name, own in self.members for key, value in own.params(world).items()}
+
+    def init(self, world: World) -> Any:
+        """Make the chain of states: the first member's, and those after it."""
+        states = [own.init(world) for _, own in self.members]
+        chain = states.pop()
+        for k, own in enumerate(reversed(states)):
+            agents = records((world.agents,), [("episodes", "i8"), ("gained", "f8"), ("mean", "f8", 2)])
+            chain = Turns(agents, own, chain, world.horizon, k + 2)
+        return chain
+
+
+def _named(members: Any) -> tuple[tuple[str, Learner], ...]:
+    """Return names and learners."""
+    from tacit.learners import REGISTRY  # which holds this one
+
+    if isinstance(members, str):
+        return tuple((name.strip(), REGISTRY.make(name.strip())) for name in members.split(","))
+    return tuple((str(name), own) for name, own in members)
+
+
+class Turns(NamedTuple):
+    """The states of one member, and of those after it: a chain, or the last member's state."""
+
+    agents: Any  # [N]  episodes, rewards of the running one, mean return of late ones: this member's, the others'
+    own: Any
+    others: Any
+    horizon: int
+    left: int  # members from this one on: this one has the first of so many episodes
+
+
+@generics.jitable
+def is_own(turns, i):
+    """Return whether it is this member's turn, by agent i's own count."""
+    return turns.agents[i].episodes % turns.left == 0
+
+
+@generics.act.implement(Turns)
+def act(learner, i, h, s, u):
+    """Act as the member whose turn it is."""
+    if is_own(learner, i):
+        return generics.act(learner.own, i, h, s, u)
+    return generics.act(learner.others, i, h, s, u)
+
+
+@generics.learn.implement(Turns)
+def learn(learner, i, h, s, a, r, s_next):
+    """Let the member learn whose turn it is; after the last step, count the episode."""
+    me = learner.agents[i]
+    own = is_own(learner, i)
+    if own:
+        generics.learn(learner.own, i, h, s, a, r, s_next)
+    else:
+        generics.learn(learner.others, i, h, s, a, r, s_next)
+    me.gained = me.gained + r if h > 0 else r
+    if h + 1 == learner.horizon:
+        before = me.episodes // learner.left if own else me.episodes - me.episodes // learner.left - 1
+        me.mean[0 if own else 1] += (me.gained - me.mean[0 if own else 1]) * LATE / (LATE + before)
+        me.episodes += 1
+
+
+@generics.weigh.implement(Turns)
+def weigh(learner, i, h, s, out):
+    """Write the distribution of the member whose turn it is."""
+    if is_own(learner, i):
+        generics.weigh(learner.own, i, h, s, out)
+    else:
+        generics.weigh(learner.others, i, h, s, out)
+
+
+@generics.average.implement(Turns)
+def average(learner, i, h, s, out):
+    """Write the average of the member whose turn it is."""
+    if is_own(learner, i):
+        generics.average(learner.own, i, h, s, out)
+    else:
+        generics.average(learner.others, i, h, s, out)
