@@ -151,7 +151,8 @@ def test_numbers_of_the_common_seed_are_even_and_independent():
         tacit.learners.World(1, np.array([2]), 1, (0.0, 1.0), tacit.kernels.Scale(1, 1, 2, 1, 1), (), (2, 2), 0, 7)
     )
     draws = np.array([[[model_seeded.common(state, k, h, n) for n in range(4)] for h in range(4)] for k in range(500)])
-    assert 0 <= draws.min() and draws.max() < 1
+    assert draws.min() >= 0
+    assert draws.max() < 1
     cells = (draws * 8).astype(int)
     for left, right in ((cells[:-1], cells[1:]), (cells[:, 1:], cells[:, :-1]), (cells[..., 1:], cells[..., :-1])):
         pairs = np.bincount((8 * left + right).ravel(), minlength=64)

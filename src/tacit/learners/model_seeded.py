@@ -167,6 +167,7 @@ def cell_fields(team: int, actions: int, joint: int) -> Fields:
     return [
         ("choice", index(joint)),  # T: the joint action to try
         ("answer", index(joint + 1)),  # T: 1 + the best joint action of those that were met, 0 for none
+        ("sharp", index(2)),  # T: whether that is what is tried, and better than another
         ("opposed", NONNEGATIVE, (2, 2, actions)),  # Z: what both play with hope, and what they answer without
         ("opposed_regret", NONNEGATIVE, (2, 2, actions)),
         ("opposed_average", NONNEGATIVE, (2, actions)),  # of answers
@@ -414,7 +415,7 @@ def learn(learner, i, h, s, a, r, s_next):
     else:
         joint = foretold(learner, i, h, s, role)
         joint += (a - part(learner, joint, m)) * learner.strides[m]
-        if me.kind == role and me.high > me.low:  # while all rewards are the same, any plan is as good
+        if me.kind == role:
             test(learner, i, h, s, joint, r, s_next, role)
         if me.mode == role and is_paid_so(learner, i, h, s, joint, r):
             count(learner, i, h, s, joint, r, s_next, False)
@@ -516,7 +517,7 @@ def likelihood(learner, i, h, here, joint, r, s_next, noise):
 def test(learner, i, h, s, joint, r, s_next, role):
     """Add to the evidence against a hypothesis; where it is true, all agents have the same and decide together."""
     me, here = learner.agents[i], view(learner, i, h, s)
-    if here.known[joint] == 0:
+    if here.known[joint] == 0 or not is_telling(learner, i, h, s, role):
         return
     noise, total, rows = noise_of(learner, i), 0.0, 0
     for j in range(learner.rows):
@@ -525,6 +526,21 @@ def test(learner, i, h, s, joint, r, s_next, role):
             rows += 1
     ratio = log(total / rows / likelihood(learner, i, h, here, joint, r, s_next, noise))
     me.evidence[role - 1] = max(FIRM, me.evidence[role - 1] + ratio)
+
+
+@generics.jitable
+def is_telling(learner, i, h, s, role):
+    """Return whether a plan follows from rewards here, and not from ties and hope, which are alike for any rewards."""
+    cell, here, total = learner.cells[h, s, i], view(learner, i, h, s), 0.0
+    if role == TEAM:
+        return cell.sharp == 1
+    for j in range(learner.rows):
+        if here.known[j] == 0:
+            return False
+    for z in range(2):
+        for a in range(learner.team[z]):
+            total += cell.opposed_regret[0, z, a]
+    return total > 0.0
 
 
 @generics.jitable

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 
 from tacit.core import generics
 from tacit.learners.joint_model import expect, match_ahead, mean_reward
@@ -80,7 +81,7 @@ def decide(learner, i):
     me.look = 2 * me.episodes
     if me.evidence[0] <= (LIMIT if me.mode == TEAM else -LIMIT):
         me.mode = TEAM
-    elif me.evidence[1] <= (LIMIT if me.mode == OPPOSED else -LIMIT):
+    elif me.evidence[1] <= (LIMIT if me.mode == OPPOSED else -LIMIT if me.evidence[0] > 0.0 else -np.inf):
         me.mode = OPPOSED
     else:
         me.mode = GENERAL if me.evidence[0] > LIMIT and me.evidence[1] > LIMIT else 0
@@ -110,16 +111,18 @@ def plan_team(learner, i):
             s = min(learner.model[0, k, i].state, states - 1)
             here, cell = view(learner, i, h, s), learner.cells[h, s, i]
             cell.choice, cell.answer = 0, 0
-            most, found = 0.0, 0.0
+            most, found, least_sure = 0.0, 0.0, np.inf
             for j in range(learner.rows):
                 worth, times = best_return, tried(here, j, d)
                 if times > 0.0:
                     sure = worth_of(learner, here, j, d, 0)
+                    least_sure = min(least_sure, sure)
                     if cell.answer == 0 or sure > found + least:
                         cell.answer, found = j + 1, sure
                     worth = hope(times, worth_of(learner, here, j, d, 1), best_return)
                 if j == 0 or worth > most + least:
                     cell.choice, most = j, worth
+            cell.sharp = 1 if cell.choice + 1 == cell.answer and found > least_sure + 1e3 * least else 0
             keep_value(learner, d, 0, s, found)
             keep_value(learner, d, 1, s, most)
 
