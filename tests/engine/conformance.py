@@ -55,6 +55,7 @@ GRADIENTS: dict[str, tuple[str, dict[str, Any]]] = {
 #: The others that each agent can run alone.
 BENCHMARKS: dict[str, tuple[str, dict[str, Any]]] = {
     "model-independent": ("model-independent", {}),
+    "model-seeded": ("model-seeded", {}),
     "portfolio": ("portfolio", {}),
     "ucb-independent": ("ucb-independent", {"bonus": 0.1, "reference": 20}),
     "q-independent": ("q-independent", {}),
@@ -62,19 +63,23 @@ BENCHMARKS: dict[str, tuple[str, dict[str, Any]]] = {
 
 LEARNERS = {**CERTIFIED, **GRADIENTS, **BENCHMARKS}
 
+#: Two agents each: loops are compiled once for every number of agents, which no learner's kernel depends on. Three, of
+#: different sizes, are what `check_learner` plays.
 GAMES: dict[str, tuple[str, dict[str, Any]]] = {
     "good-state": ("good-state", {"horizon": 5}),
     "matrix-team": ("matrix-team", {}),
-    "three agents": ("random-general-sum", {"agents": 3, "actions": [2, 3, 2], "states": 3, "horizon": 3, "seed": 4}),
+    "uneven": ("random-general-sum", {"actions": [2, 3], "states": 3, "horizon": 3, "seed": 4}),
     "box-pushing": ("box-pushing", {"horizon": 4}),
     "chicken": ("chicken", {"horizon": 3}),
 }
+
+THREE_AGENTS = ("random-general-sum", {"agents": 3, "actions": [2, 3, 2], "states": 3, "horizon": 3, "seed": 4})
 
 SEED = 11
 
 
 def make_game(name: str) -> tacit.TabularGame:
-    kind, params = GAMES[name]
+    kind, params = THREE_AGENTS if name == "three agents" else GAMES[name]
     return tacit.make(kind, **params)
 
 
@@ -114,7 +119,9 @@ def apart(
 ) -> tuple[list[tacit.Agent], np.ndarray]:
     """Run agents that know nothing of each other in a plain loop, with the environment's own stream."""
     kind, params = LEARNERS[name]
-    known = {"iota": iota} if "iota" in REGISTRY.parameters(kind) and name in CERTIFIED else {}
+    known: dict[str, Any] = {"iota": iota} if "iota" in REGISTRY.parameters(kind) and name in CERTIFIED else {}
+    if make_learner(name).informed:
+        known["team"] = game.actions
     agents = [
         tacit.agent(
             kind,

@@ -16,7 +16,7 @@ from tacit.engine.fused import chunk_of
 from tacit.engine.observers import Trace, trace
 from tacit.engine.outputs.recorded import tables_to_measure
 from tacit.engine.protocols import Engine, Output, Result
-from tacit.engine.run import Candidate, Gaps, choose
+from tacit.engine.run import ON_THE_WAY, Candidate, Gaps, choose
 from tacit.evaluation import evaluate, evaluate_iterates, l2_gap, uniform_gap
 from tacit.evaluation.gaps import is_quick
 from tacit.games.exact import ExactGame, is_exact
@@ -80,7 +80,8 @@ class MarkovOutput(Output):
         if self._recent:
             recent = engine.policy(engine.distributions(recent=True))
             both = {"recent": Candidate.with_exact_gaps(recent, self._tables), "last": answer}
-            answer = both[choose(both, functools.partial(uniform_gap, self._tables), target=self.options.gap)]
+            uniform = functools.partial(uniform_gap, self._tables)
+            answer = both[choose(both, uniform, **self.options.choice, tolerance=ON_THE_WAY)]
         return {
             "value": np.asarray(answer.values),
             "gap": answer.gaps.upper,
@@ -105,7 +106,7 @@ class MarkovOutput(Output):
             candidates["best"] = Candidate.with_exact_gaps(best, final)
         if final is None or len(candidates) == 1:
             return Result(last, candidates, [*candidates][-1], sampled)
-        chosen = choose(candidates, functools.partial(uniform_gap, final), target=self.options.gap)
+        chosen = choose(candidates, functools.partial(uniform_gap, final), **self.options.choice)
         return Result(last, candidates, chosen, sampled)
 
     def _leaves_out(self, policy: MarkovPolicy) -> bool:
