@@ -60,6 +60,7 @@ SHORT = (
     "npg",
     "q-independent",
     "ucb-central",
+    "model-central",
 )
 
 

@@ -208,6 +208,9 @@ class EnvironmentEngine(Engine):
             self._seen.read(shown, None, buffer.nexts)  # tells which
             seen = turn(h)
         if seen == APART:
+            if self.learner.central:
+                told = "a central learner needs a state that all agents see, and they saw different things"
+                raise TacitError(f"{told} in {self.game.name}; learners that each agent runs alone do without")
             self._seen.differ()
         elif seen != SAME:
             raise TacitError(f"{self.game.name} showed {brief(shown)}, which is not in its space of observations")

@@ -100,6 +100,9 @@ class MarkovOutput(Output):
         if self._recent:
             recent = engine.policy(engine.distributions(recent=True))
             candidates = {"recent": Candidate.with_exact_gaps(recent, final), **candidates}
+        planned = engine.learner.plan(engine.structs[0], engine.world) if engine.structs and done else None
+        if planned is not None:
+            candidates["planned"] = Candidate.with_exact_gaps(planned, final, engine.learner.equilibrium)
         if self._keeps_best:
             best = last if self._best is None else engine.policy(self._best)
             candidates["best"] = Candidate.with_exact_gaps(best, final)
