@@ -33,7 +33,7 @@ READERS: dict[str, Callable[[Path], object]] = {
     ".certified.npz": RecordedPolicy.load,
     ".thinned.npz": DeployedPolicy.load,
     ".bin": files.read,
-    ".text": files.read_text,
+    ".text": files.read_utf8,
 }
 
 

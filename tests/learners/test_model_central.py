@@ -1,4 +1,4 @@
-"""model-central: what it counts and plans, games that it has to get right, and when it gives each step its own model."""
+"""model-central: what it counts and plans, games that it has to get right, and when each step has its own model."""
 
 from __future__ import annotations
 

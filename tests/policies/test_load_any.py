@@ -90,8 +90,9 @@ def test_other_archives_are_no_policies(tmp_path: Path):
     tacit.make("chicken").save(tmp_path / "game.npz")
     with pytest.raises(tacit.TacitError, match=r"game\.npz"):
         policies.load(tmp_path / "game.npz")
-    with pytest.raises(tacit.TacitError, match="no file"):
-        policies.load(tmp_path / "missing.npz")
+    for load in (policies.load, tacit.Part.load):
+        with pytest.raises(tacit.TacitError, match="no file"):
+            load(tmp_path / "missing.npz")
     np.savez(tmp_path / "odd.npz", kind=np.array("magic"), probs=np.ones((1, 1, 1)))
     with pytest.raises(tacit.TacitError, match=r"odd\.npz"):
         policies.load(tmp_path / "odd.npz")

@@ -167,8 +167,14 @@ def test_what_cannot_be_written_is_told(thinned: DeployedPolicy, tmp_path: Path)
 
 
 def test_a_correlated_policy_has_no_parts(tmp_path: Path):
+    policy = MarkovPolicy.random(tacit.make("chicken"), correlated=True)
     with pytest.raises(tacit.TacitError, match="a correlated policy has no parts"):
-        MarkovPolicy.random(tacit.make("chicken"), correlated=True).save(tmp_path / "0.json", agent=0)
+        policy.save(tmp_path / "0.json", agent=0)
+    policy.save(tmp_path / "all.json")
+    document = json.loads((tmp_path / "all.json").read_text(encoding="utf-8")) | {"agent": 0}
+    (tmp_path / "part.json").write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(tacit.TacitError, match="is not a part of a policy"):
+        tacit.Part.load(tmp_path / "part.json")
 
 
 def test_a_certified_policy_says_what_to_write_instead(tmp_path: Path):

@@ -119,9 +119,7 @@ def interval(name: str, value: object) -> tuple[float, float]:
     Traceback (most recent call last):
     tacit.core.errors.TacitError: reward_range is (1, 0); the first must not be above the second
     """
-    if not isinstance(value, tuple | list | np.ndarray) or len(value) != 2:
-        raise TacitError(f"{name} is {brief(value)}; it must be a pair (low, high)")
-    low, high = real(f"{name}[0]", value[0]), real(f"{name}[1]", value[1])
+    low, high = (real(f"{name}[{k}]", x) for k, x in enumerate(list_of(name, value, "numbers: low, high", count=2)))
     if low > high:
         raise TacitError(f"{name} is ({low:g}, {high:g}); the first must not be above the second")
     return low, high

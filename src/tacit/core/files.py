@@ -360,7 +360,7 @@ class Lines:
     def __init__(self, place: Path, *, comment: str) -> None:
         self.place = place
         self.number = 0
-        self._lines = _split(read_text(place))
+        self._lines = _split(read_utf8(place))
         self._comment = comment
 
     def next(self) -> str | None:
@@ -391,7 +391,7 @@ class Lines:
             raise TacitError(f"{self.place}:{line}: {error}") from None
 
 
-def read_text(place: Path) -> str:
+def read_utf8(place: Path) -> str:
     """Read a text file whole; anything else is refused by name."""
     content = read(place, spread=_PER_BYTE)
     if not content.strip():

@@ -156,7 +156,7 @@ class Tokens:
     """
 
     def __init__(self, place: Path) -> None:
-        self._text = files.read_text(place)
+        self._text = files.read_utf8(place)
         self._matches = _TOKEN.finditer(self._text)
         self.characters = len(self._text)
         self._advance()

@@ -153,10 +153,8 @@ class ModelCentral(Learner):
         game = model_game(state, world)
         small = game.horizon * game.states * game.joint_actions <= EXACT
         found = solve(game, self.equilibrium, method="auto" if small else "learn", rounds=ROUNDS)
-        policy = found.policy
-        if small and not policy.product and self.equilibrium == "nash":
-            policy = policy.as_product()
-        return MarkovPolicy([own[:, : world.states] for own in policy.probs] if policy.product else policy.probs[0][:, : world.states])
+        probs = [own[:, : world.states] for own in found.policy.probs]
+        return MarkovPolicy(probs if found.policy.product else probs[0])
 
 
 def cell_fields(actions: int) -> Fields:

@@ -43,7 +43,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Read the document of a policy, or of one agent's part, and check its header."""
     place = files.path(path)
     found: dict[str, Any] = parse(
-        files.read_text(place), f"{place}", "a whole JSON file: cut short, altered or of another kind"
+        files.read_utf8(place), f"{place}", "a whole JSON file: cut short, altered or of another kind"
     )
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise TacitError(f"{place} is not a policy: it must be a JSON object whose format is {FORMAT!r}")

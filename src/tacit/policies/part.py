@@ -71,9 +71,10 @@ class Part:
             if agent not in (None, part.agent):
                 raise TacitError(f"{path} holds the part of agent {part.agent}, not of agent {agent}")
             return part
+        policy = load(path)
         if agent is None:
             raise TacitError(f"{path} holds the policy of all agents; say whose part it is to be, agent=0 to …")
-        return load(path).part(agent)
+        return policy.part(agent)
 
     def __repr__(self) -> str:
         steps = "the same at every step" if self.horizon is None else f"horizon {self.horizon}"
