@@ -89,7 +89,6 @@ class EnvironmentEngine(Engine):
         self._record: Any = Nothing()
         self.world = self._known(episodes)
         self.team = team_of(learner, self.world._replace(states=self._room()), seed=seed)
-        self.structs = self.team.structs
         self._seen = Numbering(self.observations)
         self._numbered = all(own.numbered for own in self.observations)
         self._limit_states()
@@ -119,6 +118,11 @@ class EnvironmentEngine(Engine):
     @property
     def _proven(self) -> bool:
         return not self.bounds.guessed and own_bound.is_bound(self.learner, self.world, self.world.scale)
+
+    @property
+    def structs(self) -> tuple[object, ...]:  # type: ignore[override]
+        """The states that kernels work on, which new ones replace as there is room for more states."""
+        return self.team.structs
 
     @property
     def common_state(self) -> bool:  # type: ignore[override]

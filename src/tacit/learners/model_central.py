@@ -14,8 +14,8 @@ matching⁺ at every (h, s) that was met:
   then on each step has its own.
 - While learning, each agent takes an even action with probability min(0.3, (1 + k/50)^−0.34).
 - The answer is an equilibrium of the model, computed by `tacit.solve` on the counts: of the kind that is asked for, and
-  of largest welfare among those that it finds. What was never tried pays the mean reward so far. So one candidate is
-  "planned"; the others are the last iterate and the average of the iterates.
+  of largest welfare among those that it finds; large models by 200 sweeps. It is the candidate "planned", beside the
+  last iterate and the average of the iterates.
 
 Agents that learn so see each other's actions and rewards: a simulator, or a place to train in. What they answer with
 needs nothing of it: a product policy for nash, a common seed for cce and ce.
@@ -126,7 +126,7 @@ class ModelCentral(Learner):
                 f"model-central counts joint actions, of which there are {joint:,}; it takes {JOINT:,} at most, "
                 "and model-independent any number"
             )
-        fields = joint_model.fields(joint, min(self.successors, max(S, 2)), N)
+        fields = joint_model.fields(capacity(joint), self.successors, N)
         model = records((H + 1, S, 1), fields, "the model of all joint actions")
         cells = records((H + 1, S, N), cell_fields(A))
         for i, size in enumerate(world.actions):
@@ -148,12 +148,12 @@ class ModelCentral(Learner):
             horizon=H,
         )
 
-    def plan(self, state: Any, world: World) -> MarkovPolicy:
-        """Return an equilibrium of the model."""
-        game = model_game(state, world)
+    def plan(self, state: Any, states: int) -> MarkovPolicy:
+        """Return an equilibrium of the model, for the first so many states."""
+        game = model_game(state)
         small = game.horizon * game.states * game.joint_actions <= EXACT
         found = solve(game, self.equilibrium, method="auto" if small else "learn", rounds=ROUNDS)
-        probs = [own[:, : world.states] for own in found.policy.probs]
+        probs = [own[:, :states] for own in found.policy.probs]
         return MarkovPolicy(probs if found.policy.product else probs[0])
 
 
@@ -393,32 +393,44 @@ def standardize(more, variance, n, of):
     return min(more * more * n / (variance * (1.0 - n / of)), CUT)
 
 
-def model_game(state: CentralModel, world: World) -> TabularGame:
-    """Return what the counts say as a game; what was never tried leads to a last state, which pays the mean reward."""
-    H, S, N, J = world.horizon, world.states, world.agents, state.worth.shape[1]
-    model = state.model
-    own = model[:H, :, 0] if state.clock["differ"][0] else model[H:, :, 0]  # [H or 1, S]
-    seen, moved, steps = own["seen"], own["moved"], len(own)
-    total = model["seen"][H, :, 0].sum()
-    mean = model["reward"][H, :, 0].sum(axis=(0, 1)) / max(total, 1.0)  # [N]
-    rewards = np.empty((N, steps, S + 1, J))
-    rewards[:] = mean[:, None, None, None]
-    tried = np.divide(own["reward"], seen[..., None], out=np.tile(mean, (*seen.shape, 1)), where=seen[..., None] > 0)
-    rewards[:, :, :S] = np.moveaxis(tried, -1, 0)
-    there = (np.arange(own["next"].shape[-1]) < own["successors"][..., None]) & (own["count"] > 0)
-    h, s, j, k = np.nonzero(there)
-    weight = own["count"][h, s, j, k].astype(float)
-    into = np.zeros(moved.shape)
-    np.add.at(into, (h, s, j), weight)
-    rows = np.arange(steps * (S + 1) * J).reshape(steps, S + 1, J)
-    lost = np.ones((steps, S + 1, J), dtype=bool)
-    lost[:, :S] = into == 0
-    row = np.concatenate([rows[h, s, j], rows[lost]])
-    following = np.concatenate([own["next"][h, s, j, k], np.full(int(lost.sum()), S)])
-    prob = np.concatenate([weight / into[h, s, j], np.ones(int(lost.sum()))])
-    first = np.zeros(S + 1)
-    met = state.met["rank"][0, :, 0] > 0
-    first[:S] = met / max(met.sum(), 1)
-    first[S] = 0.0 if met.any() else 1.0
-    shape = (N, steps, S + 1, *world.actions.tolist())
-    return TabularGame(from_entries(row, following, prob, rows.size), rewards.reshape(shape), first, H)
+def model_game(state: CentralModel) -> TabularGame:
+    """Return what the counts say as a game.
+
+    What was not tried at a step is taken from other steps; what was never tried in a state pays, and leads to, what the
+    joint actions that were tried there did on average; a state that was never met leads to itself and pays nothing.
+    """
+    (N, J), H, S = state.worth.shape, state.horizon, state.model.shape[1]
+    held = {name: state.model[name][:, :, 0, :J] for name in ("seen", "moved", "reward", "next", "count")}
+    counts = np.where(held["next"] < S, held["count"], 0.0).astype(float)
+    if state.clock["differ"][0]:
+        tried, led = (held[name][:H] > 0 for name in ("seen", "moved"))
+        seen = np.where(tried, held["seen"][:H], held["seen"][H])
+        reward = np.where(tried[..., None], held["reward"][:H], held["reward"][H])
+        following = np.where(led[..., None], held["next"][:H], held["next"][H])
+        counts = np.where(led[..., None], counts[:H], counts[H])
+    else:
+        seen, reward, following, counts = held["seen"][H:], held["reward"][H:], held["next"][H:], counts[H:]
+    steps = len(seen)
+    mean = reward.sum(axis=2) / np.maximum(seen.sum(axis=2), 1.0)[..., None]  # [steps, S, N]
+    rewards = np.where(seen[..., None] > 0, reward / np.maximum(seen, 1.0)[..., None], mean[:, :, None])
+    h, s, j, k = np.nonzero(counts)
+    onward, weight = following[h, s, j, k], counts[h, s, j, k]
+    pooled = from_entries(h * S + s, onward, weight, steps * S)  # from each state, whatever was done there
+    unknown = counts.sum(axis=3) == 0
+    cell = np.nonzero(unknown)[0] * S + np.nonzero(unknown)[1]  # of each row that never led anywhere
+    number = np.diff(pooled.first)[cell]
+    entry = (
+        np.repeat(pooled.first[cell], number) + np.arange(number.sum()) - np.repeat(np.cumsum(number) - number, number)
+    )
+    rows = np.arange(seen.size).reshape(seen.shape)
+    stuck = np.flatnonzero(unknown.ravel())[number == 0]
+    moves = from_entries(
+        np.concatenate([rows[h, s, j], np.repeat(np.flatnonzero(unknown.ravel()), number), stuck]),
+        np.concatenate([onward, pooled.state[entry], stuck // J % S]),
+        np.concatenate([weight, pooled.prob[entry], np.ones(len(stuck))]),
+        seen.size,
+    )
+    total = np.repeat(np.add.reduceat(moves.prob, moves.first[:-1]), np.diff(moves.first))
+    shape = (N, steps, S, *state.actions.tolist())
+    table = np.moveaxis(rewards, -1, 0).reshape(shape)
+    return TabularGame(moves._replace(prob=moves.prob / total), table, np.ones(S) / S, H)
