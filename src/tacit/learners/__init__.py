@@ -13,6 +13,7 @@ from tacit.learners.adaptive_v import AdaptiveV
 from tacit.learners.mixed import Mixed
 from tacit.learners.model import ModelIndependent
 from tacit.learners.model_central import ModelCentral
+from tacit.learners.model_seeded import ModelSeeded
 from tacit.learners.npg import NPG
 from tacit.learners.pg_adaptive import PGAdaptive
 from tacit.learners.pg_exact import PGExact
@@ -57,6 +58,7 @@ REGISTRY.add(
 REGISTRY.add("v-learning", VLearning)
 REGISTRY.add("model-independent", ModelIndependent)
 REGISTRY.add("model-central", ModelCentral)
+REGISTRY.add("model-seeded", ModelSeeded)
 REGISTRY.add("pg-adaptive", PGAdaptive)
 REGISTRY.add("pg-exact", PGExact)
 REGISTRY.add("pg-storm", PGStorm)
@@ -94,6 +96,7 @@ __all__ = [
     "Mixed",
     "ModelCentral",
     "ModelIndependent",
+    "ModelSeeded",
     "PGAdaptive",
     "PGExact",
     "PGStorm",
