@@ -344,7 +344,7 @@ def move(learner, h, s, rate):
         cell, n = learner.cells[h, s, i], learner.actions[i]
         for a in range(n):
             cell.average[a] += rate * (cell.prob[a] - cell.average[a])
-        cell.value = match_ahead(cell.regret, cell.prob, learner.q[i], n)
+        cell.value = match_ahead(cell.regret, cell.prob, learner.q[i], n, 0.0)
 
 
 @generics.apart
