@@ -98,8 +98,8 @@ class Document:
 
     `str` is plain text, a notebook shows it as HTML, and rich consoles draw it. `data` is a dict of what JSON has, with
     all digits. Of `results.table()`, `data["games"]` has a dict for each game: `game`, `by` (what is ranked), `rows`
-    (`rank`, `learner`, `seeds`; `reward`, `value`, `welfare` and `gap` with `mean`, `ci95` and `std`, or None; `kind`, `p`)
-    and `pairs` (`pair`, `p`). Of a game it is what `tacit show GAME --json` prints.
+    (`rank`, `learner`, `seeds`; `reward`, `value`, `welfare` and `gap` with `mean`, `ci95` and `std`, or None; `kind`,
+    `p`) and `pairs` (`pair`, `p`). Of a game it is what `tacit show GAME --json` prints.
 
     Attributes
     ----------
@@ -178,7 +178,7 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
-#: The largest denominator that is shown. Two such fractions differ by 1e-6 at least: a float is near one of them at most.
+#: The largest denominator that is shown. Two such fractions differ by 1e-6 at least, so that a float is near one alone.
 _DENOMINATOR = 1000
 
 
