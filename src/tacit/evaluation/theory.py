@@ -187,7 +187,7 @@ def _promise(
 # constants of the theorems on policy gradients, for rewards in [0, 1]: learners take their steps from here
 
 
-def lipschitz(agents: int, actions: int, horizon: int) -> float:
+def lipschitz(agents: int, actions: int, horizon: float) -> float:
     """Return 4·N·A_max·H³, a Lipschitz constant of the potential's gradient. [Mao2022, lemma:smoothness]"""
     return 4.0 * agents * actions * horizon**3
 
