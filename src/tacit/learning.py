@@ -6,9 +6,10 @@ import contextlib
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from tacit.core import check
+from tacit.core import check, streams
 from tacit.core.compilation import announce_to
 from tacit.core.errors import TacitError, brief
 from tacit.engine import outputs
@@ -21,6 +22,7 @@ from tacit.engine.exact import ExactEngine
 from tacit.engine.fused import FusedEngine
 from tacit.engine.protocols import Engine, Output
 from tacit.engine.run import Run
+from tacit.engine.starts import STARTS, StartsEngine, StartsOutput, longest
 from tacit.environments.adapters import GameAdapter, environment, is_environment, missing, name_of
 from tacit.environments.bounds import Bounds, Exceeded, episode_bounds, told_scouting
 from tacit.environments.engine import EnvironmentEngine
@@ -47,6 +49,8 @@ def learn(
     points: int = 100,
     gap: float | None = None,
     seconds: float | None = None,
+    prefer: str | int | None = None,
+    starts: int | None = None,
     progress: Watcher | None = None,
     checkpoint: Checkpoint | None = None,
     horizon: int | None = None,
@@ -91,6 +95,15 @@ def learn(
     seconds : float, optional
         Stop after so much time, compilation left out. How far a run comes in it depends on the machine: the same seed
         may end elsewhere. Rows of the curve are left out where measuring them would take more than half of the time.
+    prefer : {"welfare", "egalitarian"} or int, optional
+        Which equilibrium to look for, among answers whose gaps are close to the smallest: the one with the largest sum
+        of all agents' values, with the largest least value, or the best for an agent, by its number. Where the episodes
+        are given, several starts are tried.
+    starts : int, optional
+        Of games: begin so many times, from seeds of their own, and take turns within the same episodes; the half that
+        is worth less is left behind after each round, and the last one has half of the episodes or more. Who runs the
+        experiment decides that, with the values and gaps of all agents, or without tables with their returns; learning
+        stays decentralized. If not given, 4 with `prefer`, otherwise 1.
     progress : callable, optional
         Called with every event of the run: `Started`, `Advanced(done, total)`, `Measured(row)` with the reward and
         the gap, `Noted(text)`, `Compiling(text)` and `Finished`, all of `tacit.engine.events`.
@@ -131,7 +144,7 @@ def learn(
     ('cce', True)
     """
     visits_per_stage = params.pop("thin", visits_per_stage)  # its old name
-    options = Options(episodes, seed, points, keep, certify, gap, seconds, visits_per_stage)
+    options = Options(episodes, seed, points, keep, certify, gap, seconds, visits_per_stage, prefer, starts)
     if isinstance(params.get("start"), Run):
         params["start"] = params["start"].last
     given = {
@@ -178,22 +191,43 @@ def run_learner(
     for option in (key for key, value in bounds.items() if value is not None):
         raise TacitError(f"{option} is for environments without tables; {game!r} has its own")
     name, chosen = team(learner, params, game.name, game.agents)
-    output = outputs.REGISTRY.make(chosen.output, game=game, learner=chosen, options=options)
+    _check_preferred(options, game.agents)
+    starts = options.starts or (STARTS if options.prefer is not None and not options.open else 1)
+    if starts > 1 and (chosen.exact or chosen.interpreted):
+        if options.starts is not None:
+            raise TacitError(f"{name} does not play in the compiled loop, which several starts do; leave starts out")
+        starts = 1
+    if starts == 1:
+        engine, output = _make(game, name, chosen, options, watch)
+        return _conduct(engine, output, name, options, watch, None if chosen.interpreted else checkpoint)
+    if options.open:
+        raise TacitError("starts share the episodes; say how many there are")
+    seeds = [options.seed, *streams.seeds(options.seed, streams.STARTS, range(starts - 1)).tolist()]
+    own = [replace(options, seed=seed, episodes=longest(options.most, starts)) for seed in seeds]
+    made = [_make(game, name, chosen, one, watch) for one in own]
+    several = StartsEngine([engine for engine, _ in made])
+    return _conduct(several, StartsOutput([output for _, output in made], options), name, options, watch, checkpoint)
+
+
+def _make(game: Game, name: str, learner: Learner, options: Options, watch: Watcher) -> tuple[Engine, Output]:
+    """Return the engine and the output of one start in a game."""
+    output = outputs.REGISTRY.make(learner.output, game=game, learner=learner, options=options)
     K, seed = options.most, options.seed
-    engine: Engine
-    if chosen.exact:
-        engine = ExactEngine(
-            _require_tables(game, f"{name} follows exact gradients, which need tables"), chosen, episodes=K, seed=seed
-        )
-    elif chosen.interpreted:
+    if learner.exact:
+        tables = _require_tables(game, f"{name} follows exact gradients, which need tables")
+        return ExactEngine(tables, learner, episodes=K, seed=seed), output
+    if learner.interpreted:
         inside = Bounds(game.horizon, game.reward_range)
-        engine = EnvironmentEngine(GameAdapter(game), chosen, inside, episodes=K, seed=seed, game=game)
-        checkpoint = None
-    else:
-        watched = {"certificate": output.certificate, "record": output.record}
-        with announce_to(lambda text: watch(Compiling(text))):
-            engine = FusedEngine(game, chosen, episodes=K, seed=seed, **watched)
-    return _conduct(engine, output, name, options, watch, checkpoint)
+        return EnvironmentEngine(GameAdapter(game), learner, inside, episodes=K, seed=seed, game=game), output
+    watched = {"certificate": output.certificate, "record": output.record}
+    with announce_to(lambda text: watch(Compiling(text))):
+        return FusedEngine(game, learner, episodes=K, seed=seed, **watched), output
+
+
+def _check_preferred(options: Options, agents: int) -> None:
+    """Raise unless an agent that is preferred is there."""
+    if isinstance(options.prefer, int) and options.prefer >= agents:
+        raise TacitError(f"prefer is {options.prefer}; there are {agents} agents, the first of which is 0")
 
 
 def _in_environment(
@@ -214,11 +248,14 @@ def _in_environment(
         raise TacitError(f"{name_of(env)} has no tables, which the certificate needs; leave the certificate out")
     if options.visits_per_stage is not None:
         raise TacitError(f"visits_per_stage is for games; leave it out for the environment {name_of(env)}")
+    if options.starts is not None:
+        raise TacitError(f"starts is for games; leave it out for the environment {name_of(env)}")
     if encode is not None and not callable(encode):
         raise TacitError(f"encode is {brief(encode)}; it must be a function from an observation to something hashable")
     adapter = environment(env)
     name, chosen = team(learner, params, name_of(env), len(adapter.names))
     check_alone(chosen, name)
+    _check_preferred(options, len(adapter.names))
     bounds = episode_bounds(adapter, horizon=horizon, reward_range=reward_range, seed=options.seed)
     told = bounds.notes
     if bounds.guessed:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from tacit.core import check
-from tacit.core.errors import TacitError
+from tacit.core.errors import TacitError, brief
 
 
 def _whole(of: str) -> Callable[[str, Any], int]:
@@ -23,6 +23,14 @@ def _whole(of: str) -> Callable[[str, Any], int]:
 def _option(default: Any, checked: Callable[[str, Any], Any], metavar: str, help: str, *, old: str = "") -> Any:
     """Return a field; `old` is what the option was called before, which is still taken."""
     return field(default=default, metadata={"check": checked, "metavar": metavar, "help": help, "old": old})
+
+
+def _check_preference(name: str, value: Any) -> str | int:
+    """Return a preference; on the command line an agent's number is text."""
+    number = int(value) if isinstance(value, str) and value.isdecimal() else value
+    if number not in ("welfare", "egalitarian") and (isinstance(number, bool | str | float) or number is None):
+        raise TacitError(f"{name} is {brief(value)}; it must be 'welfare', 'egalitarian' or the number of an agent")
+    return number if isinstance(number, str) else check.integer(name, number, least=0)
 
 
 @dataclass(frozen=True)
@@ -56,6 +64,19 @@ class Options:
         "all would take longer than a minute)",
         old="thin",
     )
+    prefer: str | int | None = _option(
+        None,
+        _check_preference,
+        "WHAT",
+        "which equilibrium to look for, from several starts: the best by 'welfare' (the sum of all agents' values), "
+        "'egalitarian' (the least of them) or for an agent, by its number",
+    )
+    starts: int | None = _option(
+        None,
+        partial(check.integer, least=1, most=1024),
+        "M",
+        "begin M times and go on with what is worth the most: within the same episodes (4 with --prefer, otherwise 1)",
+    )
 
     def __post_init__(self) -> None:
         for name, value in self.__dict__.items():
@@ -67,6 +88,11 @@ class Options:
     def stops(self) -> bool:
         """Whether the run may stop before it has played all episodes."""
         return self.gap is not None or self.seconds is not None
+
+    @property
+    def choice(self) -> dict[str, Any]:
+        """By what a run chooses its answer."""
+        return {"target": self.gap, "prefer": self.prefer}
 
     @property
     def open(self) -> bool:

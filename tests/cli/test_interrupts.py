@@ -26,7 +26,8 @@ sys.exit(entry.main())
 
 @pytest.mark.skipif(os.name != "posix", reason="SIGINT")
 @pytest.mark.parametrize(
-    ("line", "module", "function", "times"), [("games", "listing", "run_games", 1), ("run chicken", "run", "run", 2)]
+    ("line", "module", "function", "times"),
+    [("games", "listing", "run_games", 1), ("run chicken", "run", "run_run", 2)],
 )
 def test_a_long_call_is_ended(line: str, module: str, function: str, times: int):
     program = BUSY.format(module=module, function=function)

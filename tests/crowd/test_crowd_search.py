@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.learners.line_search import gained
+from tacit.learners.line_search import sum_gains
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +22,7 @@ def test_moving_one_after_another_is_the_same_for_all(name: str):
     old, new = rng.dirichlet(np.ones(A), (2, 2, game.states))
     found = game.gain_alike(old, new)
     for order in (range(5), range(5)[::-1]):
-        assert found == pytest.approx(gained(game, [old] * 5, [new] * 5, order), abs=1e-12)
+        assert found == pytest.approx(sum_gains(game, [old] * 5, [new] * 5, order), abs=1e-12)
         assert abs(found) > 1e-3
 
 

@@ -51,4 +51,4 @@ def run_evaluate(place: str) -> None:
     from tacit.cli import evaluate
 
     given = {"episodes": 20, "candidate": None, "workers": 1, "show": False, "seconds": 60.0}
-    evaluate.run(argparse.Namespace(runs=place, game=[], json=True, **given))
+    evaluate.run_evaluate(argparse.Namespace(runs=place, game=[], json=True, **given))

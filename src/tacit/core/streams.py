@@ -17,6 +17,7 @@ AFTER = OUTPUT + 1  # the state after the last step, where somebody asks for it
 SCOUT = OUTPUT + 2  # actions of episodes that only look at an environment
 EPISODES = OUTPUT + 3  # seeds of an environment's episodes
 PLAY = OUTPUT + 4  # seeds of episodes that measure a policy
+STARTS = OUTPUT + 5  # seeds of the starts of a run after the first
 
 
 def stream(seed: int, role: int) -> np.random.Generator:

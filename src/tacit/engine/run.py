@@ -167,13 +167,31 @@ def _evaluate(policy: MarkovPolicy, tables: ExactGame | None) -> tuple[Gaps, Flo
     return Gaps("nash", found.gaps, "exact", most=tables.horizon * (high - low)), found.values
 
 
-def choose(known: Mapping[str, Candidate], uniform: Callable[[], float], *, target: float | None = None) -> str:
+def worth(values: FloatArray, prefer: str | int | None) -> float:
+    """Return what values [N] are worth: their sum for "welfare" and None, the least for "egalitarian", or an agent's.
+
+    >>> [worth(np.array([1.0, 3.0]), prefer) for prefer in ("welfare", "egalitarian", 1)]
+    [4.0, 1.0, 3.0]
+    """
+    if isinstance(prefer, int):
+        return float(values[prefer])
+    return float(values.min() if prefer == "egalitarian" else values.sum())
+
+
+def choose(
+    known: Mapping[str, Candidate],
+    uniform: Callable[[], float],
+    *,
+    target: float | None = None,
+    prefer: str | int | None = None,
+) -> str:
     """Return the name of the candidate to answer with.
 
     That is the one with the smallest gap, unless all agents prefer another whose gap is close to it: then the one with
-    the smallest gap of those that are close and to which no close one is preferred. Of equal gaps, the one that is
-    listed last. A table takes the place of another kind of policy whose gap is not smaller by more than a tenth, where
-    values that differ by less than a tenth of that gap count as equal.
+    the smallest gap of those that are close and to which no close one is preferred. With `prefer` it is of those that
+    are close the one that is worth the most. Of equal gaps, the one that is listed last. A table takes the place of
+    another kind of policy whose gap is not smaller by more than a tenth, where values that differ by less than a tenth
+    of that gap count as equal.
 
     Parameters
     ----------
@@ -183,6 +201,8 @@ def choose(known: Mapping[str, Candidate], uniform: Callable[[], float], *, targ
         Returns the gap of uniform play; called only where it decides.
     target : float, optional
         A gap that the run was to reach: where a candidate has, no larger one is close.
+    prefer : {"welfare", "egalitarian"} or int, optional
+        What candidates are worth.
 
     Examples
     --------
@@ -193,7 +213,7 @@ def choose(known: Mapping[str, Candidate], uniform: Callable[[], float], *, targ
     >>> choose(known, lambda: 20.7), choose(known, lambda: 5.0), choose(known, lambda: 20.7, target=0.1)
     ('last', 'average', 'average')
     """
-    best = _choose_any(known, uniform, target)
+    best = _choose_any(known, uniform, target, prefer)
     if known[best].table:
         return best
     gap = known[best].gap
@@ -202,21 +222,32 @@ def choose(known: Mapping[str, Candidate], uniform: Callable[[], float], *, targ
         limit = min(limit, target)
     close = [name for name, one in known.items() if one.table and one.gap <= limit]
     equal = [name for name in close if not _is_preferred(known[best], known[name], OF_SMALLEST * gap)]
+    if prefer is not None:
+        least = _worth_of(known[best], prefer) - OF_SMALLEST * gap
+        equal = [name for name in equal if _worth_of(known[name], prefer) >= least]
     return min(equal, key=lambda name: known[name].gap, default=best)
 
 
-def _choose_any(known: Mapping[str, Candidate], uniform: Callable[[], float], target: float | None) -> str:
+def _choose_any(
+    known: Mapping[str, Candidate], uniform: Callable[[], float], target: float | None, prefer: str | int | None
+) -> str:
     """Return the candidate to answer with, whatever kind of policy it is."""
     place = {name: k for k, name in enumerate(known)}
     ranked = sorted(known, key=lambda name: (known[name].gap, -place[name]))
     first = known[ranked[0]]
-    if not any(_is_preferred(one, first) for one in known.values()):
+    if prefer is None and not any(_is_preferred(one, first) for one in known.values()):
         return ranked[0]
     limit = first.gap + max(OF_UNIFORM * uniform(), OF_SMALLEST * first.gap)
     if target is not None and first.gap <= target:
         limit = min(limit, target)
     close = [name for name in ranked if known[name].gap <= limit]
+    if prefer is not None:
+        return max(close, key=lambda name: _worth_of(known[name], prefer))
     return next(name for name in close if not any(_is_preferred(known[other], known[name]) for other in close))
+
+
+def _worth_of(one: Candidate, prefer: str | int) -> float:
+    return -math.inf if one.values is None else worth(one.values, prefer)
 
 
 def _is_preferred(one: Candidate, other: Candidate, least: float = 0.0) -> bool:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 from tacit.core import registry
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.environments.adapters import is_environment
-from tacit.games import from_name_or_file
 from tacit.games.exact import ExactGame, check_exact
 
 if TYPE_CHECKING:
@@ -114,11 +113,8 @@ class NamedEnvironment:
         return self.name
 
 
-def game_named(name: str, /, **params: Any) -> ExactGame | NamedEnvironment:
-    """Make the game that a GAME of the command line means, or name an environment, once it has been made to see."""
-    if not isinstance(name, str) or not name.startswith(PREFIX):
-        game: ExactGame = from_name_or_file(name, **params)
-        return game
+def name_environment(name: str, /, **params: Any) -> NamedEnvironment:
+    """Name an environment, once it has been made to see."""
     named = NamedEnvironment(name, params)
     with named.made() as env:
         if not is_environment(env):

@@ -222,14 +222,14 @@ class ExperimentHandler(JobHandler):
         kept = self._kept.pop(k, None)
         if kept is not None:
             kept.release()
-        if isinstance(result, Outcome):
-            if k not in self._noted:  # nothing came on the way
-                for text in result.notes:
+        match result:
+            case Failure():
+                self._watch.end(k, False)
+            case Outcome():
+                for text in () if k in self._noted else result.notes:  # nothing came on the way
                     self._watch.note(text)
-            if result.interrupted:
-                return
-        if result is not None:
-            self._watch.end(k, not isinstance(result, Failure))
+                if not result.interrupted:
+                    self._watch.end(k, True)
 
 
 T = TypeVar("T")

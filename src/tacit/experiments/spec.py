@@ -39,7 +39,7 @@ from tacit._version import __version__
 from tacit.core import check, files, memory
 from tacit.core.errors import TacitError, brief
 from tacit.core.registry import Registry
-from tacit.environments.pettingzoo import NO_TABLES, PREFIX, NamedEnvironment, game_named
+from tacit.environments.pettingzoo import NO_TABLES, PREFIX, NamedEnvironment, name_environment
 from tacit.experiments import scripts, toml
 from tacit.games.exact import ExactGame, is_exact
 from tacit.learners import DEFAULT, REGISTRY
@@ -310,7 +310,7 @@ def plan(experiment: Experiment, *, keep: bool) -> list[RunSpec]:
     curve = memory.floats(min(options.points, options.most), _COLUMNS)
     memory.require(total * (_PER_RUN + curve), f"an experiment of {total:,} runs")
     for given in chosen_games:
-        game = game_named(given.name, **given.params)
+        game = make_game(given)
         for chosen in chosen_learners:
             settings = with_preset(getattr(game, "name", None), chosen.name, chosen.params)
             REGISTRY.make(chosen.name, **settings)
@@ -346,9 +346,16 @@ def game_of(spec: RunSpec, *, named: Collection[str] = ()) -> ExactGame:
     return game
 
 
+def make_game(given: GameSpec) -> ExactGame | NamedEnvironment:
+    """Make the game that a name means, or name an environment."""
+    make: Any = name_environment if given.name.startswith(PREFIX) else games.from_name_or_file
+    found: ExactGame | NamedEnvironment = make(given.name, **given.params)
+    return found
+
+
 def same_game(spec: RunSpec) -> ExactGame | NamedEnvironment:
     """Make the game of a run again, and see that it is the same."""
-    game = game_named(spec.game.name, **spec.game.params)
+    game = make_game(spec.game)
     if game.digest != spec.tables:
         raise TacitError(f"the game {spec.game.name} is not what it was when the run was made")
     return game
@@ -412,7 +419,7 @@ def _distinct(values: list[Any]) -> list[Any]:
     """
     found: list[Any] = []
     for value in values:
-        if not any(value == one and isinstance(value, bool) == isinstance(one, bool) for one in found):
+        if not any(value == one and (type(value) is bool) == (type(one) is bool) for one in found):
             found.append(value)
     return found
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -116,9 +116,12 @@ def _settings(run: StoredRun, seeds: int) -> list[list[str]]:
 
 
 def _value(value: object) -> str:
-    if isinstance(value, Mapping | list | tuple):
-        return json.dumps(value, default=str)[:_LONGEST]
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    match value:
+        case float():
+            return f"{value:.6g}"
+        case {} | [*_]:
+            return json.dumps(value, default=str)[:_LONGEST]
+    return str(value)
 
 
 def _run(run: StoredRun) -> dict[str, Any]:

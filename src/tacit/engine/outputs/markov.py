@@ -80,7 +80,7 @@ class MarkovOutput(Output):
         if self._recent:
             recent = engine.policy(engine.distributions(recent=True))
             both = {"recent": Candidate.with_exact_gaps(recent, self._tables), "last": answer}
-            answer = both[choose(both, functools.partial(uniform_gap, self._tables), target=self.options.gap)]
+            answer = both[choose(both, functools.partial(uniform_gap, self._tables), **self.options.choice)]
         return {
             "value": np.asarray(answer.values),
             "gap": answer.gaps.upper,
@@ -105,7 +105,7 @@ class MarkovOutput(Output):
             candidates["best"] = Candidate.with_exact_gaps(best, final)
         if final is None or len(candidates) == 1:
             return Result(last, candidates, [*candidates][-1], sampled)
-        chosen = choose(candidates, functools.partial(uniform_gap, final), target=self.options.gap)
+        chosen = choose(candidates, functools.partial(uniform_gap, final), **self.options.choice)
         return Result(last, candidates, chosen, sampled)
 
     def _leaves_out(self, policy: MarkovPolicy) -> bool:

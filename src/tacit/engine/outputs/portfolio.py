@@ -15,7 +15,8 @@ from tacit.engine.curve import Measures
 from tacit.engine.fused import FusedEngine
 from tacit.engine.observers import Nothing, watch_members
 from tacit.engine.protocols import Engine, Output, Result
-from tacit.engine.run import Candidate, Gaps, choose
+from tacit.engine.run import Candidate, Gaps, choose, worth
+from tacit.engine.starts import part_of
 from tacit.evaluation import uniform_gap
 from tacit.games.exact import is_exact
 from tacit.games.protocol import Game
@@ -26,8 +27,7 @@ from tacit.options import Options
 class PortfolioOutput(Output):
     """Candidates are those of all members, by the member's name and their own: `choose` takes one of them.
 
-    Without tables nobody knows their gaps, and it is the answer of the member whose late episodes brought all agents
-    together the most.
+    Without tables nobody knows their gaps, and it is the answer of the member whose late episodes were worth the most.
     """
 
     def __init__(self, *, game: Game, learner: Portfolio, options: Options) -> None:
@@ -36,7 +36,9 @@ class PortfolioOutput(Output):
         self.members: list[Output] = []
         for m, (_, own) in enumerate(learner.members):
             most = None if options.episodes is None else max(1, self.learner.share(m, options.episodes))
-            made = outputs.REGISTRY.make(own.output, game=game, learner=own, options=replace(options, episodes=most))
+            visits = options.visits_per_stage if own.output == "certified" else None
+            its = replace(options, episodes=most, visits_per_stage=visits)
+            made = outputs.REGISTRY.make(own.output, game=game, learner=own, options=its)
             made.play_again = functools.partial(self._play_again, m)  # type: ignore[attr-defined]
             self.members.append(made)
         self.certificate = watch_members([own.certificate for own in self.members])
@@ -93,7 +95,8 @@ class PortfolioOutput(Output):
         chosen = self._choose(candidates)
         best = next((m for m, name in found if f"{self.names[m]} {name}" == chosen), 0)
         if not chosen:
-            best = int(self.learner.late_means(engine.state).sum(axis=1)[: len(results)].argmax())
+            means = self.learner.late_means(engine.state)[: len(results)]
+            best = int(np.argmax([worth(own, self.options.prefer) for own in means]))
             name = results[best].chosen
             chosen = (
                 f"{self.names[best]} {name if (best, name) in found else 'last'}"  # the last iterate is always there
@@ -109,7 +112,7 @@ class PortfolioOutput(Output):
         known = {name: one for name, one in candidates.items() if _is_known(one)}
         if not known or not is_exact(self.game):
             return ""
-        return choose(known, functools.partial(uniform_gap, self.game), target=self.options.gap)
+        return choose(known, functools.partial(uniform_gap, self.game), **self.options.choice)
 
     def snapshot(self) -> Arrays:
         """Return what the members' outputs hold."""
@@ -118,16 +121,12 @@ class PortfolioOutput(Output):
     def check(self, arrays: Arrays, done: int) -> None:
         """Raise unless a snapshot can be of this output after that many episodes."""
         for m, own in enumerate(self.members):
-            own.check(_of(arrays, m), self.learner.share(m, done))
+            own.check(part_of(arrays, m), self.learner.share(m, done))
 
     def restore(self, arrays: Arrays) -> None:
         """Resume from a snapshot that was checked."""
         for m, own in enumerate(self.members):
-            own.restore(_of(arrays, m))
-
-
-def _of(arrays: Arrays, m: int) -> Arrays:
-    return {key.removeprefix(f"{m}."): array for key, array in arrays.items() if key.startswith(f"{m}.")}
+            own.restore(part_of(arrays, m))
 
 
 def _is_known(one: Candidate) -> bool:

@@ -164,7 +164,7 @@ class RecordedOutput(Output):
 
     def _choose(self, known: Mapping[str, Candidate]) -> str:
         assert self.tables is not None
-        return choose(known, functools.partial(uniform_gap, self.tables), target=self.options.gap)
+        return choose(known, functools.partial(uniform_gap, self.tables), **self.options.choice)
 
     def _unproven(self, engine: Engine, done: int) -> dict[str, Candidate]:
         """Return what is known of each candidate without tables: what the agents say of the average of all visits."""

@@ -1,0 +1,251 @@
+"""Several independent starts within one budget: they take turns, are halved by what they are worth, and one goes on.
+
+With K episodes and M starts, each start has K/(4·M) episodes in every round, and after a round the better half goes on:
+so the last one has at least half of all episodes. A start is judged by the values of its answer less its gaps, or where
+there are no tables by the returns of the round. Who runs the experiment decides that, and sees all agents: agents on
+their own could not, since each of them knows its own returns only. Learning itself stays decentralized.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tacit.core.errors import TacitError
+from tacit.core.types import FloatArray, IntArray
+from tacit.engine.checkpoint import Arrays, check_names, take
+from tacit.engine.curve import Measures
+from tacit.engine.protocols import Engine, Output, Result
+from tacit.engine.run import Candidate, Gaps, worth
+from tacit.options import Options
+
+#: Starts where a preference is given, and their number is not.
+STARTS = 4
+
+#: What each start plays in a round is this share of what it would have if all went on to the end.
+SHARE = 0.25
+
+
+def rounds(episodes: int, starts: int) -> list[tuple[int, int]]:
+    """Return for each round the episode after which it ends, and how many starts take turns in it.
+
+    >>> rounds(16_000, 4)
+    [(4000, 4), (6000, 2), (16000, 1)]
+    """
+    each, end, found = max(1, int(SHARE * episodes / starts)), 0, []
+    while starts > 1:
+        end += each * starts
+        found.append((min(end, episodes), starts))
+        starts = (starts + 1) // 2
+    return [*found, (episodes, 1)]
+
+
+def longest(episodes: int, starts: int) -> int:
+    """Return how many episodes the start that goes on to the end has.
+
+    >>> longest(16_000, 4)
+    12000
+    """
+    ends = rounds(episodes, starts)
+    before = [0, *(end for end, _ in ends)]
+    return sum(-(-(end - begin) // turns) for begin, (end, turns) in zip(before, ends, strict=False))
+
+
+class StartsEngine(Engine):
+    """Engines that take turns, episode by episode; those that were left behind are no longer there."""
+
+    def __init__(self, engines: Sequence[Engine]) -> None:
+        self.engines: list[Engine | None] = list(engines)
+        self.played: IntArray = np.zeros(len(engines), dtype=np.int64)
+        self._turn = 0
+        self.gained: FloatArray = np.zeros((len(engines), engines[0].game.agents))  # since the round began
+        first = engines[0]
+        self.game, self.learner, self.world, self.chunk = first.game, first.learner, first.world, first.chunk
+        self.structs = first.structs
+
+    @property
+    def alive(self) -> list[int]:
+        """The starts that still take turns."""
+        return [m for m, own in enumerate(self.engines) if own is not None]
+
+    def of(self, m: int) -> Engine:
+        """Return the engine of a start that still takes turns."""
+        own = self.engines[m]
+        assert own is not None
+        return own
+
+    @property
+    def seconds(self) -> float:  # type: ignore[override]
+        """Time spent learning."""
+        return self._before + sum(self.of(m).seconds for m in self.alive)
+
+    _before = 0.0
+
+    def keep(self, kept: Sequence[int]) -> None:
+        """Leave all others behind, and begin a round."""
+        for m in self.alive:
+            if m not in kept:
+                self._before += self.of(m).seconds
+                self.engines[m] = None
+        self._turn, self.gained = 0, np.zeros_like(self.gained)
+
+    def advance(self, episodes: int) -> FloatArray:
+        """Play episodes in turn; return the agents' returns [episodes, N]."""
+        alive = self.alive
+        returns = np.zeros((episodes, self.game.agents))
+        for a, m in enumerate(alive):
+            its = slice((a - self._turn) % len(alive), None, len(alive))
+            if len(returns[its]):
+                returns[its] = self.of(m).advance(len(returns[its]))
+                added = np.concatenate([self.gained[m : m + 1], returns[its]])
+                self.gained[m] = np.cumsum(added, axis=0)[-1]  # one after the other, wherever chunks end
+                self.played[m] += len(returns[its])
+        self._turn = (self._turn + episodes) % len(alive)
+        return returns
+
+    def distributions(self, *, recent: bool = False) -> list[FloatArray]:
+        """Return what each agent of the first start answers with."""
+        return self.of(self.alive[0]).distributions(recent=recent)
+
+    def policy(self, distributions: list[FloatArray]) -> Any:
+        """Return distributions as a policy."""
+        return self.of(self.alive[0]).policy(distributions)
+
+    def own_bounds(self, kind: str, done: int) -> Gaps:
+        """Return what the agents of the first start know of their gaps."""
+        first = self.alive[0]
+        return self.of(first).own_bounds(kind, int(self.played[first]))
+
+    def snapshot(self) -> Arrays:
+        """Return the snapshots of all that still take turns, and whose turn it is."""
+        return {
+            **{f"{m}.{key}": array for m in self.alive for key, array in self.of(m).snapshot().items()},
+            "alive": np.array([own is not None for own in self.engines]),
+            "played": self.played,
+            "gained": self.gained,
+            "turn": np.array(self._turn),
+            "before": np.array(self._before),
+            "notes": np.array("\n".join(self.notes)),
+        }
+
+    def check(self, arrays: Arrays, done: int) -> None:
+        """Raise unless a snapshot can be of this engine after that many episodes."""
+        own = ("alive", "played", "gained", "turn", "before", "notes")
+        alive = take(arrays, "alive", np.bool_, (len(self.engines),))
+        played = take(arrays, "played", np.int64, (len(self.engines),))
+        gained = take(arrays, "gained", np.float64, self.gained.shape)
+        turn, before = take(arrays, "turn", np.int64, ()), take(arrays, "before", np.float64, ())
+        if played.min() < 0 or played.sum() != done or not alive.any() or not 0 <= turn < alive.sum():
+            raise TacitError("its starts have not played so many episodes")
+        if not (np.isfinite(gained).all() and before >= 0):
+            raise TacitError("its returns are no numbers")
+        parts = {str(m) for m in np.flatnonzero(alive)}
+        check_names({key.partition(".")[0]: array for key, array in arrays.items()}, {*parts, *own})
+        for m in np.flatnonzero(alive):
+            self.of(int(m)).check(part_of(arrays, int(m)), int(played[m]))
+
+    def restore(self, arrays: Arrays) -> None:
+        """Resume from a snapshot that was checked."""
+        for m, alive in enumerate(arrays["alive"].tolist()):
+            if alive:
+                self.of(m).restore(part_of(arrays, m))
+            else:
+                self.engines[m] = None
+        self.played, self.gained = arrays["played"].copy(), arrays["gained"].copy()
+        self._turn, self._before = int(arrays["turn"]), float(arrays["before"])
+        self.notes = tuple(str(arrays["notes"]).splitlines())
+
+
+def part_of(arrays: Arrays, m: int) -> Arrays:
+    """Return what is part m's in a snapshot of several."""
+    return {key.removeprefix(f"{m}."): array for key, array in arrays.items() if key.startswith(f"{m}.")}
+
+
+class StartsOutput(Output):
+    """What each start yields; between two rounds those that are worth the most go on."""
+
+    def __init__(self, outputs: Sequence[Output], options: Options) -> None:
+        self.outputs, self.options = outputs, options
+        self.rounds = rounds(options.most, len(outputs))
+        self.notes, self.certifies = outputs[0].notes, outputs[0].certifies
+
+    def look(self, engine: Engine, done: int) -> int | None:
+        """Halve the starts at the end of a round, and let each output see its engine."""
+        assert isinstance(engine, StartsEngine)
+        until = [end for end, _ in self.rounds if end > done][:1]
+        turns = next((turns for end, turns in self.rounds if end > done), 1)
+        if len(engine.alive) > turns:
+            ranked = self._ranked(engine)
+            engine.notes = (*engine.notes, self._say(engine, ranked, turns, done))
+            engine.keep([m for m, _ in ranked[:turns]])
+        for m in engine.alive:
+            found = self.outputs[m].look(engine.of(m), int(engine.played[m]))
+            if found is not None:
+                until.append(done + (found - int(engine.played[m])) * len(engine.alive))
+        return min(until, default=None)
+
+    def _ranked(self, engine: StartsEngine) -> list[tuple[int, Candidate]]:
+        """Return the starts that take turns and what is known of their answers, those that are worth the most first."""
+        found: dict[int, Candidate] = {}
+        for m in engine.alive:
+            self.outputs[m].interrupted = self.interrupted
+            row = self.outputs[m].measure(engine.of(m), int(engine.played[m]))
+            found[m] = Candidate.with_gaps(Gaps("", np.asarray(row["gap"]), "exact"), np.asarray(row["value"]))
+        if not all(_is_known(one) for one in found.values()):  # all have played as often in this round
+            return sorted(found.items(), key=lambda one: -worth(engine.gained[one[0]], self.options.prefer))
+        return sorted(found.items(), key=lambda one: -_stable(one[1], self.options.prefer))
+
+    def _say(self, engine: StartsEngine, ranked: list[tuple[int, Candidate]], turns: int, done: int) -> str:
+        prefer = f"agent {self.options.prefer}" if isinstance(self.options.prefer, int) else self.options.prefer
+        told = [f"start {m} ({_words(one, self.options.prefer)})" for m, one in ranked]
+        left = ", ".join(told[turns:])
+        return f"after {done:,} episodes, by {prefer or 'welfare'}: kept {', '.join(told[:turns])}; left {left}"
+
+    def _best(self, engine: StartsEngine) -> int:
+        alive = engine.alive
+        return alive[0] if len(alive) == 1 else self._ranked(engine)[0][0]
+
+    def measure(self, engine: Engine, done: int) -> Measures:
+        """Return what the best start's output measures."""
+        assert isinstance(engine, StartsEngine)
+        m = self._best(engine)
+        return self.outputs[m].measure(engine.of(m), int(engine.played[m]))
+
+    def result(self, engine: Engine, done: int) -> Result:
+        """Return the best start's result."""
+        assert isinstance(engine, StartsEngine)
+        m = self._best(engine)
+        self.outputs[m].interrupted = self.interrupted
+        return self.outputs[m].result(engine.of(m), int(engine.played[m]))
+
+    def snapshot(self) -> Arrays:
+        """Return what the outputs hold."""
+        return {f"{m}.{key}": array for m, own in enumerate(self.outputs) for key, array in own.snapshot().items()}
+
+    def check(self, arrays: Arrays, done: int) -> None:
+        """Raise unless a snapshot can be of this output."""
+        for m, own in enumerate(self.outputs):
+            own.check(part_of(arrays, m), done)
+
+    def restore(self, arrays: Arrays) -> None:
+        """Resume from a snapshot that was checked."""
+        for m, own in enumerate(self.outputs):
+            own.restore(part_of(arrays, m))
+
+
+def _is_known(one: Candidate) -> bool:
+    return bool(np.isfinite(one.gap) and np.isfinite(np.asarray(one.values)).all())
+
+
+def _stable(one: Candidate, prefer: str | int | None) -> float:
+    """Return what values are worth less what each agent could gain: that much would be left if it were taken away."""
+    return worth(np.asarray(one.values) - one.gaps.upper, prefer)
+
+
+def _words(one: Candidate, prefer: str | int | None) -> str:
+    assert one.values is not None
+    if not _is_known(one):
+        return "by its returns"
+    return f"worth {worth(one.values, prefer):.4g}, gap {one.gap:.3g}"

@@ -1,0 +1,128 @@
+"""Several starts within one budget: who goes on, how long, and that a run resumes with the same bits."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.core import streams
+from tacit.engine import Advanced, Event
+from tacit.engine.checkpoint import Checkpoint
+from tacit.engine.run import Candidate, Gaps, choose
+from tacit.engine.starts import longest, rounds
+
+
+@pytest.mark.parametrize(("episodes", "starts"), [(10, 4), (1000, 2), (1001, 3), (20_000, 8), (3, 5)])
+def test_rounds_share_the_episodes_and_leave_one_half_of_them(episodes: int, starts: int):
+    found = rounds(episodes, starts)
+    ends, turns = zip(*found, strict=True)
+    assert ends[-1] == episodes
+    assert turns[0] == starts
+    assert turns[-1] == 1
+    assert list(ends) == sorted(ends)
+    assert all(more == -(-fewer // 2) for fewer, more in itertools.pairwise(turns))
+    if episodes >= 1000:
+        assert longest(episodes, starts) >= episodes / 2
+
+
+def test_the_one_that_goes_on_is_a_run_of_its_own():
+    """Bit for bit what a run from its seed is, which the note names; it is worth the most of all."""
+    game, K = tacit.make("matrix-team"), 1600
+    run = tacit.learn(game, "adaptive-v-cce", episodes=K, seed=2, starts=4)
+    seeds = [2, *streams.seeds(2, streams.STARTS, range(3)).tolist()]
+    kept = run.notes[-1].partition("kept start ")[2][0]
+    alone = [tacit.learn(game, "adaptive-v-cce", episodes=longest(K, 4), seed=seed) for seed in seeds]
+    same = alone[int(kept)]
+    assert run.episodes == K
+    assert [own.tobytes() for own in run.last.probs] == [own.tobytes() for own in same.last.probs]
+    np.testing.assert_array_equal(run.values, same.values)
+    np.testing.assert_array_equal(run.gaps.upper, same.gaps.upper)
+    assert run.values.sum() >= max(one.values.sum() for one in alone) - 0.1
+    assert min(one.values.sum() for one in alone) < 10  # some end in a worse equilibrium
+
+
+def stopped(path: Path, at: int, **given: Any) -> tacit.Run:
+    def progress(event: Event) -> None:
+        if isinstance(event, Advanced) and event.done >= at:
+            raise KeyboardInterrupt
+
+    with pytest.warns(UserWarning, match="interrupted"):
+        return tacit.learn(checkpoint=Checkpoint(path, key="a"), progress=progress, **given)
+
+
+@pytest.mark.parametrize("learner", ["adaptive-v-cce", "portfolio"])
+def test_a_run_with_starts_resumes_with_the_same_bits(learner: str, tmp_path: Path):
+    given: dict[str, Any] = {
+        "game": tacit.make("good-state", horizon=3),
+        "learner": learner,
+        "episodes": 400,
+        "starts": 3,
+        "points": 7,
+        "seed": 3,
+    }
+    for stop in (30, 130, 300):
+        stopped(tmp_path / "c.npz", stop, **given)
+    last = Checkpoint(tmp_path / "c.npz", key="a")
+    run, whole = tacit.learn(checkpoint=last, **given), tacit.learn(**given)
+    assert last.resumed >= 300
+    assert run.curve.tobytes() == whole.curve.tobytes()
+    assert [own.tobytes() for own in run.last.probs] == [own.tobytes() for own in whole.last.probs]
+    np.testing.assert_array_equal(run.gaps.upper, whole.gaps.upper)
+    assert run.notes == whole.notes
+
+
+def begin(u):
+    return 0
+
+
+def follow(h, s, actions, u):
+    return 0
+
+
+def pay(i, h, s, actions):
+    return 10.0 if actions[0] == 0 and actions[1] == 0 else 2.0 if actions[0] == 2 and actions[1] == 2 else 0.0
+
+
+def test_without_tables_returns_decide():
+    sizes: dict[str, Any] = {"agents": 2, "actions": 3, "states": 1, "horizon": 1, "reward_range": (0, 10)}
+    game = tacit.FunctionGame(begin, follow, pay, **sizes)
+    run = tacit.learn(game, "adaptive-v-cce", episodes=2000, starts=4, seed=1)
+    assert "by its returns" in run.notes[-1]
+    assert run.reward[0] > 9
+
+
+def test_a_preference_decides_among_close_candidates():
+    def known(gap: float, *values: float) -> Candidate:
+        return Candidate.with_gaps(Gaps("cce", np.full(2, gap), "exact"), np.array(values))
+
+    candidates = {
+        "a": known(0.0, 5.0, 5.0),
+        "b": known(0.01, 9.0, 2.0),
+        "c": known(0.01, 3.0, 6.5),
+        "d": known(1.0, 20.0, 20.0),
+    }
+    answers = {
+        prefer: choose(candidates, lambda: 1.0, prefer=prefer) for prefer in (None, "welfare", "egalitarian", 0, 1)
+    }
+    assert answers == {None: "a", "welfare": "b", "egalitarian": "a", 0: "b", 1: "c"}
+    assert choose(candidates, lambda: 1.0, prefer="welfare", target=0.005) == "a"
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"prefer": "wealth"}, "prefer is 'wealth'"),
+        ({"prefer": 2}, "there are 2 agents"),
+        ({"starts": 0}, "starts is 0"),
+        ({"starts": 2, "learner": "pg-exact"}, "leave starts out"),
+        ({"starts": 2, "episodes": None, "gap": 0.1}, "say how many"),
+    ],
+)
+def test_what_cannot_be_is_refused(given: dict[str, Any], sentence: str):
+    with pytest.raises(tacit.TacitError, match=sentence):
+        tacit.learn(tacit.make("chicken"), **{"episodes": 10, "learner": "q-independent", **given})
