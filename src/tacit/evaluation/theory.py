@@ -15,7 +15,7 @@ from tacit.core import check
 from tacit.core.elementary import pow
 from tacit.core.errors import TacitError
 from tacit.evaluation.mismatch import mismatch
-from tacit.games.exact import with_tables
+from tacit.games.exact import check_finite, with_tables
 from tacit.games.tabular import TabularGame
 
 #: ε̃ that is looked at where D is infinite and none is given.
@@ -106,6 +106,7 @@ def theory(
     9.0...
     """
     game = with_tables(game)
+    check_finite(game, "the paper's theory")
     if exploration is not None:
         check.real("exploration", exploration, least=_LEAST, most=1)
     p = check.real("confidence", confidence, least=0, most=1)
