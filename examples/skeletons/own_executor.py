@@ -40,8 +40,7 @@ class FileExecutor(Executor):
 
 
 if __name__ == "__main__":
-    games, learners = (GameSpec("chicken"),), (LearnerSpec("stage-v-cce", {"bonus": 0.1}), LearnerSpec("q-independent"))
-    experiment = Experiment("elsewhere", 2000, games, learners, seeds=2)
+    experiment = Experiment("elsewhere", 2000, (GameSpec("chicken"),), (LearnerSpec("q-independent"),), seeds=2)
     with FileExecutor() as executor:
         results = run_experiment(experiment, on=executor)
     for group in results.groups:

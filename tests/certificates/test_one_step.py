@@ -65,6 +65,7 @@ def gain(game: tacit.TabularGame, joint: np.ndarray, s: int, i: int, kind: str) 
 CASES = [(learner, name) for name in GAMES for learner in LEARNERS if name != "three agents" or "stage" in learner]
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize(("learner", "name"), CASES)
 def test_the_bound_is_exact(learner: str, name: str):
     kind, params = GAMES[name]
@@ -82,6 +83,7 @@ def test_the_bound_is_exact(learner: str, name: str):
     assert tacit.evaluate(game, run.policy, gap=run.gaps.kind).exact
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("kind", ["cce", "ce"])
 def test_the_evaluation_of_the_mixture_agrees(kind: str):
     """The same through tacit's own exact evaluation of the correlated Markov policy."""

@@ -37,6 +37,7 @@ def learned(
 SHORT = ("stage ce", "adaptive cce")
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize(
     "learner", [pytest.param(name, marks=[] if name in SHORT else pytest.mark.slow) for name in LEARNERS]
 )
@@ -49,6 +50,7 @@ def test_streaming_equals_stored(learner: str):
     assert np.abs(recent(game, cert).values - bound(game, cert).values).max() > 1e-3  # it is another policy
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_bounds_hold_the_true_gap_between_them(learner: str):
     tight = 0
@@ -67,6 +69,7 @@ def test_bounds_hold_the_true_gap_between_them(learner: str):
     assert tight >= 3
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_for_one_step_it_is_exact(learner: str):
     game = tacit.make("random-general-sum", agents=2, actions=[2, 3], states=2, horizon=1, seed=3)

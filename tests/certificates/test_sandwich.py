@@ -17,6 +17,7 @@ LEARNERS = {
 }
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("actions", [[2, 2], [3, 2]], ids=["2×2", "3×2"])
 def test_bounds_hold_the_true_gap_between_them(learner: str, actions: list[int]):
@@ -36,6 +37,7 @@ def test_bounds_hold_the_true_gap_between_them(learner: str, actions: list[int])
     assert tight >= 4  # neither bound is idle: they are not 0 and not the largest gap there could be
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("learner", ["stage cce", "stage ce"])
 def test_three_steps(learner: str):
     name, params = LEARNERS[learner]
@@ -47,6 +49,7 @@ def test_three_steps(learner: str):
         assert run.gaps.lower[i] - 1e-9 <= max(truth.gap(run.gaps.kind, i), 0.0) <= run.gaps.upper[i] + 1e-9
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_a_deviator_that_is_told_more_gains_more():
     game = tacit.make("random-general-sum", states=2, actions=2, horizon=2, seed=1)
     run = learn_average(game, "stage-v-cce", episodes=40, seed=1, bonus=0.05, iota=2.0)

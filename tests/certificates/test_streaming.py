@@ -25,6 +25,7 @@ LEARNERS = {
 }
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("learner", LEARNERS)
 @pytest.mark.parametrize("name", GAMES)
 def test_streaming_equals_stored(learner: str, name: str):
@@ -32,7 +33,7 @@ def test_streaming_equals_stored(learner: str, name: str):
     game = tacit.make(kind, **params)
     which, settings = LEARNERS[learner]
     small = {} if which.startswith("adaptive") else {"bonus": 0.05}
-    run = learn_average(game, which, episodes=500, seed=4, points=5, **small, **settings)
+    run = learn_average(game, which, episodes=150, seed=4, points=5, **small, **settings)
     found = tacit.evaluate(game, run.policy, gap=run.gaps.kind)
     scale = game.horizon * (game.reward_range[1] - game.reward_range[0])
     np.testing.assert_allclose(found.gaps, run.gaps.upper, atol=1e-9 * scale)

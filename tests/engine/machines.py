@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from typing import Any
 
 import conformance as table
@@ -23,6 +24,10 @@ PLAYING: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, {}) for name in REGISTRY if not REGISTRY.make(name).exact},
     **{name: table.LEARNERS[name] for name in ("stage-v-cce tsallis-inf", "pg-storm own ratio", "npg random start")},
 }
+
+#: What is left for the long run: swap regret over bandits that are compared by themselves, gradients that add nothing
+#: but a schedule, and learners that only add, multiply and compare.
+LONG = ("adaptive-v-ce", "stage-v-ce", "pg-sgd", "pg-storm own ratio", "q-independent", "ucb-central")
 
 EXACT = [name for name in REGISTRY if REGISTRY.make(name).exact]
 
@@ -47,10 +52,12 @@ def exact(name: str, size: str) -> str:
     ).hexdigest()
 
 
-def digests() -> dict[str, str]:
+def digests(long: bool) -> dict[str, str]:
+    """Return the digests of the learners of the long run, or of all others."""
     gradients = {f"{name} {size}": exact(name, size) for name in EXACT for size in SIZES}
-    return {**gradients, **{name: playing(name) for name in PLAYING}}
+    played = {name: playing(name) for name in PLAYING if (name in LONG) == long}
+    return played if long else {**gradients, **played}
 
 
 if __name__ == "__main__":
-    print(json.dumps(digests()))
+    print(json.dumps(digests(sys.argv[1:] == ["long"])))

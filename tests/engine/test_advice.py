@@ -66,6 +66,7 @@ def test_the_published_algorithm_on_box_pushing_is_no_better_than_uniform_play()
     assert better.share < 0.1
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_certifying_many_joint_actions_tells_its_cost_beforehand():
     game = tacit.make("random-general-sum", agents=2, states=2, actions=16, horizon=2, seed=0)
     seen = []
@@ -79,6 +80,7 @@ def test_certifying_many_joint_actions_tells_its_cost_beforehand():
     assert not tacit.learn(tacit.make("good-state"), episodes=5).notes
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_a_game_too_large_to_be_certified_says_so():
     game = tacit.make("random-general-sum", agents=2, states=1, actions=33, horizon=1, seed=0)
     assert "not certified" in tacit.learn(game, episodes=5).notes[0]

@@ -102,6 +102,7 @@ def with_an_onlooker(game: tacit.TabularGame) -> tacit.TabularGame:
     return tacit.TabularGame(P, R, game.initial, game.horizon)
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize(
     ("learner", "params"),
     [
@@ -118,7 +119,7 @@ def test_one_more_agent_shifts_nobodys_draws(learner: str, params: dict[str, Any
     game, spec = table.make_game("good-state"), table.make_learner(learner, **params)
     wider = with_an_onlooker(game)
     assert wider.reward_range == game.reward_range
-    runs = [table.session(one, spec, 80, seed=5) for one in (game, wider)]
+    runs = [table.session(one, spec, 80, seed=5, watched=False, kept=False) for one in (game, wider)]
     returns = [run.advance(80) for run in runs]
     assert (returns[0] == returns[1][:, :2]).all()
     for i in range(2):

@@ -9,6 +9,7 @@ import sys
 
 import machines
 import numpy as np
+import pytest
 
 
 def lesser_machine() -> dict[str, str]:
@@ -26,10 +27,11 @@ def lesser_machine() -> dict[str, str]:
     }
 
 
-def test_the_same_bits_on_a_lesser_machine(interpreted: None):
+@pytest.mark.parametrize("learners", ["short", pytest.param("long", marks=pytest.mark.slow)])
+def test_the_same_bits_on_a_lesser_machine(interpreted: None, learners: str):
     """Compiled there, interpreted here."""
-    script = [sys.executable, "-W", "error", machines.__file__]
+    script = [sys.executable, "-W", "error", machines.__file__, learners]
     done = subprocess.run(script, env=lesser_machine(), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    there, here = json.loads(done.stdout), machines.digests()
+    there, here = json.loads(done.stdout), machines.digests(learners == "long")
     assert [name for name in here if here[name] != there[name]] == []

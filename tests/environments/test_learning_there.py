@@ -48,10 +48,10 @@ def saw_the_same(run: tacit.Run) -> bool:
 
 
 def _cases() -> list[Any]:
-    """Return all pairs; loops of four agents are compiled for two learners only, the others in the long run."""
-    short = ("stage-v-cce", "q-independent")
+    """Return all pairs; loops of more than two agents are compiled for a learner each, the others in the long run."""
+    short = {"distancing": "q-independent", "random-general-sum": "stage-v-cce"}
     return [
-        pytest.param(name, learner, marks=pytest.mark.slow if name == "distancing" and learner not in short else [])
+        pytest.param(name, learner, marks=[] if short.get(name, learner) == learner else pytest.mark.slow)
         for name in GAMES
         for learner in LEARNERS
     ]

@@ -25,7 +25,7 @@ PARAMS: dict[str, dict[str, Any]] = {
 
 
 def learn(game: tacit.TabularGame, learner: str, **more: Any) -> tacit.Run:
-    return tacit.learn(game, learner, episodes=200, points=7, seed=3, **{**PARAMS.get(learner, {}), **more})
+    return tacit.learn(game, learner, **{"episodes": 200, "points": 7, "seed": 3, **PARAMS.get(learner, {}), **more})
 
 
 def resumed(game: tacit.TabularGame, learner: str, path: Path, stops: list[int], **more: Any) -> tacit.Run:
@@ -66,13 +66,20 @@ def same(one: tacit.Run, other: tacit.Run) -> None:
 CASES = [(learner, "good-state") for learner in REGISTRY] + [("stage-v-ce", "three agents"), ("npg", "three agents")]
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize(("learner", "game"), CASES)
 def test_a_resumed_run_ends_with_the_same_bits(learner: str, game: str, tmp_path: Path):
     name, params = GAMES[game]
     made = tacit.make(name, **params)
-    same(resumed(made, learner, tmp_path / "c.npz", [1, 90, 150]), learn(made, learner))
+    same(resumed(made, learner, tmp_path / "c.npz", [1, 30, 45], episodes=60), learn(made, learner, episodes=60))
 
 
+def test_a_compiled_run_does_too(tmp_path: Path):
+    made = tacit.make("good-state", horizon=3)
+    same(resumed(made, "stage-v-cce", tmp_path / "c.npz", [1, 90, 150]), learn(made, "stage-v-cce"))
+
+
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("options", [{"certify": False}, {"certify": True}], ids=str)
 def test_with_and_without_a_certificate(options: dict[str, Any], tmp_path: Path):
     game = tacit.make("good-state", horizon=3)

@@ -72,12 +72,9 @@ def apart(game: tacit.TabularGame, members: list[tuple[str, dict[str, Any]]]) ->
     return agents, returns
 
 
-#: The compiler takes seconds for each agent of a team: V-learners are compared with agents on their own below, in a
-#: team of two; for five agents the loop is not unrolled.
-SHORT = {
-    ("good-state", "gradients"),
-    ("five agents", "benchmarks"),
-}
+#: The compiler takes seconds for each agent of a team: a team of two is compared with agents on their own below; for
+#: five agents the loop is not unrolled.
+SHORT = {("five agents", "benchmarks")}
 
 
 @pytest.mark.parametrize(
@@ -128,6 +125,7 @@ def test_agents_that_learn_alike_are_no_special_case():
         np.testing.assert_array_equal(mine, yours)
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_the_theorems_iota_is_that_of_the_whole_run():
     game = tacit.make("good-state", horizon=4)
     alone = tacit.learn(game, "stage-v-cce", episodes=EPISODES)
@@ -135,6 +133,7 @@ def test_the_theorems_iota_is_that_of_the_whole_run():
     assert mixed.params["agent 0"]["iota"] == alone.params["iota"]
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_interrupted_and_resumed_it_ends_with_the_same_bits(tmp_path: Path):
     game, members = make("good-state", "v-learning and benchmarks")
 
@@ -153,6 +152,7 @@ def test_interrupted_and_resumed_it_ends_with_the_same_bits(tmp_path: Path):
         assert mine.tobytes() == yours.tobytes()
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_in_an_environment_each_agent_has_its_own_too():
     pytest.importorskip("pettingzoo")
     game, members = make("good-state", "gradients")

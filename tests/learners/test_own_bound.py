@@ -34,6 +34,7 @@ def test_a_small_iota_makes_an_estimate():
     assert run.gap < exact  # which is why it must not be called a bound
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("learner", ["stage-v-cce", "stage-v-ce"])
 def test_the_theorems_iota_for_the_run_that_was_played(learner: str):
     """ι for N = 2, S = 2, A = 2, K = 400, H = 1, p = 0.05, and a hair less; more episodes need more."""
@@ -50,6 +51,7 @@ def test_the_theorems_iota_for_the_run_that_was_played(learner: str):
     assert sources == ["model-free", "estimate"]
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_no_bound_with_other_parameters_or_learners():
     game = small([1.0, 0.0])
     for learner, params in [("stage-v-cce", {"bonus": 5.9}), ("stage-v-cce", {"loss": "raw"}), ("v-learning", {})]:

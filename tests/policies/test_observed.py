@@ -88,6 +88,7 @@ def test_a_npz_holds_what_was_observed(run: tacit.Run, candidate: str, tmp_path:
         assert tacit.Part.load(tmp_path / "all.npz", agent=i).number(("hot", 0) if i == 0 else (1, 0)) is not None
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_a_npz_of_one_record_for_all_holds_what_was_observed(tmp_path: Path):
     record = tacit.CertifiedPolicy(np.zeros((4, 1), int), np.full((4, 1, 1), 0.5, np.float32), actions=[2], states=1)
     sampled = tacit.learn(tacit.make("chicken"), episodes=50, thin=2).candidates["average"].policy
@@ -127,6 +128,7 @@ def test_what_was_never_seen_is_played_evenly(learned: tacit.MarkovPolicy):
     assert np.abs(np.bincount(chosen, minlength=3) - 600).max() < 100  # five standard deviations
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("kind", ["certified", "thinned", "sampled"])
 def test_no_state_in_other_kinds(kind: str):
     game = tacit.make("chicken")

@@ -40,6 +40,7 @@ def test_one_swap_by_hand():
     ]
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize(("learner", "kind"), [("stage-v-cce", "cce"), ("stage-v-ce", "ce"), ("v-learning", "cce")])
 def test_certified_policies(learner: str, kind: str):
     """The bound of a certified policy is taken apart too, and adds up to what evaluation finds."""

@@ -28,6 +28,8 @@ def test_bandits(name: str):
     check_bandit(bandits.REGISTRY.make(name))
 
 
+#: Swap regret over Exp3-IX, which the registry has, is compiled above; the others in the long run.
+@pytest.mark.slow
 @pytest.mark.parametrize("base", [bandits.TsallisINF(), bandits.WeightedFTRL(), bandits.Exp3()])
 def test_swap_regret_over_other_bandits(base: tacit.bandits.Bandit):
     check_bandit(bandits.Swap(base))
@@ -71,6 +73,7 @@ def test_learners(name: str):
     check_learner(REGISTRY.make(kind, **params))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["stage-v-cce small bonus", "pg-storm own ratio"])
 def test_learners_on_another_game(name: str):
     kind, params = LEARNERS[name]
