@@ -28,7 +28,7 @@ from tacit.environments.bounds import Bounds, Exceeded, episode_bounds, told_sco
 from tacit.environments.engine import EnvironmentEngine
 from tacit.environments.observations import Encode
 from tacit.environments.resume import Seeding
-from tacit.games.exact import ExactGame, is_exact
+from tacit.games.exact import ExactGame, check_finite, is_exact
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.protocol import Game, check_play, check_sizes, is_game
 from tacit.games.tabular import TabularGame
@@ -211,6 +211,8 @@ def run_learner(
 
 def _make(game: Game, name: str, learner: Learner, options: Options, watch: Watcher) -> tuple[Engine, Output]:
     """Return the engine and the output of one start in a game."""
+    if is_exact(game) and not learner.exact:
+        check_finite(game, name)
     output = outputs.REGISTRY.make(learner.output, game=game, learner=learner, options=options)
     K, seed = options.most, options.seed
     if learner.exact:

@@ -47,7 +47,7 @@ class Gaps:
         theorem's; the agents' own estimates (1/K)·Σ(V̄_1 − V̲_1) with other parameters, which are no bounds; or nothing
         was asked for.
     most : float
-        The horizon times the span of the rewards: no gap is larger.
+        The horizon, or 1/(1 − γ), times the span of the rewards: no gap is larger.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def _evaluate(policy: MarkovPolicy, tables: ExactGame | None) -> tuple[Gaps, Flo
         return Gaps.unknown("nash", policy.agents), None
     found = evaluate(tables, policy)
     low, high = tables.reward_range
-    return Gaps("nash", found.gaps, "exact", most=tables.horizon * (high - low)), found.values
+    return Gaps("nash", found.gaps, "exact", most=tables.effective_horizon * (high - low)), found.values
 
 
 def worth(values: FloatArray, prefer: str | int | None) -> float:

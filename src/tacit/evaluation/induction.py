@@ -173,14 +173,16 @@ def _improve(game: ExactGame, rows: Rows, now: FloatArray, V: FloatArray, deviat
         if np.array_equal(choices, before):
             break
         before = choices
-        moved = [leave(rows, i, choices[..., i, :, :] if deviate is swap else choices[..., i, :]) for i in range(game.agents)]
+        moved = [
+            leave(rows, i, choices[..., i, :, :] if deviate is swap else choices[..., i, :]) for i in range(game.agents)
+        ]
         paid = np.stack([average(game.payoffs(0, own, None), own)[..., i, :] for i, own in enumerate(moved)], axis=-2)
         best = _eliminate(np.stack([walk(game, own) for own in moved], axis=-3), paid)
     return best
 
 
 def leave(rows: Rows, i: int, choices: IntArray) -> Rows:
-    """Return `rows` where agent i plays `choices` [..., S] instead; of a joint draw [S, A] for each action it is told."""
+    """Return `rows` where agent i plays `choices` [..., S] instead, or [S, A] for each action that it is told."""
     if not isinstance(rows, np.ndarray):
         own = np.zeros(np.broadcast_shapes(rows[i].shape, (*choices.shape, 1)))
         np.put_along_axis(own, choices[..., None], 1.0, axis=-1)
@@ -203,13 +205,13 @@ def walk(game: ExactGame, rows: Rows) -> FloatArray:
 
 def count_visits(game: ExactGame, rows: Rows, initial: FloatArray) -> FloatArray:
     """Return the expected visits [..., S] from an initial distribution, discounted."""
-    there = initial
+    there: FloatArray = initial
     if game.states <= ELIMINATED:
         onward = walk(game, rows)
         there = _eliminate(np.swapaxes(onward, -1, -2), np.broadcast_to(initial, onward.shape[:-1]))
     last = np.inf
     while True:
-        renewed = initial + game.push(0, rows, there)
+        renewed: FloatArray = initial + game.push(0, rows, there)
         change = float(np.abs(renewed - there).sum(axis=-1).max())
         there = renewed
         if change * game.effective_horizon <= _ERROR or change >= last:

@@ -123,7 +123,7 @@ def _reach(game: TabularGame, best: Callable[..., Any], explore: Sequence[float]
     memory.require(memory.floats(2, S, S, game.joint_actions), "the table of all states to be reached")
     found = np.zeros((H, S))
     if game.discount is not None:
-        return (_visits(game, np.eye(S), best, explore) @ game.initial)[None]
+        return np.atleast_2d(_visits(game, np.eye(S), best, explore) @ game.initial)
     found[0] = game.initial
     same = game.transition_steps == 1
     chance = np.eye(S)  # [target, s]

@@ -149,18 +149,16 @@ def _optimum(game: TabularGame, weights: FloatArray, concept: str) -> Solution:
 
 def _iterate_policies(game: TabularGame, weights: FloatArray) -> tuple[MarkovPolicy, FloatArray]:
     """Return the policy of largest total reward in a discounted game, and its values [N, 2, S]."""
-    V = np.zeros((game.agents, 2, game.states))
     rounding = 1e-13 * largest_return(game) * float(np.abs(weights).sum())
-    choices = np.full((1, game.states), -1)
+    choices = np.zeros((1, game.states), dtype=np.int64)
     while True:
+        policy = MarkovPolicy.deterministic(np.unravel_index(choices, game.actions), game.actions)
+        V = policy_values(game, policy).V
         total = np.tensordot(weights, game.joint_payoffs(0, V[:, 1]).reshape(game.agents, game.states, -1), axes=1)
-        held = np.take_along_axis(total, choices.T, axis=1)[:, 0]
-        better = (total.max(axis=1) > held + rounding) | (choices[0] < 0)
+        better = total.max(axis=1) > np.take_along_axis(total, choices.T, axis=1)[:, 0] + rounding
         if not better.any():
             return policy, V
         choices = np.where(better, total.argmax(axis=1), choices)
-        policy = MarkovPolicy.deterministic(np.unravel_index(choices, game.actions), game.actions)
-        V = policy_values(game, policy).V
 
 
 Find = Callable[[int, int, FloatArray], Sequence[FloatArray]]
@@ -258,7 +256,9 @@ def _solve_nash(game: TabularGame, select: str, report: Report | None) -> Soluti
         if game.discount is None:
             return _solve_general(game, select, report)
         if select != "welfare":
-            raise TacitError(f"select is {select!r}; one equilibrium of a discounted game is found, so leave select out")
+            raise TacitError(
+                f"select is {select!r}; one equilibrium of a discounted game is found, so leave select out"
+            )
         return _follow_path(game, "nash")
 
     def find(h: int, s: int, payoffs: FloatArray) -> Sequence[FloatArray]:

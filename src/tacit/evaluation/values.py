@@ -192,7 +192,10 @@ def deviations(game: ExactGame, policy: MarkovPolicy, kind: str) -> Deviations:
     choices = np.stack(found[::-1], axis=1)  # [N, H, S], or [N, H, S, A]
     told = choices.ndim == 4
     return Deviations(
-        kind, follow_on(game, V), follow_on(game, best), tuple(own[..., :a] if told else own for own, a in zip(choices, game.actions, strict=True))
+        kind,
+        follow_on(game, V),
+        follow_on(game, best),
+        tuple(own[..., :a] if told else own for own, a in zip(choices, game.actions, strict=True)),
     )
 
 

@@ -188,6 +188,6 @@ def check_range(reward_range: tuple[float, float], horizon: float) -> None:
     low, high = reward_range
     if horizon * max(abs(low), abs(high)) > 1e150 or 0 < high - low < 1e-150:
         raise TacitError(
-            f"rewards lie in [{low:g}, {high:g}]; over {horizon:.15g} steps they must stay within ±1e150, and differ by "
-            f"more than 1e-150 or not at all"
+            f"rewards lie in [{low:g}, {high:g}]; over {horizon:.15g} steps they must stay within ±1e150, and differ "
+            f"by more than 1e-150 or not at all"
         )

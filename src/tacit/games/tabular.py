@@ -443,7 +443,9 @@ def check_axes(agents: int) -> None:
 def _check_length(horizon: object, discount: object) -> tuple[int, float | None]:
     """Return the steps that policies tell apart, and the discount."""
     if horizon is None and discount is None:
-        raise TacitError("neither a horizon nor a discount is given; give one of them, e.g. horizon=10 or discount=0.95")
+        raise TacitError(
+            "neither a horizon nor a discount is given; give one of them, e.g. horizon=10 or discount=0.95"
+        )
     if discount is None:
         return check.integer("horizon", horizon), None
     if horizon is not None:
@@ -454,8 +456,8 @@ def _check_length(horizon: object, discount: object) -> tuple[int, float | None]
     gamma = check.real("discount", discount, least=0)
     if gamma > MOST_DISCOUNT:
         raise TacitError(
-            f"discount is {brief(discount)}; it must be at least 0 and below 1 (at most {MOST_DISCOUNT}); a game without "
-            f"a discount needs a horizon"
+            f"discount is {brief(discount)}; it must be at least 0 and below 1 (at most {MOST_DISCOUNT}); a game "
+            f"without a discount needs a horizon"
         )
     return 1, gamma
 

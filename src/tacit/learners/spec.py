@@ -273,7 +273,8 @@ class Learner:
 
 def world_of(learner: Learner, game: Game, *, episodes: int, seed: int) -> World:
     """Return what the agents of a game know, all of them together, in a run of so many episodes."""
-    scale = Scale(game.agents, game.states, max(game.actions), game.horizon, episodes)
+    steps = math.ceil(getattr(game, "effective_horizon", game.horizon))  # of a discounted game 1/(1 − γ)
+    scale = Scale(game.agents, game.states, max(game.actions), steps, episodes)
     for i in range(game.agents):
         _check_fits(learner.seat(i).start, game)
     world = World(game.states, lock(np.array(game.actions)), game.horizon, game.reward_range, scale)
