@@ -27,7 +27,7 @@ def refused(message: str, call: Any, *args: Any, **kwargs: Any) -> None:
     ("learner", "message"),
     [
         ("stage-v-ccee", "did you mean 'stage-v-cce'"),
-        ("nonsense", "known: adaptive-v-cce"),
+        ("nonsense", "known: portfolio, adaptive-v-cce"),
         (None, "learner is None"),
         (3, "learner is 3"),
         (Exp3IX(), "learner is Exp3IX"),

@@ -102,15 +102,16 @@ def test_a_preference_decides_among_close_candidates():
 
     candidates = {
         "a": known(0.0, 5.0, 5.0),
-        "b": known(0.01, 9.0, 2.0),
+        "b": known(0.05, 9.0, 2.0),
         "c": known(0.01, 3.0, 6.5),
-        "d": known(1.0, 20.0, 20.0),
+        "far": known(1.0, 20.0, 20.0),
+        "regret": known(0.1, 5.05, 5.05),  # values less gaps are smaller
     }
-    answers = {
-        prefer: choose(candidates, lambda: 1.0, prefer=prefer) for prefer in (None, "welfare", "egalitarian", 0, 1)
-    }
+    asked = (None, "welfare", "egalitarian", 0, 1)
+    answers = {prefer: choose(candidates, lambda: 1.0, prefer=prefer) for prefer in asked}
     assert answers == {None: "a", "welfare": "b", "egalitarian": "a", 0: "b", 1: "c"}
     assert choose(candidates, lambda: 1.0, prefer="welfare", target=0.005) == "a"
+    assert choose(candidates, lambda: 1.0, prefer="welfare", tolerance=2.0) == "far"
 
 
 @pytest.mark.parametrize(

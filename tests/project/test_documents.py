@@ -85,6 +85,14 @@ def test_links_lead_somewhere(path: Path):
             assert (path.parent / target.partition("#")[0]).exists(), f"{label(path)} links to {target}"
 
 
+def test_python_files_exist():
+    held = [path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py") if ".venv" not in path.parts]
+    for path in (ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"):
+        for name in sorted(set(re.findall(r"`(?:\w+/)*\w+\.py`", path.read_text(encoding="utf-8")))):
+            known = any(f"/{one}".endswith(f"/{name.strip('`')}") for one in held)
+            assert known, f"{label(path)} names {name}, which does not exist"
+
+
 def test_every_page_of_the_site_is_in_a_table_of_contents():
     listed = set()
     for path in (ROOT / "docs").rglob("*.md"):

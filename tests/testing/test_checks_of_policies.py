@@ -14,8 +14,9 @@ from tacit.testing import Violation, check_policy
 @pytest.fixture
 def certified() -> tacit.RecordedPolicy:
     run = tacit.learn(tacit.make("chicken", horizon=2), "stage-v-cce", episodes=100, bonus=0.1)
-    assert isinstance(run.policy, tacit.RecordedPolicy)
-    return run.policy
+    policy = run.candidates["average"].policy
+    assert isinstance(policy, tacit.RecordedPolicy)
+    return policy
 
 
 def refused(policy: Any, message: str) -> None:

@@ -27,6 +27,8 @@ _AGENTS = 20
 
 #: A gap is close to the smallest if it is larger by at most this share of uniform play's gap, or of the smallest.
 OF_UNIFORM, OF_SMALLEST = 0.02, 0.1
+#: Where a preference is given, up to this share of uniform play's gap; while learning, any gap.
+TOLERANCE, ON_THE_WAY = 0.1, 1e6
 #: Values count as equal within this share of the largest.
 _EQUAL = 1e-9
 
@@ -184,14 +186,15 @@ def choose(
     *,
     target: float | None = None,
     prefer: str | int | None = None,
+    tolerance: float = TOLERANCE,
 ) -> str:
     """Return the name of the candidate to answer with.
 
     That is the one with the smallest gap, unless all agents prefer another whose gap is close to it: then the one with
     the smallest gap of those that are close and to which no close one is preferred. With `prefer` it is of those that
-    are close the one that is worth the most. Of equal gaps, the one that is listed last. A table takes the place of
-    another kind of policy whose gap is not smaller by more than a tenth, where values that differ by less than a tenth
-    of that gap count as equal.
+    are close the one whose values less its gaps are worth the most. Of equal gaps, the one that is listed last. A table
+    takes the place of another kind of policy whose gap is not smaller by more than a tenth, where values that differ by
+    less than a tenth of that gap count as equal.
 
     Parameters
     ----------
@@ -203,6 +206,8 @@ def choose(
         A gap that the run was to reach: where a candidate has, no larger one is close.
     prefer : {"welfare", "egalitarian"} or int, optional
         What candidates are worth.
+    tolerance : float
+        With a preference, a gap is close if it is larger than the smallest by at most this share of uniform play's.
 
     Examples
     --------
@@ -213,7 +218,7 @@ def choose(
     >>> choose(known, lambda: 20.7), choose(known, lambda: 5.0), choose(known, lambda: 20.7, target=0.1)
     ('last', 'average', 'average')
     """
-    best = _choose_any(known, uniform, target, prefer)
+    best = _choose_any(known, uniform, target, prefer, OF_UNIFORM if prefer is None else tolerance)
     if known[best].table:
         return best
     gap = known[best].gap
@@ -223,13 +228,17 @@ def choose(
     close = [name for name, one in known.items() if one.table and one.gap <= limit]
     equal = [name for name in close if not _is_preferred(known[best], known[name], OF_SMALLEST * gap)]
     if prefer is not None:
-        least = _worth_of(known[best], prefer) - OF_SMALLEST * gap
-        equal = [name for name in equal if _worth_of(known[name], prefer) >= least]
+        least = worth_of(known[best], prefer) - OF_SMALLEST * gap
+        equal = [name for name in equal if worth_of(known[name], prefer) >= least]
     return min(equal, key=lambda name: known[name].gap, default=best)
 
 
 def _choose_any(
-    known: Mapping[str, Candidate], uniform: Callable[[], float], target: float | None, prefer: str | int | None
+    known: Mapping[str, Candidate],
+    uniform: Callable[[], float],
+    target: float | None,
+    prefer: str | int | None,
+    share: float,
 ) -> str:
     """Return the candidate to answer with, whatever kind of policy it is."""
     place = {name: k for k, name in enumerate(known)}
@@ -237,17 +246,18 @@ def _choose_any(
     first = known[ranked[0]]
     if prefer is None and not any(_is_preferred(one, first) for one in known.values()):
         return ranked[0]
-    limit = first.gap + max(OF_UNIFORM * uniform(), OF_SMALLEST * first.gap)
+    limit = first.gap + max(share * uniform(), OF_SMALLEST * first.gap)
     if target is not None and first.gap <= target:
         limit = min(limit, target)
     close = [name for name in ranked if known[name].gap <= limit]
     if prefer is not None:
-        return max(close, key=lambda name: _worth_of(known[name], prefer))
+        return max(close, key=lambda name: worth_of(known[name], prefer))
     return next(name for name in close if not any(_is_preferred(known[other], known[name]) for other in close))
 
 
-def _worth_of(one: Candidate, prefer: str | int) -> float:
-    return -math.inf if one.values is None else worth(one.values, prefer)
+def worth_of(one: Candidate, prefer: str | int | None) -> float:
+    """Return what a candidate is worth: its values less its gaps, so that what is no equilibrium is worth less."""
+    return -math.inf if one.values is None else worth(one.values - one.gaps.upper, prefer)
 
 
 def _is_preferred(one: Candidate, other: Candidate, least: float = 0.0) -> bool:

@@ -18,7 +18,7 @@ from tacit.core.types import FloatArray, IntArray
 from tacit.engine.checkpoint import Arrays, check_names, take
 from tacit.engine.curve import Measures
 from tacit.engine.protocols import Engine, Output, Result
-from tacit.engine.run import Candidate, Gaps, worth
+from tacit.engine.run import Candidate, Gaps, worth, worth_of
 from tacit.options import Options
 
 #: Starts where a preference is given, and their number is not.
@@ -188,14 +188,15 @@ class StartsOutput(Output):
 
     def _ranked(self, engine: StartsEngine) -> list[tuple[int, Candidate]]:
         """Return the starts that take turns and what is known of their answers, those that are worth the most first."""
-        found: dict[int, Candidate] = {}
+        prefer, found = self.options.prefer, {}
         for m in engine.alive:
             self.outputs[m].interrupted = self.interrupted
             row = self.outputs[m].measure(engine.of(m), int(engine.played[m]))
-            found[m] = Candidate.with_gaps(Gaps("", np.asarray(row["gap"]), "exact"), np.asarray(row["value"]))
-        if not all(_is_known(one) for one in found.values()):  # all have played as often in this round
-            return sorted(found.items(), key=lambda one: -worth(engine.gained[one[0]], self.options.prefer))
-        return sorted(found.items(), key=lambda one: -_stable(one[1], self.options.prefer))
+            gap, values = np.asarray(row["gap"]), np.asarray(row["value"])
+            found[m] = Candidate.with_gaps(Gaps("", gap, "exact"), values if np.isfinite(values - gap).all() else None)
+        if any(one.values is None for one in found.values()):  # all have played as often in this round
+            return sorted(found.items(), key=lambda one: -worth(engine.gained[one[0]], prefer))
+        return sorted(found.items(), key=lambda one: -worth_of(one[1], prefer))
 
     def _say(self, engine: StartsEngine, ranked: list[tuple[int, Candidate]], turns: int, done: int) -> str:
         prefer = f"agent {self.options.prefer}" if isinstance(self.options.prefer, int) else self.options.prefer
@@ -203,20 +204,16 @@ class StartsOutput(Output):
         left = ", ".join(told[turns:])
         return f"after {done:,} episodes, by {prefer or 'welfare'}: kept {', '.join(told[:turns])}; left {left}"
 
-    def _best(self, engine: StartsEngine) -> int:
-        alive = engine.alive
-        return alive[0] if len(alive) == 1 else self._ranked(engine)[0][0]
-
     def measure(self, engine: Engine, done: int) -> Measures:
-        """Return what the best start's output measures."""
+        """Return what the output of the start measures that is worth the most by now."""
         assert isinstance(engine, StartsEngine)
-        m = self._best(engine)
-        return self.outputs[m].measure(engine.of(m), int(engine.played[m]))
+        rows = [self.outputs[m].measure(engine.of(m), int(engine.played[m])) for m in engine.alive]
+        return max(rows, key=lambda row: worth(np.nan_to_num(row["value"] - row["gap"]), self.options.prefer))
 
     def result(self, engine: Engine, done: int) -> Result:
-        """Return the best start's result."""
+        """Return the result of the start that is worth the most."""
         assert isinstance(engine, StartsEngine)
-        m = self._best(engine)
+        m = self._ranked(engine)[0][0]
         self.outputs[m].interrupted = self.interrupted
         return self.outputs[m].result(engine.of(m), int(engine.played[m]))
 
@@ -235,17 +232,5 @@ class StartsOutput(Output):
             own.restore(part_of(arrays, m))
 
 
-def _is_known(one: Candidate) -> bool:
-    return bool(np.isfinite(one.gap) and np.isfinite(np.asarray(one.values)).all())
-
-
-def _stable(one: Candidate, prefer: str | int | None) -> float:
-    """Return what values are worth less what each agent could gain: that much would be left if it were taken away."""
-    return worth(np.asarray(one.values) - one.gaps.upper, prefer)
-
-
 def _words(one: Candidate, prefer: str | int | None) -> str:
-    assert one.values is not None
-    if not _is_known(one):
-        return "by its returns"
-    return f"worth {worth(one.values, prefer):.4g}, gap {one.gap:.3g}"
+    return "by its returns" if one.values is None else f"worth {worth(one.values, prefer):.4g}, gap {one.gap:.3g}"
