@@ -399,7 +399,7 @@ def _on_the_way(
 def _in_the_long_run(game: TabularGame, rows: Sequence[FloatArray], pair: Pair, found: Search) -> None:
     """Check both agents' moves in a discounted game, where play comes back to a state and moves meet themselves.
 
-    With G the expected visits, x and y moves of i in s and of j in t, the cross derivative of V from all first states is
+    With G the expected visits, x and y moves of i in s and j in t, the cross derivative of V from all first states is
 
         G(·, s)·(x·γP_i·G)(s, t)·(y·Q)(t) + G(·, t)·(y·γP_j·G)(t, s)·(x·Q)(s), and where s = t, G(·, s)·(x·Q·y)(s).
 
