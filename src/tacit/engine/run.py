@@ -513,7 +513,8 @@ class Run:
     @property
     def steps_per_second(self) -> float:
         """Environment steps over learning time."""
-        return self.episodes * self.game.horizon / self.seconds if self.seconds > 0 else 0.0
+        steps = getattr(self.game, "effective_horizon", self.game.horizon)  # the mean length of a discounted game's
+        return self.episodes * steps / self.seconds if self.seconds > 0 else 0.0
 
     @cached_property
     def uniform_gap(self) -> float | None:

@@ -40,6 +40,9 @@ LARGE = 100_000
 #: The largest discount: beyond, what solving costs in digits leaves too few.
 MOST_DISCOUNT = 0.999999
 
+#: The chance at which a stretch of a discounted game is cut off.
+CUT_OFF = 1e-3
+
 
 class TabularGame(ExactGame):
     """N agents, S states, H steps or a discount; each agent has its own actions and its own reward.
@@ -98,7 +101,7 @@ class TabularGame(ExactGame):
         picture: Callable[[int], npt.NDArray[np.uint8]] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
-        self.horizon, self.discount = _check_length(horizon, discount)
+        self.horizon, self.discount = check_length(horizon, discount)
         self.rewards = _check_rewards(rewards, self.horizon)
         self.agents: int = self.rewards.shape[0]
         self.states: int = self.rewards.shape[2]
@@ -212,6 +215,65 @@ class TabularGame(ExactGame):
         moved: FloatArray = (matrix.T @ flat.reshape(-1, flat.shape[-1]).T).T
         return moved.reshape(*flat.shape[:-1], self.states)
 
+    def stretch(self) -> TabularGame:
+        """Return the finite game in which a discounted one is played and learned: it ends with 1 − γ at each step.
+
+        Then all are in a further state, the last one, "over", which pays nothing. A stretch has so many steps that it
+        goes on after the last one with probability 1/1000 at most; what is cut off is at most that share of returns.
+
+        >>> import tacit
+        >>> game = tacit.make("chicken", discount=0.9)
+        >>> game.stretch()
+        TabularGame('chicken': 2 agents, 2 states, 2×2 actions, horizon 66, rewards in [0, 7])
+        """
+        if self.discount is None:
+            raise TacitError(f"{self!r} has a horizon; a stretch is of a discounted game")
+        S, J = self.states, self.joint_actions
+        first, state, prob = self.successors
+        every, over = np.arange((S + 1) * J), np.full((S + 1) * J, S)
+        row = np.concatenate([np.repeat(every[:-J], np.diff(first)), every])
+        chance = np.concatenate([self.discount * prob, np.repeat([1.0 - self.discount, 1.0], [S * J, J])])
+        steps = 1 if self.discount == 0 else max(1, math.ceil(math.log(CUT_OFF) / math.log(self.discount)))
+        names = self.state_names
+        if names is not None:
+            names = (*names, next(word for word in ("over", "ended", "the end", f"over {S}") if word not in names))
+        return TabularGame(
+            Owned(successors.from_entries(row, np.concatenate([state, over]), chance, (S + 1) * J)),
+            Owned(np.concatenate([self.rewards, np.zeros_like(self.rewards[:, :, :1])], axis=2)),
+            np.append(self.initial, 0.0),
+            steps,
+            name=self.name,
+            state_names=names,
+            action_names=self.action_names,
+            notes=(
+                *self.notes,
+                f"episodes are stretches that end with probability {1 - self.discount:.3g} at each step, after {steps} "
+                f"steps at the latest; what is cut off is at most {CUT_OFF:g} of a return",
+            ),
+        )
+
+    def with_discount(self, discount: float) -> TabularGame:
+        """Return the same game without a last step, discounted; its tables must be the same at every step.
+
+        >>> import tacit
+        >>> tacit.make("good-state").with_discount(0.95)
+        TabularGame('good-state': 2 agents, 2 states, 2×2 actions, discount 0.95, rewards in [-2, 5])
+        """
+        if max(self.transition_steps, self.rewards.shape[1]) > 1:
+            raise TacitError(f"{self!r} changes with the step; a discounted game is the same at every step")
+        return TabularGame(
+            Owned(self.successors),
+            Owned(self.rewards),
+            Owned(self.initial),
+            discount=discount,
+            name=self.name,
+            state_names=self.state_names,
+            action_names=self.action_names,
+            observation_names=self.observation_names,
+            picture=self.picture,
+            notes=self.notes,
+        )
+
     def tabular(self) -> TabularGame:
         """Return the game itself."""
         return self
@@ -263,7 +325,9 @@ class TabularGame(ExactGame):
         return state[low].astype(np.int64), rewards
 
     def kernels(self) -> GameTables:
-        """Return the tables as the compiled loop reads them."""
+        """Return the tables as the compiled loop reads them; of a discounted game, those of its stretches."""
+        if self.discount is not None:
+            return self.stretch().kernels()
         from tacit.games.tabular_kernels import GameTables, beside, by_agent, width_of  # imports the compiler
 
         block = self.states * self.joint_actions
@@ -440,7 +504,7 @@ def check_axes(agents: int) -> None:
         raise TacitError(f"{agents} agents are too many: an array has at most 64 axes, which makes 60 agents")
 
 
-def _check_length(horizon: object, discount: object) -> tuple[int, float | None]:
+def check_length(horizon: object, discount: object) -> tuple[int, float | None]:
     """Return the steps that policies tell apart, and the discount."""
     if horizon is None and discount is None:
         raise TacitError(
