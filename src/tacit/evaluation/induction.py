@@ -11,7 +11,7 @@ bounds the error: at most 1e-12 of span/(1 − γ), or as near as rounding allow
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -221,5 +221,6 @@ def count_visits(game: ExactGame, rows: Rows, initial: FloatArray) -> FloatArray
 
 def _eliminate(matrix: FloatArray, right: FloatArray) -> FloatArray:
     """Solve (I − matrix)·x = right for matrices [..., S, S] and right sides [..., S]."""
-    found: FloatArray = np.linalg.solve(np.eye(matrix.shape[-1]) - matrix, right[..., None])[..., 0]
+    system: Any = np.eye(matrix.shape[-1]) - matrix
+    found: FloatArray = np.linalg.solve(system, right[..., None])[..., 0]
     return found

@@ -142,7 +142,7 @@ def _visits(game: TabularGame, targets: FloatArray, best: Callable[..., Any], ex
     """Return the best expected number of visits, discounted, from each state to each of the `targets` [T, S]."""
     visits, last = targets, np.inf
     while True:
-        renewed = targets + best(_ahead(game, 0, visits, explore), axis=2)
+        renewed: FloatArray = targets + best(_ahead(game, 0, visits, explore), axis=2)
         change = float(np.abs(renewed - visits).max())
         visits = renewed
         if change * game.effective_horizon <= 1e-13 or change >= last:
