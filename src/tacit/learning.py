@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from tacit.core import check, streams
 from tacit.core.compilation import announce_to
@@ -198,9 +198,10 @@ def run_learner(
     if getattr(game, "discount", None) is not None and not chosen.exact:
         if isinstance(params.get("start"), MarkovPolicy):
             params = {**params, "start": extend_policy(params["start"])}
-        stretch = game.stretch()
+        tables = _require_tables(game, "a discount needs tables").tabular()
+        stretch = tables.stretch()
         run = run_learner(stretch, learner, params, options, watch=watch, checkpoint=checkpoint)
-        return _merge_steps(run, game, stretch, options)
+        return _merge_steps(run, tables, stretch, options)
     _check_preferred(options, game.agents)
     starts = options.starts or (STARTS if options.prefer is not None and not options.open else 1)
     if starts > 1 and (chosen.exact or chosen.interpreted):
@@ -241,7 +242,7 @@ def _merge_steps(run: Run, game: TabularGame, stretch: TabularGame, options: Opt
     for name, one in run.candidates.items():
         if not one.table:
             continue  # a mixture over stretches is no stationary policy
-        policy, found = merge_steps(game, stretch, one.policy, gap=one.gaps.kind)
+        policy, found = merge_steps(game, stretch, cast(MarkovPolicy, one.policy), gap=one.gaps.kind)
         policy.game = game
         gaps = Gaps(one.gaps.kind, found.gaps, "exact", most=game.effective_horizon * (high - low))
         candidates[name] = replace(Candidate.with_gaps(gaps, found.values), _policy=policy)

@@ -18,7 +18,7 @@ from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.evaluation import deviation_table, evaluate, uniform_gap
 from tacit.games.exact import ExactGame, is_exact
-from tacit.games.protocol import Game
+from tacit.games.protocol import Game, count_steps
 from tacit.policies import MarkovPolicy, RecordedPolicy
 from tacit.policies.recorded import take_start
 
@@ -513,8 +513,7 @@ class Run:
     @property
     def steps_per_second(self) -> float:
         """Environment steps over learning time."""
-        steps = getattr(self.game, "effective_horizon", self.game.horizon)  # the mean length of a discounted game's
-        return self.episodes * steps / self.seconds if self.seconds > 0 else 0.0
+        return self.episodes * count_steps(self.game) / self.seconds if self.seconds > 0 else 0.0
 
     @cached_property
     def uniform_gap(self) -> float | None:

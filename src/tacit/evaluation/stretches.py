@@ -8,6 +8,8 @@ which looks furthest ahead, whichever has the smaller exact gap in the discounte
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tacit.core.ownership import Owned
@@ -31,6 +33,14 @@ def extend_policy(policy: MarkovPolicy) -> MarkovPolicy:
     return MarkovPolicy([Owned(own) for own in tables] if policy.product else Owned(tables[0]))
 
 
+def unroll(game: Any, policy: Any) -> tuple[Any, Any]:
+    """Return a game and a policy as they are played: of a discounted game its stretch, others as they are."""
+    if getattr(game, "discount", None) is None:
+        return game, policy
+    policy.check_fits(game)
+    return game.stretch(), extend_policy(policy)
+
+
 def merge_steps(
     game: TabularGame, stretch: TabularGame, policy: MarkovPolicy, *, gap: str | None = None
 ) -> tuple[MarkovPolicy, Evaluation]:
@@ -50,7 +60,7 @@ def _average(table: FloatArray, used: FloatArray) -> FloatArray:
         return np.array(table)
     total = used.sum(axis=0)
     flat = table.reshape(*used.shape, -1)
-    mean = np.einsum("hs,hsa->sa", used, flat) / np.where(total > 0, total, 1.0)[:, None]
+    mean: FloatArray = np.einsum("hs,hsa->sa", used, flat) / np.where(total > 0, total, 1.0)[:, None]
     mean = np.where(total[:, None] > 0, mean, flat[0])
     mean /= mean.sum(axis=1, keepdims=True)
     return mean.reshape(1, *table.shape[1:])

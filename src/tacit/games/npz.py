@@ -1,8 +1,8 @@
 """A game as `.npz`.
 
-Arrays: `rewards`, `initial`, `horizon` or `discount`, and either `transitions` (dense) or `successor_first`, `successor_state`,
-`successor_prob` (see `Successors`), whichever is smaller; optional `name`, `state_names`, `action_names_<agent>`,
-`notes`.
+Arrays: `rewards`, `initial`, `horizon` or `discount`, and either `transitions` (dense) or `successor_first`,
+`successor_state`, `successor_prob` (see `Successors`), whichever is smaller; optional `name`, `state_names`,
+`action_names_<agent>`, `notes`.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Protocol, TypeGuard
 
 import numpy as np
@@ -113,6 +114,11 @@ class NamedGame:
             f"{type(self).__name__}({title}{count(self.agents, 'agent')}, {count(self.states, 'state')}, {each}, "
             f"{self.length}, rewards in [{low:g}, {high:g}])"
         )
+
+
+def count_steps(game: Game) -> int:
+    """Return how many steps an episode has; of a discounted game, how many it has on average."""
+    return math.ceil(round(getattr(game, "effective_horizon", game.horizon), 9))
 
 
 def is_game(value: object) -> TypeGuard[Game]:

@@ -193,7 +193,8 @@ def load(path: str | os.PathLike[str], *, horizon: int | None) -> TabularGame:
         head = _read_preamble(lines)
     if horizon is None and head.discount == 1:
         raise TacitError(
-            f"{place} does not say how many steps an episode has, and its discount is 1; give the horizon, e.g. horizon=10"
+            f"{place} does not say how many steps an episode has, and its discount is 1; give the horizon, e.g. "
+            f"horizon=10"
         )
     with lines.locate_errors():
         transitions, rewards = _body(head, lines)
