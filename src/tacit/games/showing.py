@@ -94,6 +94,12 @@ def opening(game: Any) -> list[str]:
     return [*said, *game.notes]
 
 
+def length_data(game: Any) -> dict[str, Any]:
+    """Return how long play is, as JSON has it: a horizon, or none and a discount."""
+    discount = getattr(game, "discount", None)
+    return {"horizon": game.horizon} if discount is None else {"horizon": None, "discount": discount}
+
+
 def summary(game: Any) -> dict[str, Any]:
     """Return the sizes and names of a game as data."""
     initial = getattr(game, "initial", None)
@@ -104,7 +110,7 @@ def summary(game: Any) -> dict[str, Any]:
         "states": [state_name(game, s) for s in range(game.states)],
         "actions": [list(action_names(game, i)) for i in range(1 if same else game.agents)],
         "actions_are_of": "every agent" if same else "each agent",
-        **({"discount": game.discount} if getattr(game, "discount", None) is not None else {"horizon": game.horizon}),
+        **length_data(game),
         "reward_range": list(game.reward_range),
         "initial": None if initial is None else np.asarray(initial).tolist(),
         "notes": list(game.notes),
