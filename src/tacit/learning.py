@@ -282,7 +282,8 @@ def _in_environment(
         raise TacitError(f"encode is {brief(encode)}; it must be a function from an observation to something hashable")
     adapter = environment(env)
     name, chosen = team(learner, params, name_of(env), len(adapter.names))
-    check_alone(chosen, name)
+    if not chosen.central:
+        check_alone(chosen, name)
     _check_preferred(options, len(adapter.names))
     bounds = episode_bounds(adapter, horizon=horizon, reward_range=reward_range, seed=options.seed)
     told = bounds.notes

@@ -54,7 +54,7 @@ def test_dpomdp_keeps_its_discount_where_no_horizon_is_given(tmp_path):
     path.write_text(COIN.format(1))
     with pytest.raises(tacit.TacitError, match="its discount is 1; give the horizon"):
         tacit.load(path)
-    with pytest.raises(tacit.TacitError, match="horizon is 3 and discount 0.9"):
+    with pytest.raises(tacit.TacitError, match=r"horizon is 3 and discount 0\.9"):
         tacit.load(path, horizon=3, discount=0.9)
 
 
