@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tacit.core import check, memory
-from tacit.core.display import Document, count, number
+from tacit.core.display import Document, cell_text, count, exact
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned
@@ -60,8 +60,10 @@ class Solution:
     method : str
         How it was found, in words.
     game : TabularGame or CountGame
-    gap : Evaluation or None
-        The exact gap of an approximate solution, and of every equilibrium of a discounted game; None where it is exact.
+    gap : float
+        How far it is from what was asked for: 0 where it is exact.
+    evaluation : Evaluation or None
+        Of an approximate solution, and of every equilibrium of a discounted game, its values and exact gaps.
     ended : {"", "tolerance", "rounds", "seconds", "interrupted"}
         What ended the sweeps that found an approximate solution; "" where there were none.
 
@@ -78,13 +80,18 @@ class Solution:
     V: FloatArray
     method: str = "backward induction"
     game: ExactGame | None = field(default=None, repr=False)
-    gap: Evaluation | None = None
+    evaluation: Evaluation | None = None
     ended: str = ""
+
+    @property
+    def gap(self) -> float:
+        """The exact gap of an approximate solution; 0 of an exact one."""
+        return 0.0 if self.evaluation is None else self.evaluation.gap
 
     def show(self, *, everything: bool = False, limit: int | None = 40) -> Document:
         """Show the policy, as `MarkovPolicy.show` does, and what it is worth to each agent."""
         shown = self.policy.show(self.game, everything=everything, limit=limit)
-        values = ", ".join(f"agent {i} {number(float(v))}" for i, v in enumerate(self.values[:20]))
+        values = ", ".join(f"agent {i} {cell_text(exact(float(v)))}" for i, v in enumerate(self.values[:20]))
         more = f" and {len(self.values) - 20} more" if len(self.values) > 20 else ""
         return replace(shown, title=f"{self.concept}: {shown.title}", parts=[*shown.parts, f"values: {values}{more}"])
 
@@ -191,7 +198,7 @@ def _settle(
         V = np.stack([found.best[0, 0], -found.best[0, 0]]) if zero_sum else found.V[:, 0]
         if report is not None:
             report(round_ + 1, _ROUNDS)
-    return None if best is None else replace(best, gap=evaluate(game, best.policy, gap=concept))
+    return None if best is None else replace(best, evaluation=evaluate(game, best.policy, gap=concept))
 
 
 def _follow_path(game: TabularGame, concept: str) -> Solution:
@@ -208,7 +215,7 @@ def _follow_path(game: TabularGame, concept: str) -> Solution:
         gap = evaluate(game, policy, gap=concept)
     method = "the end of the logit path through all states, polished by Newton's method"
     found = _make_solution(game, concept, policy, policy_values(game, policy).V)
-    return replace(found, method=method if concept == "nash" else f"{method}: a nash equilibrium", gap=gap)
+    return replace(found, method=method if concept == "nash" else f"{method}: a nash equilibrium", evaluation=gap)
 
 
 def _walk_back(
@@ -307,7 +314,7 @@ def _solve_general(game: TabularGame, select: str, report: Report | None) -> Sol
         return replace(found, method=way)
     path = "the end of the logit path, polished by Newton's method"
     way = path if once else f"{way}; of {mixed_stages:,} stages without pure ones {path}"
-    return replace(found, method=way, gap=evaluate(game, found.policy, gap="nash"))
+    return replace(found, method=way, evaluation=evaluate(game, found.policy, gap="nash"))
 
 
 def _logit(h: int, s: int, payoffs: FloatArray) -> list[FloatArray]:
