@@ -46,7 +46,7 @@ class Gaps:
     upper : array [N]
         Upper bounds.
     source : {"exact", "certificate", "model-free", "estimate", "none"}
-        The exact gap (of a Markov policy, or over one step); an exact upper bound from the game's tables; each agent's
+        The exact gap (of a Markov policy, or over one step); an upper bound from the game's tables; each agent's
         own bound from V̄ and V̲, which holds with the theorem's probability since its parameters, ι among them, are the
         theorem's; the agents' own estimates (1/K)·Σ(V̄_1 − V̲_1) with other parameters, which are no bounds; or nothing
         was asked for.
@@ -119,9 +119,12 @@ class Candidate:
         return cls(None, partial(_pair, gaps, values))
 
     @classmethod
-    def with_exact_gaps(cls, policy: MarkovPolicy, tables: ExactGame | None) -> Candidate:
-        """Return a Markov policy with its exact nash gaps and values, where there are tables to compute them from."""
-        return cls(policy, partial(_evaluate, policy, tables))
+    def with_exact_gaps(cls, policy: MarkovPolicy, tables: ExactGame | None, kind: str = "nash") -> Candidate:
+        """Return a Markov policy with its exact gaps and values, where there are tables to compute them from.
+
+        A product policy's nash gaps are its gaps of every kind.
+        """
+        return cls(policy, partial(_evaluate, policy, tables, kind))
 
     def __repr__(self) -> str:
         held = "not kept" if self._policy is None else repr(self._policy)
@@ -163,12 +166,12 @@ def _pair(gaps: Gaps, values: FloatArray | None) -> tuple[Gaps, FloatArray | Non
     return gaps, values
 
 
-def _evaluate(policy: MarkovPolicy, tables: ExactGame | None) -> tuple[Gaps, FloatArray | None]:
+def _evaluate(policy: MarkovPolicy, tables: ExactGame | None, kind: str) -> tuple[Gaps, FloatArray | None]:
     if tables is None:
-        return Gaps.unknown("nash", policy.agents), None
-    found = evaluate(tables, policy)
+        return Gaps.unknown(kind, policy.agents), None
+    found = evaluate(tables, policy, gap=None if policy.product else kind)
     low, high = tables.reward_range
-    return Gaps("nash", found.gaps, "exact", most=tables.horizon * (high - low)), found.values
+    return Gaps(kind, found.gaps, "exact", most=tables.horizon * (high - low)), found.values
 
 
 def worth(values: FloatArray, prefer: str | int | None) -> float:
