@@ -18,6 +18,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,6 +35,9 @@ from peer import clock  # noqa: E402
 PEER = Path(__file__).parent / "peer.py"
 HEADING = "## Tables"
 SEEDS = 3
+
+#: Seconds by the clock after which a peer is given up.
+LIMIT = 40
 
 
 class Row(NamedTuple):
@@ -62,7 +66,14 @@ class Peers:
         assert stdout is not None
         stdin.write(json.dumps({"peer": peer, **job}) + "\n")
         stdin.flush()
-        answer = json.loads(next(line for line in stdout if line.startswith("{")))
+        timer = threading.Timer(LIMIT, self.processes[peer].kill)
+        timer.start()
+        line = next((line for line in stdout if line.startswith("{")), "")
+        timer.cancel()
+        if not line:
+            del self.processes[peer]
+            return [], f"no answer within {LIMIT} s"
+        answer = json.loads(line)
         self.versions |= answer.get("versions", {})
         return answer["found"], answer.get("error", "")
 
@@ -205,7 +216,7 @@ def by_play(peers: Peers) -> Iterator[Row]:
         if game.states < 100:
             tables = {"transitions": game.transitions[0].tolist(), "rewards": game.rewards[:, 0].tolist()}
             where = {"initial": game.initial.tolist(), "horizon": game.horizon, "bonus": 0.1}
-            jobs["nash-vi"] = {"amounts": amounts[:2], **tables, **where}
+            jobs["nash-vi"] = {"amounts": [100, 1000], **tables, **where}
         judged = tacit.from_openspiel(text, key=lambda state: state.history_str()) if text else game
         for peer, job in jobs.items():
             asked = [peers.ask(peer, seed=seed, **job) for seed in range(SEEDS)]
@@ -241,13 +252,13 @@ PARTS = {
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--python", default=sys.executable, help="the Python of the peers' environment")
-    parser.add_argument("--only", choices=PARTS, help="one part")
+    parser.add_argument("--only", choices=PARTS, nargs="+", default=list(PARTS), help="some parts")
     parser.add_argument("--out", type=Path, help="a page whose tables are replaced")
     args = parser.parse_args()
     peers, lines = Peers(args.python), []
-    for part in [args.only] if args.only else PARTS:
+    for part in args.only:
         rows, title, amount = PARTS[part]
-        lines += ["", f"### {title}", "", f"| game | method | nash gap | CPU s | {amount} |", "|---|---|---|---|---|"]
+        lines += ["", f"### {title}", "", f"| game | method | gap | CPU s | {amount} |", "|---|---|---|---|---|"]
         before = ""
         for row in rows(peers):
             seconds = "" if row.seconds is None else f"{row.seconds:.2g}"
