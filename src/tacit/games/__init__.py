@@ -63,7 +63,12 @@ for _entry in atlas.ENTRIES.values():
     REGISTRY.add(f"atlas/{_entry.name}", _entry.make, about=_entry.about)
 
 #: Which module reads and writes files of an ending.
-FORMATS = {".npz": "tacit.games.npz", ".dpomdp": "tacit.games.dpomdp", ".nfg": "tacit.games.nfg"}
+FORMATS = {
+    ".npz": "tacit.games.npz",
+    ".dpomdp": "tacit.games.dpomdp",
+    ".nfg": "tacit.games.nfg",
+    ".efg": "tacit.games.efg",
+}
 
 #: Libraries whose games are named after a colon, as in `openspiel:tic_tac_toe`.
 LIBRARIES = ("gymnasium", "openspiel", "pettingzoo")
@@ -93,9 +98,10 @@ def make(name: str, /, **params: Any) -> Any:
 
 
 def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> TabularGame:
-    """Read a game from a file; the ending says the format: `.npz`, `.dpomdp` or `.nfg`.
+    """Read a game from a file; the ending says the format: `.npz`, `.dpomdp`, `.nfg` or `.efg`.
 
-    A `.dpomdp` file has no horizon, so it has to be given; a `.nfg` game is played once unless it is.
+    A `.dpomdp` file has no horizon, so it has to be given; a `.nfg` game is played once unless it is; a
+    `.efg` tree has one of its own.
 
     Parameters
     ----------
