@@ -46,7 +46,7 @@ class Gaps:
     upper : array [N]
         Upper bounds.
     source : {"exact", "certificate", "model-free", "estimate", "none"}
-        The exact gap (of a Markov policy, or over one step); an exact upper bound from the game's tables; each agent's
+        The exact gap (of a Markov policy, or over one step); an upper bound from the game's tables; each agent's
         own bound from V̄ and V̲, which holds with the theorem's probability since its parameters, ι among them, are the
         theorem's; the agents' own estimates (1/K)·Σ(V̄_1 − V̲_1) with other parameters, which are no bounds; or nothing
         was asked for.
