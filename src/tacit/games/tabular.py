@@ -255,6 +255,8 @@ class TabularGame(ExactGame):
     def with_discount(self, discount: float) -> TabularGame:
         """Return the same game without a last step, discounted; its tables must be the same at every step.
 
+        And they must hold beyond the horizon: those of `tacit.tabulate` do if it was given the discount itself.
+
         >>> import tacit
         >>> tacit.make("good-state").with_discount(0.95)
         TabularGame('good-state': 2 agents, 2 states, 2×2 actions, discount 0.95, rewards in [-2, 5])
