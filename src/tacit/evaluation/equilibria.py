@@ -122,7 +122,7 @@ class Equilibria:
 
 def enumerable(game: Any) -> bool:
     """Return whether equilibria of a game can be listed."""
-    once = isinstance(game, TabularGame) and (game.states, game.horizon) == (1, 1)
+    once = isinstance(game, TabularGame) and (game.states, game.effective_horizon) == (1, 1)
     return once and (bimatrix.fits(game.actions) or supports.fits(game.actions))
 
 
