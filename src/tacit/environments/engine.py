@@ -185,7 +185,7 @@ class EnvironmentEngine(Engine):
             found = turn(h)
             if found != SAME:
                 self._settle(turn, found, h, shown)
-        check_ended(self.bounds, over)
+        self.bounds = check_ended(self.bounds, over)
         self._episode += 1
         if self.visited is not None:
             self._record.clock[0] = self._episode

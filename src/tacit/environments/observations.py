@@ -114,6 +114,8 @@ class Observations:
         """Return the state's number; one that is met for the first time gets the next."""
         s = self._numbers.get(key)
         if s is None:
+            if _has_nan(key):
+                raise TacitError(f"{self._who} observed {brief(key)}; nan is equal to nothing, so it is no state")
             s = self._numbers[key] = len(self.met)
             self.met.append(key)
         return s
@@ -186,6 +188,10 @@ def numberings(environment: Environment, encode: Encode | None, *, early: bool) 
     numbered = encode is None and all(small)
     pairs = zip(environment.spaces, environment.names, strict=True)
     return [Observations(space, encode, who, numbered=numbered, early=early) for space, who in pairs]
+
+
+def _has_nan(key: Any) -> bool:
+    return any(map(_has_nan, key)) if isinstance(key, tuple | frozenset) else bool(key != key)
 
 
 def _gone(observation: Any) -> Hashable:
