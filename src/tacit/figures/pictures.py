@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core import check
-from tacit.core.display import number
+from tacit.core.display import cell_text, exact
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.engine.trajectory import Trajectory, trajectory
@@ -27,7 +27,8 @@ from tacit.figures.style import COLORS, animate, axes_for, legend, name, new_axe
 from tacit.games.showing import action_names, state_name
 from tacit.games.tabular import TabularGame
 
-_LINE = (COLORS["blue"], COLORS["red"], COLORS["green"], COLORS["orange"], COLORS["purple"], COLORS["black"])
+_FIRST = ("blue", "red", "green", "orange", "purple", "black")
+_LINE = [COLORS[color] for color in (*_FIRST, *(color for color in COLORS if color not in _FIRST))]
 
 
 def plot_policy(policy: Any, game: Any = None, *, ax: Any = None, size: tuple[float, float] | None = None) -> Any:
@@ -60,6 +61,10 @@ def plot_policy(policy: Any, game: Any = None, *, ax: Any = None, size: tuple[fl
             axes[0].set_title("joint distribution")
             axes[0].figure.colorbar(image, ax=axes[0], label="probability")
             return axes
+        if H * S == 1 and found.joint is not None:
+            axes = axes_for(ax, 1, size, (6.0, 4.2))
+            draw_joint_actions(axes[0], found.joint[0, 0], names)
+            return axes
         agents = range(min(game.agents, 6))
         reached = [s for s in range(S) if found.reach[:, s].any()]
         shown = sorted(reached, key=lambda s: -found.reach[:, s].sum())[:12]
@@ -69,7 +74,7 @@ def plot_policy(policy: Any, game: Any = None, *, ax: Any = None, size: tuple[fl
         for own, i in zip(axes, agents, strict=True):
             states = [state_name(game, s) for s in shown]
             image = draw_policy(own, found.marginals[i][:, shown], found.reach[:, shown], states, names[i])
-            own.set_title(f"agent {i}")
+            own.set_title(f"agent {i}" if found.joint is None else f"agent {i}'s part of a joint draw")
         axes[-1].figure.colorbar(image, ax=list(axes), label="probability; pale: hardly reached")
         left = len(reached) - len(shown)
         if left:
@@ -293,11 +298,33 @@ def draw_joint(ax: Any, joint: FloatArray, names: Sequence[Sequence[str]]) -> An
     if joint.size <= 144:
         for (a, b), p in np.ndenumerate(joint):
             ax.text(
-                b, a, number(round(float(p), 4), 3), ha="center", va="center", color="white" if p > 0.6 else "black"
+                b, a, cell_text(exact(float(p), 3)), ha="center", va="center", color="white" if p > 0.6 else "black"
             )
     ax.set(xlabel="agent 1", ylabel="agent 0")
     ax.grid(False)
     return image
+
+
+#: Joint actions that are drawn.
+_BARS = 24
+
+
+def draw_joint_actions(ax: Any, joint: FloatArray, names: Sequence[Sequence[str]]) -> Any:
+    """Draw the likeliest joint actions of a distribution [A_1, …, A_N] as bars, and return the axes."""
+    played = np.argwhere(joint > 0)
+    chances = joint[tuple(played.T)]
+    order = np.argsort(-chances, kind="stable")[:_BARS]
+    words = [", ".join(name(names[i][a]) for i, a in enumerate(actions)) for actions in played[order]]
+    ax.barh(range(len(order)), chances[order], color=COLORS["blue"])
+    _ticks(ax.set_yticks, ax.set_yticklabels, words)
+    for k, p in enumerate(chances[order]):
+        ax.text(p, k, f" {cell_text(exact(float(p), 4))}", va="center", fontsize=8)
+    ax.invert_yaxis()
+    ax.margins(x=0.12)
+    left = len(played) - len(order)
+    agents = f"agents 0 to {joint.ndim - 1}"
+    ax.set(xlabel="probability", title=f"joint actions of {agents}" + (f" ({left} more)" if left else ""))
+    return ax
 
 
 def draw_policy(
