@@ -169,7 +169,7 @@ def plot_polytope(
             ring = {"facecolors": "none", "edgecolors": color, "linewidths": 2, "marker": "^", "s": 150}
             ax.scatter(*point[:, None], **ring, label=_policy_label(k, policies), depthshade=False)
         title(ax, f"{name(game.name or 'a game')}: correlated equilibria")
-        legend(ax, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=2)
+        legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.04), ncols=2)
     return ax
 
 
@@ -501,9 +501,9 @@ def draw_polytope(ax: Any, payoffs: FloatArray, names: Sequence[Sequence[str]]) 
     for one, other in itertools.combinations(range(4), 2):
         ax.plot(*TETRAHEDRON[[one, other]].T, color="0.6", linewidth=0.8)
     for k, (a, b) in enumerate(np.ndindex(2, 2)):
-        away = (TETRAHEDRON[k] - TETRAHEDRON.mean(axis=0)) * 0.3  # clear of markers at the corner
+        away = (TETRAHEDRON[k] - TETRAHEDRON.mean(axis=0)) * 0.17  # clear of markers at the corner
         word = f"{name(names[0][a])}, {name(names[1][b])}"
-        plain(ax.text(*(TETRAHEDRON[k] + away), word, fontsize=8, ha="center"))
+        plain(ax.text(*(TETRAHEDRON[k] + away), word, fontsize=8, ha="center", va="center"))
     corners = ce_vertices(payoffs) @ TETRAHEDRON
     _hull(ax, corners)
     ax.scatter(*corners.T, color=COLORS["blue"], s=16, label="corners of the ce polytope", depthshade=False)
@@ -513,7 +513,7 @@ def draw_polytope(ax: Any, payoffs: FloatArray, names: Sequence[Sequence[str]]) 
     ax.plot_wireframe(*np.moveaxis(product, -1, 0), color=COLORS["orange"], linewidth=0.4, alpha=0.7)
     ax.plot([], [], color=COLORS["orange"], linewidth=0.8, label="independent play")
     ax.set_axis_off()
-    ax.set_box_aspect((1, 0.87, 0.82), zoom=1.2)
+    ax.set_box_aspect((1, 0.87, 0.82), zoom=1.05)
     return ax
 
 
