@@ -107,8 +107,8 @@ def add_play(parser: argparse.ArgumentParser) -> None:
         "Play a game in the place of one agent. The others play a policy from a file, the solution of the game, or a "
         "policy learned first. After every step you see what your choice cost on average (your regret) and what the "
         "best response would have played, and after every episode what it would have got: exactly, from the game's own "
-        "tables. A correlated policy tells you what to play, and you obey or not. Against a certified policy, which depends on "
-        "more than step and state, the certificate says what no strategy exceeds.",
+        "tables. A correlated policy tells you what to play, and you obey or not. Against a certified policy, which "
+        "depends on more than step and state, the certificate says what no strategy exceeds.",
         "in the terminal, type an action's number or name; q, Ctrl-D or Ctrl-C ends it\n\nexamples:\n"
         "  tacit play chicken                       against a policy that is learned now\n"
         "  tacit play chicken --concept ce          with the correlated equilibrium that `tacit solve` finds\n"

@@ -469,6 +469,10 @@ def _responses(payoff: FloatArray) -> list[tuple[list[float], list[float]]]:
 TETRAHEDRON = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.866, 0.0], [0.5, 0.289, 0.816]])
 
 
+#: On which side of a corner its label stands, as the tetrahedron is seen.
+_SIDES = (("right", "center"), ("center", "top"), ("left", "center"), ("center", "bottom"))
+
+
 def ce_vertices(payoffs: FloatArray) -> FloatArray:
     """Return the vertices [V, 4] of the correlated equilibria of a 2×2 game, over joint actions in their order.
 
@@ -501,9 +505,9 @@ def draw_polytope(ax: Any, payoffs: FloatArray, names: Sequence[Sequence[str]]) 
     for one, other in itertools.combinations(range(4), 2):
         ax.plot(*TETRAHEDRON[[one, other]].T, color="0.6", linewidth=0.8)
     for k, (a, b) in enumerate(np.ndindex(2, 2)):
-        away = (TETRAHEDRON[k] - TETRAHEDRON.mean(axis=0)) * 0.17  # clear of markers at the corner
+        away = (TETRAHEDRON[k] - TETRAHEDRON.mean(axis=0)) * 0.08  # clear of markers at the corner
         word = f"{name(names[0][a])}, {name(names[1][b])}"
-        plain(ax.text(*(TETRAHEDRON[k] + away), word, fontsize=8, ha="center", va="center"))
+        plain(ax.text(*(TETRAHEDRON[k] + away), word, fontsize=8, ha=_SIDES[k][0], va=_SIDES[k][1]))
     corners = ce_vertices(payoffs) @ TETRAHEDRON
     _hull(ax, corners)
     ax.scatter(*corners.T, color=COLORS["blue"], s=16, label="corners of the ce polytope", depthshade=False)
@@ -513,7 +517,7 @@ def draw_polytope(ax: Any, payoffs: FloatArray, names: Sequence[Sequence[str]]) 
     ax.plot_wireframe(*np.moveaxis(product, -1, 0), color=COLORS["orange"], linewidth=0.4, alpha=0.7)
     ax.plot([], [], color=COLORS["orange"], linewidth=0.8, label="independent play")
     ax.set_axis_off()
-    ax.set_box_aspect((1, 0.87, 0.82), zoom=1.05)
+    ax.set_box_aspect((1, 0.87, 0.82), zoom=1.2)
     return ax
 
 
