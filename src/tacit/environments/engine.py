@@ -29,7 +29,7 @@ from tacit.engine.protocols import Engine
 from tacit.engine.run import Gaps
 from tacit.engine.team import APART, BAD_REWARD, BAD_STATE, SAME, Fixed, team_of
 from tacit.environments import resume
-from tacit.environments.adapters import Environment, floats
+from tacit.environments.adapters import Environment, floats, stand_in
 from tacit.environments.bounds import (
     Bounds,
     Exceeded,
@@ -270,9 +270,15 @@ class EnvironmentEngine(Engine):
     def policy(self, distributions: list[FloatArray]) -> MarkovPolicy:
         """Return distributions as a policy; even ones at states that an agent had not met by then."""
         probs = []
-        for table, actions in zip(distributions, self.game.actions, strict=True):
+        for table, actions, own in zip(distributions, self.game.actions, self.observations, strict=True):
             padded = np.full((self.bounds.horizon, self.game.states, actions), 1 / actions)
             padded[:, : table.shape[1]] = table
+            for s in range(len(own.met)):
+                mask = own.mask(s)
+                if mask is not None:  # what a forbidden action stands for gets its share
+                    share = padded[:, s].copy()
+                    padded[:, s] = 0.0
+                    np.add.at(padded[:, s].T, stand_in(mask), share.T)
             probs.append(padded)
         found = MarkovPolicy(probs)
         if self._own_game is not None:
