@@ -20,6 +20,7 @@ from tacit.evaluation.solve import METHODS, solve
 from tacit.evaluation.stage_game import OBJECTIVES, RULES, select_best
 from tacit.evaluation.stages import CONCEPTS, Solution
 from tacit.evaluation.theory import theory
+from tacit.games.showing import length_data
 
 
 def add_show(parser: argparse.ArgumentParser) -> None:
@@ -124,7 +125,7 @@ def run_solve(args: argparse.Namespace) -> int:
             {
                 "game": args.game,
                 "concept": concept,
-                "horizon": game.horizon,
+                **length_data(game),
                 "agents": game.agents,
                 "value": solution.values.tolist(),
                 "gap": {"kind": gap.kind, "max": gap.gap, "per_agent": gap.gaps.tolist(), "exact": gap.exact},

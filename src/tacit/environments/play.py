@@ -23,6 +23,7 @@ from tacit.environments.bounds import episode_bounds, stated_range
 from tacit.environments.game import EnvironmentGame
 from tacit.environments.observations import OVER, Encode, Numbering, Observations, numberings
 from tacit.environments.players import Deviation, Draws, EpisodePlayers, batch_players
+from tacit.evaluation.stretches import extend_policy
 from tacit.games.exact import is_exact
 from tacit.games.protocol import Game, check_play, check_sizes, is_game
 
@@ -104,6 +105,8 @@ class GameArena:
         check_sizes(game)
         if not is_exact(game):
             check_play(game)
+        self._unrolled = getattr(game, "discount", None) is not None  # played in stretches, by stationary policies
+        game = game.stretch() if self._unrolled else game  # type: ignore[attr-defined]
         self.game, self.agents, self.horizon, self.actions = game, game.agents, game.horizon, game.actions
         self.reward_range: tuple[float, float] | None = game.reward_range
         self._kernels = game.kernels()
@@ -118,6 +121,8 @@ class GameArena:
 
     def play(self, policy: Any, episodes: range, *, seed: int, deviation: Deviation | None = None) -> Played:
         """Play episodes, all of them step by step."""
+        if self._unrolled and getattr(policy, "states", 0) == self.game.states - 1:
+            policy = extend_policy(policy)
         B, H, N = len(episodes), self.horizon, self.agents
         few = B * H * N <= FEW
         start = start_batch if few else compile_loop(start_batch, self._kernels)

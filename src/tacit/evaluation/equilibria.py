@@ -118,7 +118,11 @@ class Equilibria:
 
 def enumerable(game: Any) -> bool:
     """Return whether all equilibria of a game can be listed."""
-    return isinstance(game, TabularGame) and (game.states, game.horizon) == (1, 1) and bimatrix.fits(game.actions)
+    return (
+        isinstance(game, TabularGame)
+        and (game.states, game.effective_horizon) == (1, 1)
+        and bimatrix.fits(game.actions)
+    )
 
 
 def equilibria(game: TabularGame) -> Equilibria:

@@ -32,6 +32,7 @@ from tacit.evaluation.gaps import is_quick
 from tacit.evaluation.solve import is_quickly_solved, solve
 from tacit.experiments.spec import GameSpec, RunSpec, same_game
 from tacit.games.exact import is_exact
+from tacit.games.protocol import count_steps
 
 RESAMPLES = 10_000
 
@@ -234,7 +235,7 @@ def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float])
     return Outcome(
         spec=spec,
         game=repr(run.game),
-        horizon=run.game.horizon,
+        horizon=count_steps(run.game),
         agents=run.game.agents,
         reward=run.reward.tolist(),
         value=None if values is None else np.asarray(values).tolist(),

@@ -372,8 +372,15 @@ def _own_name(given: GameSpec, game: object) -> str | None:
 
 
 def _game_params(given: GameSpec) -> dict[str, Any]:
-    registered = games.is_registered(given.name)
-    return _fill_in(games.REGISTRY, given.name, given.params) if registered else dict(given.params)
+    if not games.is_registered(given.name):
+        return dict(given.params)
+    filled = _fill_in(games.REGISTRY, given.name, given.params)
+    if "discount" in given.params:  # it takes the place of a horizon
+        return {
+            **{key: value for key, value in filled.items() if key != "horizon"},
+            "discount": given.params["discount"],
+        }
+    return filled
 
 
 def _fill_in(registry: Registry[Any], name: str, params: Mapping[str, Any]) -> dict[str, Any]:
