@@ -143,7 +143,7 @@ def learn(
     Examples
     --------
     >>> import tacit
-    >>> run = tacit.learn(tacit.make("chicken"), episodes=5000)
+    >>> run = tacit.learn(tacit.make("chicken"), "adaptive-v-cce", episodes=5000)
     >>> run.gaps.kind, bool(run.gap < 0.1)
     ('cce', True)
     """

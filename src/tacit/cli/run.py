@@ -33,6 +33,7 @@ EPILOG = """a file, say experiment.toml, runs every game with every learner and 
   seeds = 20                 # how many; first_seed = 0 is the first
   points = 100               # rows of each curve
   # certify = true           # false: no certificate; left out: for games of at most 1024 joint actions
+  # prefer = "welfare"       # look for the best equilibrium, from several starts; starts = 4 says how many
   # visits_per_stage = 8     # keep and certify so many visits of each stage instead of all
   # keep = false             # do not store the policies
 

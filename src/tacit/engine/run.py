@@ -105,7 +105,7 @@ class Candidate:
     Examples
     --------
     >>> import tacit
-    >>> run = tacit.learn(tacit.make("chicken"), episodes=200)
+    >>> run = tacit.learn(tacit.make("chicken"), "adaptive-v-cce", episodes=200)
     >>> sorted(run.candidates), run.candidates["last"].gaps.source
     (['average', 'last', 'markov', 'product', 'recent'], 'exact')
     """
@@ -394,7 +394,7 @@ class Run:
     Examples
     --------
     >>> import tacit
-    >>> run = tacit.learn(tacit.make("chicken"), episodes=200, points=4)
+    >>> run = tacit.learn(tacit.make("chicken"), "adaptive-v-cce", episodes=200, points=4)
     >>> run.ended, len(run.curve), run.gaps.kind
     ('episodes', 4, 'cce')
     """

@@ -123,7 +123,7 @@ def lower_bounds(game: ExactGame, policy: RecordedPolicy) -> FloatArray:
 
     >>> import tacit
     >>> game = tacit.make("chicken")
-    >>> policy = tacit.learn(game, episodes=500).candidates["average"].policy
+    >>> policy = tacit.learn(game, "adaptive-v-cce", episodes=500).candidates["average"].policy
     >>> bool((lower_bounds(game, policy) <= tacit.evaluate(game, policy).gaps + 1e-12).all())
     True
     """

@@ -123,7 +123,7 @@ class Experiment(HasOptions):
         for them to be run: see `tacit.experiments.scripts`.
     options : Options, optional
         All of the following together; those that are given beside it override it.
-    points, certify, keep, gap, seconds, visits_per_stage
+    points, certify, keep, gap, seconds, visits_per_stage, prefer, starts
         As for `tacit.learn`. With `seconds` results depend on the machine. Each is an attribute too.
 
     Examples
