@@ -63,7 +63,12 @@ for _entry in atlas.ENTRIES.values():
     REGISTRY.add(f"atlas/{_entry.name}", _entry.make, about=_entry.about)
 
 #: Which module reads and writes files of an ending.
-FORMATS = {".npz": "tacit.games.npz", ".dpomdp": "tacit.games.dpomdp", ".nfg": "tacit.games.nfg"}
+FORMATS = {
+    ".npz": "tacit.games.npz",
+    ".dpomdp": "tacit.games.dpomdp",
+    ".nfg": "tacit.games.nfg",
+    ".efg": "tacit.games.efg",
+}
 
 #: Libraries whose games are named after a colon, as in `openspiel:tic_tac_toe`.
 LIBRARIES = ("gymnasium", "openspiel", "pettingzoo")
@@ -102,10 +107,10 @@ def make(name: str, /, *, discount: float | None = None, **params: Any) -> Any:
 
 
 def load(path: str | os.PathLike[str], *, horizon: int | None = None, discount: float | None = None) -> TabularGame:
-    """Read a game from a file; the ending says the format: `.npz`, `.dpomdp` or `.nfg`.
+    """Read a game from a file; the ending says the format: `.npz`, `.dpomdp`, `.nfg` or `.efg`.
 
     A `.dpomdp` file has no horizon: if none is given, its own discount counts. A `.nfg` game is played once unless a
-    horizon or a discount is given.
+    horizon or a discount is given; an `.efg` tree has a horizon of its own.
 
     Parameters
     ----------
