@@ -162,7 +162,7 @@ def test_numbers_of_the_common_seed_are_even_and_independent():
 
 def test_the_joint_action_of_a_probe_is_known_to_all():
     engine = play(random_game("general"), 300)
-    known = engine.state.model["known"]
+    known = engine.state.model["counts"]["known"]
     np.testing.assert_array_equal(known[:, :, 0], known[:, :, 1])
     assert known.sum() > 0
     np.testing.assert_array_equal(engine.state.agents["episodes"], 300)
