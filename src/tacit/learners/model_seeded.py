@@ -297,7 +297,7 @@ def role_of(me):
     """Return what an agent does in this episode: a plan that is confirmed takes over, T before Z."""
     if me.kind == PROBE:
         return PROBE
-    if me.mode == TEAM or (me.mode == OPPOSED and me.kind == GENERAL):
+    if me.mode == TEAM or me.mode == OPPOSED:
         return me.mode
     return GENERAL if me.kind != GENERAL and me.refuted[me.kind - 1] == 1 else me.kind
 

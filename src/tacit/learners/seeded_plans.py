@@ -13,6 +13,8 @@ from tacit.learners.joint_model import expect, match_ahead, mean_reward
 FEWEST, SHARE = 10, 50
 #: Products of a plan, for each step, that are paid for by playing one step; and episodes that a plan need not wait for.
 PRODUCTS, CREDIT = 500.0, 2000.0
+#: Products of a plan for each joint action, whatever is planned: all agents must plan at the same time.
+WORK = 7.0
 #: Sweeps of regret matching in each plan; in their average the t-th has a weight of about t^POWER.
 SWEEPS, POWER = 3, 5.0
 #: What was met less than TRIED times is worth the best return so far, as if by OPTIMISM visits.
@@ -50,19 +52,15 @@ def plan(learner, i):
     me = learner.agents[i]
     me.plans += 1
     decide(learner, i)
-    work = 1.0
     if me.refuted[0] == 0 or me.plans == 1:
         plan_team(learner, i)
-        work += 2.0
     if me.mode != TEAM and me.refuted[1] == 0:
         for _ in range(SWEEPS):
             me.sweeps += 1
             sweep_opposed(learner, i)
-        work += 2.0 * SWEEPS
     if me.mode == 0 or me.mode == GENERAL:
         respond(learner, i)
-        work += 1.0
-    me.spent += work * me.met * learner.rows
+    me.spent += WORK * me.met * learner.rows
     paid = int(me.spent / PRODUCTS - CREDIT)
     me.due = max(paid, me.episodes + max(FEWEST, me.episodes // SHARE))
 
