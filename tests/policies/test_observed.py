@@ -91,7 +91,7 @@ def test_a_npz_holds_what_was_observed(run: tacit.Run, candidate: str, tmp_path:
 @pytest.mark.usefixtures("interpreted")
 def test_a_npz_of_one_record_for_all_holds_what_was_observed(tmp_path: Path):
     record = tacit.CertifiedPolicy(np.zeros((4, 1), int), np.full((4, 1, 1), 0.5, np.float32), actions=[2], states=1)
-    sampled = tacit.learn(tacit.make("chicken"), episodes=50, thin=2).candidates["average"].policy
+    sampled = tacit.learn(tacit.make("chicken"), "adaptive-v-cce", episodes=50, thin=2).candidates["average"].policy
     for policy in (record, record.thinned(3), sampled):
         policy.observed = (["red"],) * policy.agents
         policy.save(tmp_path / "x.npz")

@@ -70,10 +70,10 @@ class ParallelAdapter:
                 raise TacitError(f"{brief(env)} does not say who plays; it must have possible_agents")
             self.spaces = [env.observation_space(name) for name in self.names]
             own = [env.action_space(name) for name in self.names]
-        self.actions, self._first = _discrete(own, self.names)
+        self.actions, self.first = _discrete(own, self.names)
         self._last: Sequence[Any] = []  # what each agent observed last
         self._over: list[bool] = []
-        self._named = _name_actions(self.names, self._first)
+        self._named = _name_actions(self.names, self.first)
         self._each = itemgetter(*self.names) if len(self.names) > 1 else lambda found: (found[self.names[0]],)
         self._everybody = True  # whether nobody is out
         self._nobody = dict.fromkeys(self.names, False)
@@ -147,16 +147,27 @@ class ParallelAdapter:
             _dict(self.source, part, value) for part, value in zip(parts[:4], found[:4], strict=True)
         )
         before = self._over or [False] * len(self.names)
-        paid = [0.0 if out else rewards.get(name, 0.0) for name, out in zip(self.names, before, strict=True)]
+        paid = [
+            0.0 if out else self._find(rewards, "reward", name) for name, out in zip(self.names, before, strict=True)
+        ]
         with theirs(self.source, "its agents, terminations or truncations"):
             left = set(self.source.agents)
             self._over = [
                 out or name not in left or bool(terminated.get(name)) or bool(truncated.get(name))
                 for name, out in zip(self.names, before, strict=True)
             ]
-        self._last = [observations.get(name, last) for name, last in zip(self.names, self._last, strict=True)]
+        self._last = [
+            observations.get(name, last) if out else self._find(observations, "observation", name)
+            for name, last, out in zip(self.names, self._last, self._over, strict=True)
+        ]
         self._everybody = True not in self._over
         return self._last, paid, None if self._everybody else self._over
+
+    def _find(self, found: Mapping[str, Any], what: str, name: str) -> Any:
+        """Return what a step gave to an agent that plays on; nothing is no answer."""
+        if name not in found:
+            raise TacitError(f"step of {name_of(self.source)} returned no {what} for {name}, who is still in the game")
+        return found[name]
 
 
 def _name_actions(names: list[str], first: list[int]) -> Callable[[list[int]], dict[str, int]]:
@@ -182,7 +193,7 @@ class SingleAdapter:
         self.source = env
         self.names = ["agent"]
         self.spaces = [env.observation_space]
-        self.actions, self._first = _discrete([env.action_space], self.names)
+        self.actions, self.first = _discrete([env.action_space], self.names)
 
     def reset(self, seed: int | None) -> list[Any]:
         """Begin an episode."""
@@ -196,7 +207,7 @@ class SingleAdapter:
     def step(self, actions: list[int]) -> Moved:
         """Take an action."""
         try:
-            given = self.source.step(self._first[0] + actions[0])
+            given = self.source.step(self.first[0] + actions[0])
         except BaseException:
             with theirs(self.source, "step"):
                 raise

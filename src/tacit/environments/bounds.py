@@ -35,6 +35,7 @@ class Bounds:
     guessed_horizon: bool = False
     guessed_range: bool = False
     early: bool = False  # whether agents may be out before the horizon
+    given_horizon: bool = False  # whether the user gave the horizon
     drawn: bool = True  # whether the first state may differ from episode to episode
     notes: tuple[str, ...] = ()  # for people: what was guessed, and how it turned out
 
@@ -74,7 +75,7 @@ def episode_bounds(
     environment: Environment, *, horizon: int | None, reward_range: tuple[float, float] | None, seed: int
 ) -> Bounds:
     """Return the bounds: as given, as the environment states it, or as it is seen in a few episodes."""
-    drawn = look_up(environment.source, "first_states") != 1
+    drawn, given = look_up(environment.source, "first_states") != 1, horizon is not None
     if horizon is None:
         horizon = _stated_horizon(environment.source)
     found_range = (
@@ -84,7 +85,7 @@ def episode_bounds(
         check.integer("horizon", horizon)
     if horizon is not None and found_range is not None:
         check_range(found_range, horizon)
-        return Bounds(horizon, found_range, drawn=drawn)
+        return Bounds(horizon, found_range, given_horizon=given, drawn=drawn)
     longest, low, high, early = _scout(environment, horizon, seed)
     if early:
         low, high = min(low, 0.0), max(high, 0.0)  # who is out gets nothing
@@ -96,7 +97,8 @@ def episode_bounds(
         notes.append(f"rewards are taken to lie in {seen}, as in a few episodes; the range can be given (reward_range)")
     found = found_range or (low, high)
     check_range(found, horizon or longest)
-    return Bounds(horizon or longest, found, horizon is None, found_range is None, early, drawn, tuple(notes))
+    guessed = (horizon is None, found_range is None)
+    return Bounds(horizon or longest, found, *guessed, early, given, drawn, tuple(notes))
 
 
 def stored_bounds(text: str) -> Bounds:
@@ -109,7 +111,7 @@ def stored_bounds(text: str) -> Bounds:
         raise TacitError(f"it has no bounds ({one_line(error, 100)})") from None
     check.integer("horizon", bounds.horizon, most=2**40)
     check_range(bounds.reward_range, bounds.horizon)
-    flags = (bounds.guessed_horizon, bounds.guessed_range, bounds.early, bounds.drawn)
+    flags = (bounds.guessed_horizon, bounds.guessed_range, bounds.early, bounds.given_horizon, bounds.drawn)
     if not all(isinstance(one, bool) for one in flags) or not all(isinstance(note, str) for note in bounds.notes):
         raise TacitError("it has no bounds")
     return bounds
@@ -135,14 +137,24 @@ def check_over(bounds: Bounds, over: list[bool]) -> None:
         raise Exceeded(replace(bounds, early=True))
 
 
-def check_ended(bounds: Bounds, over: list[bool] | None) -> None:
-    """Raise with a longer horizon where an episode goes on and the horizon was a guess."""
-    if bounds.guessed_horizon and not (over is not None and all(over)):
+def check_ended(bounds: Bounds, over: list[bool] | None) -> Bounds:
+    """Raise with a longer horizon where an episode goes on and the horizon was a guess; note it where it was given."""
+    if over is not None and all(over):
+        return bounds
+    if bounds.given_horizon and told_cut(bounds.horizon) not in bounds.notes:
+        return replace(bounds, notes=(*bounds.notes, told_cut(bounds.horizon)))
+    if bounds.guessed_horizon:
         longer = 2 * bounds.horizon
         told = (
             f"the horizon is {longer}: an episode had not ended after {bounds.horizon} steps, and the run started over"
         )
         raise Exceeded(replace(bounds, horizon=longer, notes=(*bounds.notes, told)))
+    return bounds
+
+
+def told_cut(horizon: int) -> str:
+    """Return in words that the horizon that was given ends episodes."""
+    return f"horizon={horizon} cuts episodes that the environment had not ended: later rewards do not count"
 
 
 def _stated_horizon(env: Any) -> int | None:
@@ -175,7 +187,7 @@ def _scout(environment: Environment, horizon: int | None, seed: int) -> tuple[in
             low, high = min(low, *paid), max(high, *paid)
             over, h = gone or [False], h + 1
             early = early or (any(over) and not all(over))
-            if h >= STEPS and horizon is None:
+            if h >= STEPS and horizon is None and not all(over):
                 raise TacitError(f"an episode has not ended after {STEPS} steps; give the horizon, the steps to play")
         lengths.append(h)
     return max(lengths), low, high, early or min(lengths) < (horizon or max(lengths))

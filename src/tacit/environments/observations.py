@@ -114,6 +114,8 @@ class Observations:
         """Return the state's number; one that is met for the first time gets the next."""
         s = self._numbers.get(key)
         if s is None:
+            if _has_nan(key):
+                raise TacitError(f"{self._who} observed {brief(key)}; nan is equal to nothing, so it is no state")
             s = self._numbers[key] = len(self.met)
             self.met.append(key)
         return s
@@ -143,6 +145,15 @@ class Observations:
         self.met[:] = met
         self.raw.clear()
         self._numbers = {key: s for s, key in enumerate(met)}
+
+    def list_as(self, listed: Sequence[Any], *, encoded: bool) -> Observations:
+        """Return a numbering as a list of observations has it; with `encoded`, of what `encode` has made of them."""
+        keys = [OVER if seen == observed.OVER else observed.key(seen) if encoded else self.key(seen) for seen in listed]
+        if self.numbered and keys[: len(self.met)] == self.met[: len(keys)]:
+            return self
+        made = Observations(self._space, self._encoded, self._who, numbered=False)
+        made.restore(keys)
+        return made
 
     def listed(self) -> list[Any] | None:
         """Return what was observed, by number and as JSON has it; None where JSON cannot hold it.
@@ -177,6 +188,10 @@ def numberings(environment: Environment, encode: Encode | None, *, early: bool) 
     numbered = encode is None and all(small)
     pairs = zip(environment.spaces, environment.names, strict=True)
     return [Observations(space, encode, who, numbered=numbered, early=early) for space, who in pairs]
+
+
+def _has_nan(key: Any) -> bool:
+    return any(map(_has_nan, key)) if isinstance(key, tuple | frozenset) else bool(key != key)
 
 
 def _gone(observation: Any) -> Hashable:

@@ -22,6 +22,7 @@ from tacit.engine.trajectory import Trajectory, trajectory
 from tacit.environments.play import Played, play
 from tacit.evaluation.behaviour import behaviour
 from tacit.evaluation.equilibria import enumerable, equilibria
+from tacit.evaluation.stretches import unroll
 from tacit.figures.style import COLORS, animate, axes_for, legend, name, new_axes, plain, styled, title
 from tacit.games.showing import action_names, state_name
 from tacit.games.tabular import TabularGame
@@ -169,6 +170,7 @@ def plot_polytope(
 
 def plot_play(game: TabularGame, policy: Any, *, seed: int = 0, ax: Any = None, size: Any = None) -> Any:
     """Draw an episode step by step: the state's picture where the game has one, what each agent does and earns."""
+    game, policy = unroll(game, policy)
     played = play(game, policy, seed=seed)
     steps = min(24, game.horizon)
     columns = min(5, steps)
@@ -206,6 +208,7 @@ def animate_play(
     game: TabularGame, policy: Any, place: str | os.PathLike[str], *, seed: int = 0, fps: float = 1.0
 ) -> Path:
     """Write an episode step by step as `.gif` or `.html`."""
+    game, policy = unroll(game, policy)
     played = play(game, policy, seed=seed)
     with styled():
         ax = new_axes(size=(3.6, 3.8))[0, 0]

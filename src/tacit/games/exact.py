@@ -192,6 +192,12 @@ def check_exact(game: object) -> None:
         )
 
 
+def check_finite(game: ExactGame, what: str) -> None:
+    """Raise where something speaks of finite games alone and a game is discounted."""
+    if game.discount is not None:
+        raise TacitError(f"{what} needs a game with a horizon, and {game!r} has none")
+
+
 def with_tables(game: object) -> TabularGame:
     """Return a game with joint tables: a counting game's are written out, if they fit."""
     check_exact(game)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import math
 import sys
 import time
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ import numpy as np
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned
-from tacit.games.protocol import check_actions
+from tacit.games.protocol import check_actions, is_game
 from tacit.games.successors import Successors
 from tacit.games.tabular import TabularGame, check_axes
 
@@ -24,12 +26,12 @@ LIMIT = 5_000_000
 
 
 def tabulate(
-    transition: Callable[[Any, tuple[int, ...]], Any],
-    reward: Callable[[Any, tuple[int, ...]], Any],
+    transition: Callable[..., Any],
+    reward: Callable[..., Any] = ...,  # type: ignore[assignment]
     *,
-    start: Any,
-    actions: Sequence[int],
-    horizon: int,
+    start: Any = ...,
+    actions: Sequence[int] = (),
+    horizon: int | None = None,
     limit: int = LIMIT,
     progress: bool | None = None,
     name: str | None = None,
@@ -40,10 +42,10 @@ def tabulate(
 
     Parameters
     ----------
-    transition : function of (state, actions)
+    transition : function of (state, actions), or of (state, actions, step)
         Pairs (probability, next state), or a dict {next state: probability}; states are anything hashable, `actions` is
-        a tuple with one action for each agent.
-    reward : function of (state, actions)
+        a tuple with one action for each agent. One that takes `step` is asked anew at each step, 0, 1, ….
+    reward : function of (state, actions), or of (state, actions, step)
         N numbers, one for each agent, or one number for all. Where a reward depends on the next state too, its
         expectation over next states: values and gaps are the same.
     start : hashable, or dict {state: probability}
@@ -72,6 +74,13 @@ def tabulate(
     >>> tacit.tabulate(transition, lambda state, actions: float(state == 2), start=0, actions=[2, 2], horizon=4)
     TabularGame(2 agents, 3 states, 2×2 actions, horizon 4, rewards in [0, 1])
     """
+    if is_game(transition):
+        raise TacitError(
+            f"transition is {brief(transition)}; the functions of a game draw with numbers u and have no probabilities "
+            f"to tabulate: write transition(state, actions), which returns pairs (probability, next state)"
+        )
+    if start is ...:
+        raise TacitError("start is not given; it must be a state, or a dict {state: probability}")
     horizon = check.integer("horizon", horizon)
     each = check.list_of("actions", actions, "numbers, one for each agent", least=1)
     sizes = check_actions(each, len(each))
@@ -79,10 +88,13 @@ def tabulate(
     limit = check.integer("limit", limit, least=1)
     for what, function in (("transition", transition), ("reward", reward)):
         check.function(what, function, needed=True)
-        _check_parameters(what, function)
+    timed = [_takes_step(what, function) for what, function in (("transition", transition), ("reward", reward))]
     search = _Search(transition, reward, sizes, horizon, limit, _shown(progress))
     first, initial = _first(start)
-    search.search(first)
+    if any(timed):
+        search.search_steps(first, *timed)
+    else:
+        search.search(first)
     names = [str(state) for state in search.states]
     return TabularGame(
         Owned(search.successors()),
@@ -96,16 +108,20 @@ def tabulate(
     )
 
 
-def _check_parameters(what: str, function: Callable[..., Any]) -> None:
-    """Raise unless a function can be called with a state and actions."""
+def _takes_step(what: str, function: Callable[..., Any]) -> bool:
+    """Return whether a function takes the step after a state and actions; raise unless it takes those."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # some compiled functions do not say what they take
-        return
+        return False
     try:
+        if "step" in signature.parameters:
+            signature.bind(None, (), 0)
+            return True
         signature.bind(None, ())
+        return False
     except TypeError:
-        message = f"{what} is a function of {brief(str(signature))}; it must be one of (state, actions)"
+        message = f"{what} is a function of {brief(str(signature))}; it must be one of (state, actions[, step])"
         after = "; of a reward that depends on the next state, return the expectation" if what == "reward" else ""
         raise TacitError(f"{message}{after}") from None
 
@@ -165,6 +181,38 @@ class _Search:
                 break
         if self.shown:
             print(f"\rtabulate: {done:,} states, {len(self.state):,} transitions", file=sys.stderr)
+
+    def search_steps(self, first: list[Any], timed_transition: bool, timed_reward: bool) -> None:
+        """Find what can be reached at each step, then write down each step's table; elsewhere nothing happens."""
+        transition, reward = self.transition, self.reward
+        reached = [{self._number(state) for state in first}]
+        for step in range(self.horizon - 1):
+            self.transition = partial(transition, step=step) if timed_transition else transition
+            for s in sorted(reached[step]):
+                self._check_limit(step)
+                for joint in self.joint:
+                    self._lead(self.states[s], joint, self.transition(self.states[s], joint))
+            reached.append(set(self.state))
+            del self.state[:], self.prob[:]
+        for step, here in enumerate(reached):
+            self.transition = partial(transition, step=step) if timed_transition else transition
+            self.reward = partial(reward, step=step) if timed_reward else reward
+            for s in range(len(self.states)):
+                if s in here:
+                    self._look(s, last=step == self.horizon - 1)
+                    continue
+                for _ in self.joint:
+                    self.state.append(s)
+                    self.prob.append(1.0)
+                    self.first.append(len(self.state))
+                    self.paid.extend([math.nan] * len(self.sizes))
+
+    def _check_limit(self, step: int) -> None:
+        if self.horizon * len(self.states) * len(self.joint) > self.limit:
+            raise TacitError(
+                f"there are more than {self.limit:,} steps × states × joint actions: {len(self.states):,} states after "
+                f"{step} steps and {len(self.joint)} joint actions; give a larger limit= or a smaller game"
+            )
 
     def _number(self, state: Any) -> int:
         try:
@@ -244,7 +292,9 @@ class _Search:
         )
 
     def rewards(self) -> Any:
-        """Return the rewards [N, 1, S, A_1, …, A_N]."""
+        """Return the rewards [N, H or 1, S, A_1, …, A_N]; where nobody comes, the least that is paid anywhere."""
         N, S = len(self.sizes), len(self.states)
-        table = np.frombuffer(self.paid, dtype=np.float64).reshape(S * len(self.joint), N)
-        return np.ascontiguousarray(table.T).reshape(N, 1, S, *self.sizes)
+        table = np.frombuffer(self.paid, dtype=np.float64).reshape(-1, N)
+        if len(table) > S * len(self.joint):
+            table = np.where(np.isnan(table), np.nanmin(table), table)
+        return np.ascontiguousarray(table.T).reshape(N, -1, S, *self.sizes)

@@ -27,6 +27,7 @@ from tacit.evaluation.behaviour import Behaviour
 from tacit.evaluation.equilibria import enumerable, equilibria
 from tacit.evaluation.gains import deviation_table
 from tacit.evaluation.gaps import check_cost, lower_bounds, seconds_to_evaluate
+from tacit.evaluation.stretches import unroll
 from tacit.experiments import store
 from tacit.experiments.evaluating import APART
 from tacit.experiments.spec import game_of
@@ -180,6 +181,7 @@ def _states(reach: Any, most: int) -> list[int]:
 
 
 def _episodes(game: ExactGame, policy: Any) -> list[dict[str, Any]]:
+    game, policy = unroll(game, policy)
     if game.agents * game.horizon > 20_000:
         return []
     played = play(game, policy, episodes=EPISODES)
