@@ -131,7 +131,7 @@ def test_ctrl_c_keeps_the_tally(
         (["good-state", "--policy", "POLICY"], "does not fit"),
         (["matching-pennies", "--policy", "POLICY", "--agent", "2"], "--agent is 2"),
         (["matching-pennies", "--policy", "nowhere.npz"], "no file"),
-        (["matching-pennies", "--policy", "POLICY", "--learner", "npg"], "nothing has to be learned"),
+        (["matching-pennies", "--policy", "POLICY", "--learner", "npg"], "give one of them"),
         (["matching-pennies", "--policy", "POLICY", "--port", "70000"], "--port is 70000"),
     ],
 )
