@@ -50,8 +50,8 @@ connected sets of them.
 ## What learners reach
 
 The certified gap of a run's policy after {counts} episodes, with one seed, 0, and in brackets the total value after
-the last of them. V-learners' gaps are cce gaps and upper bounds, the others' are nash gaps of the last iterate and
-exact. "–": not measured. Uniform play has the gap in the second column.
+the last of them. V-learners' gaps are upper bounds of cce gaps, the others' are exact nash gaps, so columns of
+different kinds are not compared. Uniform play has the nash gap in the second column. {missing}
 
 {learned}
 
@@ -60,8 +60,8 @@ exact. "–": not measured. Uniform play has the gap in the second column.
 ![gap and welfare of four learners](figures/atlas.png)
 
 *For each learner and each of {pictured} games in which agents can do better together: the gap of its policy after
-10,000 episodes as a share of uniform play's (gaps below 1e-4 are drawn there), and the total value between the worst
-possible (0 %) and the best (100 %). Median of the total values: {medians}.*
+10,000 episodes as a share of uniform play's (those outside of 1e-4 to 10 are drawn at the edge), and the total value
+between the worst possible (0 %) and the best (100 %). Median of the total values: {medians}.*
 """
 
 
@@ -76,6 +76,7 @@ def page(data: dict[str, Any], shared: dict[str, list[tuple[float, float]]]) -> 
     """Return the page as text."""
     found = [figure for one in data.values() for figure in one["figures"]]
     off = [name for name, one in data.items() if not all(figure["agrees"] for figure in one["figures"])]
+    unlearned = sum("learned" not in one for one in data.values())
     medians = ", ".join(f"{learner} {median([w for _, w in points]):.0f} %" for learner, points in shared.items())
     return HEAD.format(
         games=len(data),
@@ -85,6 +86,7 @@ def page(data: dict[str, Any], shared: dict[str, list[tuple[float, float]]]) -> 
         markov=sum(one["size"]["states"] > 1 and one["size"]["horizon"] > 1 for one in data.values()),
         checks=table(["game", "source", "question", "stated", "ours", "note"], check_rows(data)),
         counts=", ".join(f"{int(count):,}" for count in COUNTS if measured(data, count)),
+        missing=f"{unlearned} games were not learned yet; `make atlas` does." if unlearned else "",
         learned=table(["game", "uniform", *LABELS], learned_rows(data)),
         pictured=max(map(len, shared.values()), default=0),
         medians=medians,
@@ -128,7 +130,10 @@ def runs_in_words(runs: dict[str, Any]) -> str:
     if not done:
         return "–"
     gaps = ", ".join(f"{run['gap']:.2g}" for run in done)
-    return gaps if done[-1]["values"] is None else f"{gaps} ({sum(done[-1]['values']):.3g})"
+    if done[-1]["values"] is None:
+        return gaps
+    total = sum(done[-1]["values"])
+    return f"{gaps} ({total if abs(total) > 1e-9 else 0:.3g})"
 
 
 def numbers(found: Any) -> str:
@@ -155,7 +160,7 @@ def pictured(data: dict[str, Any]) -> dict[str, list[tuple[float, float]]]:
             run = runs.get("10000", {})
             if span > 1e-9 and game["uniform_gap"] > 1e-9 and run.get("gap") is not None and run["values"]:
                 welfare = 100 * (sum(run["values"]) - game["worst"]) / span
-                points[learner].append((max(run["gap"] / game["uniform_gap"], 1e-4), welfare))
+                points[learner].append((min(max(run["gap"] / game["uniform_gap"], 1e-4), 10.0), welfare))
     return points
 
 
@@ -171,7 +176,7 @@ def draw(points: dict[str, list[tuple[float, float]]], place: Path) -> None:
     for ax, (learner, own), color in zip(axes, points.items(), colors, strict=True):
         ax.scatter([gap for gap, _ in own], [welfare for _, welfare in own], s=14, alpha=0.5, color=color, linewidths=0)
         ax.set_xscale("log")
-        ax.set_xlim(7e-5, 3)
+        ax.set_xlim(7e-5, 15)
         ax.set_ylim(-3, 103)
         ax.set_title(LABELS[learner], fontsize=9)
         ax.grid(alpha=0.3)
