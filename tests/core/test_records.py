@@ -70,8 +70,9 @@ def test_more_states():
     assert new.cells[:, :2].tobytes() == old.cells.tobytes()
     assert new.agents.tobytes() == old.agents.tobytes()
     assert not new.cells["visits"][:, 2:].any()
-    with pytest.raises(tacit.TacitError, match=r"scratch.0 has the shape \(2,\), and \(5,\) with more states"):
-        transfer(old, new._replace(scratch=(np.zeros(5),)))
+    transfer(old, new._replace(scratch=(np.zeros(5),)))  # in which nothing is remembered
+    with pytest.raises(tacit.TacitError, match=r"agents has the shape \(2,\), and \(1,\) with more states"):
+        transfer(old, new._replace(agents=new.agents[:1]))
 
 
 def test_capacities_come_in_classes():

@@ -55,6 +55,7 @@ GRADIENTS: dict[str, tuple[str, dict[str, Any]]] = {
 #: The others that each agent can run alone.
 BENCHMARKS: dict[str, tuple[str, dict[str, Any]]] = {
     "model-independent": ("model-independent", {}),
+    "model-seeded": ("model-seeded", {}),
     "portfolio": ("portfolio", {}),
     "ucb-independent": ("ucb-independent", {"bonus": 0.1, "reference": 20}),
     "q-independent": ("q-independent", {}),
@@ -118,7 +119,9 @@ def apart(
 ) -> tuple[list[tacit.Agent], np.ndarray]:
     """Run agents that know nothing of each other in a plain loop, with the environment's own stream."""
     kind, params = LEARNERS[name]
-    known = {"iota": iota} if "iota" in REGISTRY.parameters(kind) and name in CERTIFIED else {}
+    known: dict[str, Any] = {"iota": iota} if "iota" in REGISTRY.parameters(kind) and name in CERTIFIED else {}
+    if make_learner(name).informed:
+        known["team"] = game.actions
     agents = [
         tacit.agent(
             kind,

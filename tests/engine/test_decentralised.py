@@ -56,6 +56,7 @@ def test_scrambling_the_others_changes_nothing(learner: str):
         "stage-v-ce",
         "v-learning",
         "model-independent",
+        "model-seeded",
         "portfolio",
         "pg-adaptive",
         "pg-storm",

@@ -28,6 +28,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "exact": ("pg-exact", {"eta": 0.01}),
     "adaptive": ("pg-adaptive", {}),
     "model": ("model-independent", {}),
+    "seeded": ("model-seeded", {}),
 }
 
 
@@ -47,7 +48,8 @@ def wild(name: str, array: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
     if array.size and array.ndim and name != "output:points":  # a run may have measured less often
         yield "one entry less", array[:-1]
     if array.dtype.kind == "i" and array.size:
-        for value in (-(2**62), -1, 2**40, 2**63 - 1):
+        most = np.iinfo(array.dtype).max
+        for value in (-most // 2, -1, min(2**40, most), most):
             changed = array.copy()
             changed.flat[-1] = value
             yield f"an entry {value}", changed

@@ -60,6 +60,6 @@ def test_predictive_regret_matching_solves_a_zero_sum_game():
     for t in range(1, 400):
         q = [game @ plays[1], -game.T @ plays[0]]
         for i in range(2):
-            model.match_ahead(regrets[i], plays[i], q[i], 3)
+            model.match_ahead(regrets[i], plays[i], q[i], 3, 1e-12)
             average[i] += 3 / (t + 2) * (plays[i] - average[i])
     np.testing.assert_allclose(average, np.tile([2 / 7, 4 / 7, 1 / 7], (2, 1)), atol=2e-3)

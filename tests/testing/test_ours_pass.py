@@ -57,6 +57,7 @@ SHORT = (
     "stage-v-cce",
     "adaptive-v-cce",
     "model-independent",
+    "model-seeded",
     "pg-storm",
     "pg-adaptive",
     "npg",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -240,13 +241,15 @@ def agent(
     reward_range: tuple[float, float],
     seed: int = 0,
     index: int = 0,
+    team: Sequence[int] | None = None,
     **params: Any,
 ) -> Agent:
     """Make one agent on its own.
 
-    It is never told how many others there are. Where the learner needs ι, which the theory computes from the whole run,
-    give it as `iota`; otherwise log(2·S·A·H/p) stands in, from what the agent knows. That is less than the theorem's:
-    `Agent.estimate` is then no bound.
+    It is never told how many others there are, unless its learner is `informed`, as "model-seeded" is: such agents are
+    told of the team, and agree on a seed beforehand. Where the learner needs ι, which the theory computes from the
+    whole run, give it as `iota`; otherwise log(2·S·A·H/p) stands in, from what the agent knows. That is less than the
+    theorem's: `Agent.estimate` is then no bound.
 
     Parameters
     ----------
@@ -255,6 +258,8 @@ def agent(
     reward_range : (low, high)
     seed, index : int
         The common seed and the agent's own number make its random stream.
+    team : sequence of int, for informed learners only
+        How many actions each agent has, this one included, in the order of their numbers.
 
     Returns
     -------
@@ -280,18 +285,43 @@ def agent(
     span = check.interval("reward_range", reward_range)
     scale = Scale(agents=1, states=states, actions=actions, horizon=horizon, episodes=1)
     size = (horizon, states, actions)
-    start = starting_policy(spec, size, seed, index)
-    made = Agent(spec, _world(size, span, scale, start), seed=seed, index=index)
+    start, known = starting_policy(spec, size, seed, index), _check_team(spec, name, team, index, actions)
+    made = Agent(spec, _world(size, span, scale, start, known, index, seed), seed=seed, index=index)
     if isinstance(learner, str):
         made.name, made.params = learner, dict(params)
     return made
 
 
-def _world(size: tuple[int, int, int], span: tuple[float, float], scale: Scale, start: FloatArray | None) -> World:
+def _check_team(spec: Learner, name: str, team: Sequence[int] | None, index: int, actions: int) -> tuple[int, ...]:
+    """Return how many actions each agent has, where the learner is to know."""
+    if not spec.informed:
+        if team is not None:
+            raise TacitError(f"{name} is never told of other agents; leave out team")
+        return ()
+    if team is None:
+        raise TacitError(
+            f"agents of {name} know of each other; give team, the actions of each, e.g. team=[{actions}, {actions}]"
+        )
+    known = tuple(check.integer("team", own, least=1) for own in team)
+    if index >= len(known) or known[index] != actions:
+        raise TacitError(f"team is {list(known)}; agent {index} of it must have {actions} actions")
+    return known
+
+
+def _world(
+    size: tuple[int, int, int],
+    span: tuple[float, float],
+    scale: Scale,
+    start: FloatArray | None,
+    team: tuple[int, ...],
+    index: int,
+    seed: int,
+) -> World:
     """Return what one agent of a game of this size (H, S, A) knows, if there is memory for it."""
     _check_memory(*size)
     horizon, states, actions = size
-    return World(states, lock(np.array([actions])), horizon, span, scale, () if start is None else (start,))
+    world = World(states, lock(np.array([actions])), horizon, span, scale, () if start is None else (start,))
+    return world._replace(team=team, first=index, seed=seed) if team else world
 
 
 def make_agent(
@@ -302,12 +332,13 @@ def make_agent(
     *,
     seed: int,
     index: int,
+    team: tuple[int, ...] = (),
 ) -> Agent | PlainAgent:
     """Return agent `index` of a game of this size (H, S, A), if there is memory for it."""
     if isinstance(learner, PlainLearner):
         return learner.agent(size, reward_range, seed=seed, index=index)
     start = starting_policy(learner, size, seed, index)
-    return Agent(learner, _world(size, reward_range, scale, start), seed=seed, index=index)
+    return Agent(learner, _world(size, reward_range, scale, start, team, index, seed), seed=seed, index=index)
 
 
 def check_alone(learner: Learner, name: str) -> None:
@@ -343,6 +374,7 @@ def _arrays(agent: Agent) -> Arrays:
         "scale": list(world.scale),
         "seed": agent.seed,
         "index": agent.index,
+        "team": list(world.team),
         "stream": agent.stream.bit_generator.state,
     }
     start: dict[str, Any] = {"start": world.start[0]} if world.start else {}
@@ -369,7 +401,8 @@ def _restore(arrays: Arrays, learner: str | Learner | None) -> Agent:
     given = arrays.pop("start", None)
     start = None if given is None else _start(given, size)
     episodes = whole_number({"episodes": arrays.pop("episodes")}, "episodes", most=_MOST)
-    made = Agent(spec, _world(size, span, scale, start), seed=seed, index=index)
+    team = _check_team(spec, name, known.get("team") or None, index, size[2])  # files of earlier versions have none
+    made = Agent(spec, _world(size, span, scale, start, team, index, seed), seed=seed, index=index)
     made.name, made.params, made.episodes = name, params, episodes
     found = {key.removeprefix("state"): array for key, array in arrays.items()}
     fresh = pack(made.state)

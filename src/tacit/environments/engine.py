@@ -53,6 +53,7 @@ DIFFERENT = (
     "the agents saw different observations; the guarantees ask for a state that all of them see, so there is no bound, "
     "and the policy is the last iterate"
 )
+NOT_COMMON = "the agents saw different observations, and those of this learner must all see the same state"
 MARKOV = "the bound holds if what all agents see is the state of a Markov game, which nobody can check from outside"
 
 #: Types that a reward most often has.
@@ -132,6 +133,8 @@ class EnvironmentEngine(Engine):
         try:
             while len(returns) < episodes and (not returns or time.perf_counter() - began < 0.1):
                 returns.append(self._play())
+                if self.learner.informed and not self.common_state:
+                    raise TacitError(NOT_COMMON)
         except TacitError as error:
             if self._episode == 0 or isinstance(error, OutOfRange | Fixed):
                 raise

@@ -12,6 +12,7 @@ from tacit.core.registry import Registry
 from tacit.learners.adaptive_v import AdaptiveV
 from tacit.learners.mixed import Mixed
 from tacit.learners.model import ModelIndependent
+from tacit.learners.model_seeded import ModelSeeded
 from tacit.learners.npg import NPG
 from tacit.learners.pg_adaptive import PGAdaptive
 from tacit.learners.pg_exact import PGExact
@@ -55,6 +56,7 @@ REGISTRY.add(
 )
 REGISTRY.add("v-learning", VLearning)
 REGISTRY.add("model-independent", ModelIndependent)
+REGISTRY.add("model-seeded", ModelSeeded)
 REGISTRY.add("pg-adaptive", PGAdaptive)
 REGISTRY.add("pg-exact", PGExact)
 REGISTRY.add("pg-storm", PGStorm)
@@ -91,6 +93,7 @@ __all__ = [
     "Learner",
     "Mixed",
     "ModelIndependent",
+    "ModelSeeded",
     "PGAdaptive",
     "PGExact",
     "PGStorm",

@@ -14,7 +14,7 @@ from tacit.core import generics
 from tacit.core.records import NONNEGATIVE, Fields
 
 #: Weights of next states, in half the memory; whole ones are exact up to 2²⁴.
-_WEIGHT = np.dtype("f4", metadata={"least": 0})
+WEIGHT = np.dtype("f4", metadata={"least": 0})
 
 
 def fields(rows: int, successors: int, rewards: int = 1) -> Fields:
@@ -27,7 +27,7 @@ def fields(rows: int, successors: int, rewards: int = 1) -> Fields:
         ("moved", NONNEGATIVE, rows),  # weight of the visits that a next state followed
         ("successors", "i4", rows),  # next states that were met
         ("next", "i4", (rows, successors)),
-        ("count", _WEIGHT, (rows, successors)),  # weight of the visits that they followed
+        ("count", WEIGHT, (rows, successors)),  # weight of the visits that they followed
     ]
 
 
@@ -80,7 +80,7 @@ def count_visit(here, row, weight):
 
 @generics.jitable
 def count_move(here, row, s_next, weight):
-    """Count a next state; where there is no room for another, forget the one of least weight."""
+    """Count a next state and return its place; where there is no room for another, forget the one of least weight."""
     most = here.next.shape[1]
     known = min(here.successors[row], most)
     here.moved[row] += weight
@@ -95,6 +95,7 @@ def count_move(here, row, s_next, weight):
         here.count[row, k] = 0.0
     here.next[row, k] = s_next
     here.count[row, k] = float(here.count[row, k]) + weight  # in double precision, interpreted too
+    return k
 
 
 @generics.apart
@@ -118,7 +119,7 @@ def expect(here, row, values):
     """Return the mean of `values` [S] over the next states, 0 where none followed."""
     total = 0.0
     for k in range(min(here.successors[row], here.next.shape[1])):
-        total += float(here.count[row, k]) * values[here.next[row, k]]
+        total += float(here.count[row, k]) * values[min(here.next[row, k], len(values) - 1)]
     return total / here.moved[row] if here.moved[row] > 0.0 else 0.0
 
 
@@ -132,12 +133,12 @@ def chance(here, row, s_next):
 
 
 @generics.jitable
-def match_ahead(regret, prob, q, n):
+def match_ahead(regret, prob, q, n, least):
     """Move by predictive regret matching⁺ for n actions that are worth q; return what `prob` was worth.
 
     R ← max(R + D, 0) with D(a) = q(a) − value, then prob ∝ max(R + D, 0), where the second D foretells the next one.
-    With nothing to regret, prob is even. [Farina, Kroer, Sandholm 2021, "Faster game solving via predictive Blackwell
-    approachability"]
+    Where all of that sums to `least` at most, prob stays. [Farina, Kroer, Sandholm 2021, "Faster game solving via
+    predictive Blackwell approachability"]
     """
     value = 0.0
     for a in range(n):
@@ -146,8 +147,8 @@ def match_ahead(regret, prob, q, n):
     for a in range(n):
         more = q[a] - value
         regret[a] = max(0.0, regret[a] + more)
-        prob[a] = max(0.0, regret[a] + more)
-        total += prob[a]
-    for a in range(n):
-        prob[a] = prob[a] / total if total > 0.0 else 1.0 / n
+        total += max(0.0, regret[a] + more)
+    if total > least:
+        for a in range(n):
+            prob[a] = max(0.0, regret[a] + (q[a] - value)) / total
     return value

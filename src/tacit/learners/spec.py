@@ -49,7 +49,7 @@ class Scale(NamedTuple):
 
 
 class World(NamedTuple):
-    """What agents know of the game: sizes and the range of their rewards, nothing of each other.
+    """What agents know of the game: sizes and the range of their rewards; of each other only if they are `informed`.
 
     Attributes
     ----------
@@ -62,6 +62,10 @@ class World(NamedTuple):
         Of the whole run, for the theory's constants.
     start : tuple of arrays
         Each agent's first policy [H, S, A_i], where a learner takes one.
+    team : tuple of int
+        Of informed learners: every agent's number of actions.
+    first, seed : int
+        Of informed learners: the number in the team of the first agent that this state serves, and the common seed.
 
     Examples
     --------
@@ -78,6 +82,9 @@ class World(NamedTuple):
     reward_range: tuple[float, float]
     scale: Scale
     start: tuple[FloatArray | None, ...] = ()  # [H or 1, S, A_i] for each agent with a starting point of its own
+    team: tuple[int, ...] = ()
+    first: int = 0
+    seed: int = 0
 
     @property
     def unit(self) -> float:
@@ -97,7 +104,7 @@ class World(NamedTuple):
 
     def most(self, episodes: int) -> int:
         """Return what no count or index that agents remember exceeds after so many episodes."""
-        return max(2 * (episodes + 1) * self.horizon + 2, self.cells * int(self.actions.max()))
+        return max(2 * (episodes + 1) * self.horizon + 2, self.cells * int(self.actions.max()), math.prod(self.team))
 
     @property
     def agents(self) -> int:
@@ -193,6 +200,11 @@ class Learner:
         return False
 
     @property
+    def informed(self) -> bool:
+        """Whether each agent knows of the others: how many, with how many actions each, and a seed common to all."""
+        return False
+
+    @property
     def guaranteed(self) -> bool:
         """Whether a theorem covers its parameters, so that each agent's own bound holds."""
         return False
@@ -281,10 +293,11 @@ def world_of(learner: Learner, game: Game, *, episodes: int, seed: int) -> World
 
 
 def with_start(learner: Learner, world: World, seed: int) -> World:
-    """Return what agents know with their starting policies, where any of them has one."""
+    """Return what all agents of a game know, with what their learners add: starting policies, and the team."""
     sizes = [(world.horizon, world.states, int(actions)) for actions in world.actions]
     start = tuple(starting_policy(learner.seat(i), size, seed, i) for i, size in enumerate(sizes))
-    return world._replace(start=() if all(own is None for own in start) else start)
+    world = world._replace(start=() if all(own is None for own in start) else start)
+    return world._replace(team=tuple(int(a) for a in world.actions), seed=seed) if learner.informed else world
 
 
 def _check_fits(start: Start, game: Game) -> None:

@@ -71,6 +71,11 @@ class Portfolio(Learner):
         return all(own.rangeless for _, own in self.members)
 
     @property
+    def informed(self) -> bool:
+        """Whether agents of any of them know of each other."""
+        return any(own.informed for _, own in self.members)
+
+    @property
     def instead(self) -> str:
         """What to try where its result is not good, in words."""
         return "try more episodes, `starts=4` for several starts, or `tacit compare` for all learners that fit"

@@ -121,7 +121,7 @@ def _check_words(name: str, spec: Learner, world: World) -> None:
     ):
         found = getattr(spec, word)
         require(found in known, f"{word} of {name} is {brief(found)}; it must be one of {', '.join(known)}")
-    for word in ("exact", "interpreted", "central", "guaranteed"):
+    for word in ("exact", "interpreted", "central", "informed", "guaranteed"):
         found = getattr(spec, word)
         require(isinstance(found, bool), f"{word} of {name} is {brief(found)}; it must be True or False")
     for key, value in spec.params(world).items():
@@ -198,7 +198,7 @@ def check_weights(name: str, engine: FusedEngine) -> None:
         for h in range(game.horizon):
             for s in range(min(game.states, 20)):
                 require_distribution(probs[h, s], f"what weigh of {name} writes for agent {i} at h={h}, s={s}")
-    if engine.learner.central:  # its agents' actions hang together
+    if engine.learner.central or engine.learner.informed:  # its agents' actions hang together
         return
     for i, size in enumerate(game.actions):
         h, s = int(rng.integers(game.horizon)), int(rng.integers(game.states))
@@ -242,7 +242,8 @@ def check_alone(name: str, spec: Learner, game: Game, engine: FusedEngine, retur
     scale, low_high = engine.world.scale, game.reward_range
     sizes = [(game.horizon, game.states, actions) for actions in game.actions]
     agents: list[Any] = [
-        make_agent(spec.seat(i), size, low_high, scale, seed=SEED, index=i) for i, size in enumerate(sizes)
+        make_agent(spec.seat(i), size, low_high, scale, seed=SEED, index=i, team=engine.world.team)
+        for i, size in enumerate(sizes)
     ]
     kernels, world = game.kernels(), streams.stream(SEED, streams.ENVIRONMENT)
     alone = np.zeros_like(returns)
@@ -304,7 +305,8 @@ def check_growth(name: str, spec: Learner, game: Game, world: World, i: int) -> 
     size = (game.horizon, S, game.actions[i])
     wider = (game.horizon, more, game.actions[i])
     agents: list[Any] = [
-        make_agent(spec, each, game.reward_range, world.scale, seed=SEED, index=i) for each in (size, size, wider)
+        make_agent(spec, each, game.reward_range, world.scale, seed=SEED, index=i, team=world.team)
+        for each in (size, size, wider)
     ]
     still, grown, new = agents
     if not isinstance(still, Agent):

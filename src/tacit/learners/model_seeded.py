@@ -1,0 +1,598 @@
+"""Agents that share a seed, a schedule and this program, and nothing else: no message is ever sent.
+
+This is a class of information of its own. An agent sees the state, its own action and its own reward, as every agent
+here does; but it knows beforehand how many agents there are, which of them it is, how many actions each has, and a
+seed that all of them have. All agents must see the same state.
+
+- *Probing.* In some episodes, and at some steps of all others, the joint action is a function of the common seed, the
+  episode and the step, so every agent knows it. Agent i counts P(s'|s, a_1, …, a_N) and its own rewards
+  r_i(s, a_1, …, a_N) (`joint_model.py`), for each step and for all steps at once, and plans on the former where
+  its counts say that steps differ.
+- *T, as if rewards were common.* Agent i plans the joint policy that is best for its own rewards, by backward
+  induction, and plays its part. If rewards are common, all have the same plan, so each knows what the others do.
+- *Z, as if rewards were opposite* (two agents). Agent i lets predictive regret matching⁺ play against itself for
+  rewards r_i and −r_i, and draws both agents' actions with numbers from the common seed. If rewards sum to a constant,
+  each again knows what the other does.
+- *G, nothing assumed.* Agent i infers what the others did from its own reward and the next state (Bayes, in its own
+  model), hence what they play at (h, s), hence what all its own actions are worth; and moves by predictive regret
+  matching⁺ at the end of each stage of a cell, 3 % of the visits so far. Averages weigh the n-th stage by n².
+
+T and Z are hypotheses, and each step at which they are played tests them: with L(a) the likelihood of the agent's own
+reward and of the next state after the joint action a, the sum of
+
+    log( mean_a L(a) / L(foretold) )
+
+is the logarithm of a likelihood ratio, whose expectation stays at most 1 while the hypothesis is true. Above log 1000
+the hypothesis is refuted: by Ville's inequality the error has a probability of at most 1/1000 where the model's
+likelihoods are the true ones. Below −log 1000 it is confirmed, and takes all episodes, T before Z. Noise of rewards is
+taken as Gaussian, with one variance that is estimated from rewards of the same joint action.
+
+Until something is confirmed, T, Z and G take turns by the schedule, and only known joint actions are counted; after
+that foretold ones too, and once both are refuted, next states of inferred ones. The test looks at known ones only.
+
+Guarantees: none are proven beyond that of the test.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacit.bandits.rows import share
+from tacit.core import check, generics
+from tacit.core.elementary import exp, log, pow
+from tacit.core.errors import TacitError
+from tacit.core.ownership import lock
+from tacit.core.records import NONNEGATIVE, Fields, capacity, index, records
+from tacit.core.types import FloatArray, IntArray
+from tacit.learners import joint_model
+from tacit.learners.joint_model import (
+    chance,
+    count_move,
+    count_reward,
+    count_visit,
+    mean_reward,
+)
+from tacit.learners.seeded_plans import GENERAL, LIMIT, OPPOSED, PROBE, TEAM, part, plan, view
+from tacit.learners.spec import Learner, World
+
+#: Joint actions that a plan goes through at most.
+MOST_JOINT = 4096
+#: Episodes that only probe: the first of them, and later one in so many.
+HEAD, RARE = 20, 10
+#: Exploration by joint actions from the common seed is min(MOST, (1 + k/PATIENCE)^−DECAY) at each step.
+MOST, PATIENCE, DECAY = 0.2, 50.0, 0.34
+#: The evidence against a hypothesis goes no lower than this.
+FIRM = -20.0
+#: No likelihood of a reward is smaller than this.
+UNLIKELY = 1e-4
+
+
+@dataclass(frozen=True)
+class ModelSeeded(Learner):
+    """Agents that model and plan with a common seed, and are told of each other: nothing to choose.
+
+    Parameters
+    ----------
+    steps : str
+        "auto" keeps a model for each step and one for all, and lets the counts decide; "shared" or "own" keep only the
+        latter or the former, where it is known whether the game changes from step to step.
+    successors : int
+        Next states of a joint action that an agent remembers. With J joint actions, rounded up to 4, 8, 16, …, a model
+        takes J·(48 + 12·successors) bytes for each state and agent, H + 1 times that for "auto".
+
+    Examples
+    --------
+    >>> import tacit
+    >>> run = tacit.learn(tacit.make("good-state"), "model-seeded", episodes=500)
+    >>> run.gap, run.values.round(2)
+    (0.0, array([45.5, 45.5]))
+    """
+
+    steps: str = "auto"
+    successors: int = 16
+
+    def __post_init__(self) -> None:
+        check.choice("steps", self.steps, ["auto", "shared", "own"])
+        check.integer("successors", self.successors, least=1, most=1 << 20)
+
+    @property
+    def informed(self) -> bool:
+        """Its agents know of each other, and have a seed in common."""
+        return True
+
+    @property
+    def rangeless(self) -> bool:
+        """Rewards enter as they are."""
+        return True
+
+    @property
+    def recent(self) -> bool:
+        """It averages its iterates."""
+        return True
+
+    def params(self, world: World) -> Mapping[str, Any]:
+        """Return the parameters in force."""
+        return {"steps": self.steps, "successors": self.successors}
+
+    def init(self, world: World) -> SeededState:
+        """Make the state of all agents, or of one of the team."""
+        H, S, N, team = world.horizon, world.states, world.agents, world.team
+        J, A = math.prod(team), capacity(max(team))
+        if J > MOST_JOINT:
+            raise TacitError(
+                f"model-seeded goes through all joint actions, and these agents have {J:,}; it takes up to "
+                f"{MOST_JOINT:,}: use model-independent or adaptive-v-cce"
+            )
+        steps = {"auto": H + 1, "own": H, "shared": 1}[self.steps]
+        model = records((steps, S, N), model_fields(capacity(J), self.successors), "the agents' models of the world")
+        cells = records((H, S, N), cell_fields(len(team), A, J))
+        for m, size in enumerate(team):
+            cells["belief"][:, :, :, m, :size] = 1.0 / size
+            if m < 2:
+                cells["opposed"][:, :, :, :, m, :size] = cells["opposed_average"][:, :, :, m, :size] = 1.0 / size
+        for i in range(N):
+            size = team[world.first + i]
+            cells["prob"][:, :, i, :size] = cells["average"][:, :, i, :size] = 1.0 / size
+        agents = records((N,), agent_fields())
+        agents["due"], agents["look"], agents["low"], agents["high"] = HEAD, 2 * HEAD, np.inf, -np.inf
+        agents["evidence"][:, 1] = 0.0 if len(team) == 2 else 2 * LIMIT
+        agents["mode"] = TEAM if len(team) == 1 else 0
+        agents["evidence"][:, 0] = FIRM if len(team) == 1 else 0.0
+        strides = [math.prod(team[m + 1 :]) for m in range(len(team))]
+        return SeededState(
+            cells=cells,
+            model=model,
+            returns=records((H, N), [("reward", "f8"), ("most", "f8"), ("least", "f8")]),
+            agents=agents,
+            q=np.zeros((2, 2, A)),
+            tests=np.zeros((2, A)),
+            joint=np.zeros(capacity(J)),
+            values=np.zeros((2, S, 4)),
+            team=lock(np.array(team)),
+            strides=lock(np.array(strides)),
+            rows=J,
+            first=world.first,
+            seed=world.seed,
+            horizon=H,
+        )
+
+
+def cell_fields(team: int, actions: int, joint: int) -> Fields:
+    """Return what an agent remembers at a step and state."""
+    return [
+        ("choice", index(joint)),  # T: the joint action to try
+        ("answer", index(joint + 1)),  # T: 1 + the best joint action of those that were met, 0 for none
+        ("sharp", index(2)),  # T: whether that is what is tried, and better than another
+        ("opposed", NONNEGATIVE, (2, 2, actions)),  # Z: what both play with hope, and what they answer without
+        ("opposed_regret", NONNEGATIVE, (2, 2, actions)),
+        ("opposed_average", NONNEGATIVE, (2, actions)),  # of answers
+        ("prob", NONNEGATIVE, actions),  # G
+        ("regret", NONNEGATIVE, actions),
+        ("average", NONNEGATIVE, actions),
+        (
+            "deficit",
+            "f8",
+            actions,
+        ),  # how often each action should have been played in this stage, less how often it was
+        (
+            "inferred",
+            NONNEGATIVE,
+            (team, actions),
+        ),  # how often the others seem to have played each action in this stage
+        ("belief", NONNEGATIVE, (team, actions)),  # what they played in the stages before
+        ("visits", "i8"),  # of this stage
+        ("total", "i8"),  # of the stages before
+        ("stages", "i8"),
+        ("weight", NONNEGATIVE),  # of all iterates in the average
+    ]
+
+
+def model_fields(rows: int, successors: int) -> Fields:
+    """Return what an agent remembers of a state, at a step or at all steps."""
+    return [
+        ("rank", "i8"),  # of records of the first step: 1 for the state that was met first, 0 for one that was not met
+        ("state", "i8"),  # of the k-th record of the first step: the state that was met after k others
+        ("known", "i4", rows),  # visits with this joint action from the common seed
+        *joint_model.fields(rows, successors),
+        ("sure", joint_model.WEIGHT, (rows, successors)),  # next states of those visits
+    ]
+
+
+def agent_fields() -> Fields:
+    """Return what an agent remembers besides."""
+    return [
+        ("episodes", "i8"),  # k
+        ("kind", index(4)),  # of this episode, by the schedule
+        ("mode", index(4)),  # what the agent believes
+        ("due", "i8"),  # k of the next plan
+        ("look", "i8"),  # k from which on the agent next decides what to believe
+        ("plans", "i8"),
+        ("sweeps", "i8"),
+        ("met", "i8"),  # states that were met
+        ("spent", "f8"),  # products of all plans, for each step
+        ("low", "f8"),  # least and largest reward so far
+        ("high", "f8"),
+        ("evidence", "f8", 2),  # against T and Z
+        ("own", index(2)),  # whether steps differ
+        ("apart", "f8"),  # evidence of that in next states
+        ("square", NONNEGATIVE, 2),  # squared errors of known rewards: by the step's own mean, by that of all steps
+        ("degrees", NONNEGATIVE, 2),  # how many of them
+    ]
+
+
+class SeededState(NamedTuple):
+    """All agents' models, plans and beliefs."""
+
+    cells: Any  # [H, S, N]
+    model: Any  # [H+1, S, N], [H, S, N] or [1, S, N]
+    returns: Any  # [H, N]
+    agents: Any  # [N]
+    q: FloatArray  # [2, 2, A]  scratch
+    tests: FloatArray  # [2, A]  scratch
+    joint: FloatArray  # [J]  scratch
+    values: FloatArray  # [2, S, 4]  scratch
+    team: IntArray  # [n]  actions of all agents of the team
+    strides: IntArray  # [n]  what one more of an agent's action adds to the number of the joint action
+    rows: int  # J
+    first: int  # the number in the team of the first agent here
+    seed: int
+    horizon: int
+
+
+# the common seed and the schedule ------------------------------------------------------------------------------------
+
+
+@generics.jitable
+def stir(x):
+    """Return a number below 2³¹ − 1 that depends on another in no simple way; products stay below 2⁶³."""
+    x = (x * 1583458089 + 1) % 2147483647
+    x = x ^ (x >> 15)
+    x = (x * 784588716 + 1) % 2147483647
+    return x ^ (x >> 13)
+
+
+@generics.jitable
+def common(learner, k, h, number):
+    """Return a uniform number in [0, 1) that all agents know, by the seed, the episode, the step and its own number."""
+    x = stir(learner.seed % 2147483647 + learner.seed // 2147483647 + 1)
+    x = stir(x + k % 2147483647)
+    x = stir(stir(x + h) + number)
+    return x / 2147483648.0
+
+
+@generics.jitable
+def explored(k):
+    """Return how often the joint action of a step comes from the common seed."""
+    return min(MOST, pow(1.0 + k / PATIENCE, -DECAY))
+
+
+@generics.jitable
+def schedule(learner, k):
+    """Return what episode k is for."""
+    x = common(learner, k, learner.horizon, 0)
+    if k < HEAD or x * RARE < 1.0:
+        return PROBE
+    x = common(learner, k, learner.horizon, 1)
+    return TEAM if x < 0.4 else OPPOSED if x < 0.8 else GENERAL
+
+
+@generics.jitable
+def role_of(me):
+    """Return what an agent does in this episode."""
+    if me.kind == PROBE:
+        return PROBE
+    if me.mode > 0:
+        return me.mode
+    if me.kind != GENERAL and me.evidence[me.kind - 1] > LIMIT:
+        return GENERAL
+    return me.kind
+
+
+@generics.jitable
+def told(learner, i, h, s):
+    """Return the joint action that the common seed says, −1 where agents play as they have planned."""
+    me = learner.agents[i]
+    k, rows = me.episodes, learner.rows
+    if me.kind != PROBE and common(learner, k, h, 0) >= explored(k):
+        return -1
+    chosen = min(int(common(learner, k, h, 1) * rows), rows - 1)
+    if me.kind == PROBE and common(learner, k, learner.horizon, 2) < 0.5:  # the one that is known least
+        known = learner.model[min(h, learner.model.shape[0] - 1), s, i].known
+        first = chosen
+        for d in range(1, rows):
+            j = first + d if first + d < rows else first + d - rows
+            if known[j] < known[chosen]:
+                chosen = j
+    return chosen
+
+
+@generics.jitable
+def draw(prob, n, u):
+    """Draw one of n actions."""
+    for a in range(n - 1):
+        u -= prob[a]
+        if u < 0.0:
+            return a
+    return n - 1
+
+
+@generics.jitable
+def foretold(learner, i, h, s, role):
+    """Return the joint action of T or Z."""
+    cell, k = learner.cells[h, s, i], learner.agents[i].episodes
+    if role == TEAM:
+        return cell.choice
+    first = draw(cell.opposed[0, 0], learner.team[0], common(learner, k, h, 2))
+    return first * learner.strides[0] + draw(cell.opposed[0, 1], learner.team[1], common(learner, k, h, 3))
+
+
+# acting and answering ------------------------------------------------------------------------------------------------
+
+
+@generics.act.implement(SeededState)
+def act(learner, i, h, s, u):
+    """Play one's part of a joint action that all know or that is foretold; otherwise draw what the stage lacks."""
+    m, role = learner.first + i, role_of(learner.agents[i])
+    joint = told(learner, i, h, s)
+    if joint < 0 and role != GENERAL:
+        joint = foretold(learner, i, h, s, role)
+    if joint >= 0:
+        return part(learner, joint, m)
+    cell, n, total = learner.cells[h, s, i], learner.team[m], 0.0
+    for a in range(n):
+        total += max(0.0, cell.prob[a] + cell.deficit[a])
+    left = u * total
+    for a in range(n - 1):
+        left -= max(0.0, cell.prob[a] + cell.deficit[a])
+        if left < 0.0:
+            return a
+    return n - 1
+
+
+@generics.weigh.implement(SeededState)
+def weigh(learner, i, h, s, out):
+    """Write the plan that the agent believes in."""
+    cell, n, m, mode = (
+        learner.cells[h, s, i],
+        learner.team[learner.first + i],
+        learner.first + i,
+        learner.agents[i].mode,
+    )
+    if mode == TEAM:
+        for a in range(n):
+            out[a] = 1.0 / n if cell.answer == 0 else 1.0 if part(learner, cell.answer - 1, m) == a else 0.0
+    elif mode == OPPOSED:
+        share(cell.opposed[1, m], 1.0, n, out)
+    else:
+        share(cell.prob, 1.0, n, out)
+
+
+@generics.average.implement(SeededState)
+def average(learner, i, h, s, out):
+    """Write the average of the iterates of that plan."""
+    cell, n, m, mode = (
+        learner.cells[h, s, i],
+        learner.team[learner.first + i],
+        learner.first + i,
+        learner.agents[i].mode,
+    )
+    if mode == TEAM:
+        generics.weigh(learner, i, h, s, out)
+    elif mode == OPPOSED:
+        share(cell.opposed_average[m], 1.0, n, out)
+    else:
+        share(cell.average, 1.0, n, out)
+
+
+# learning ------------------------------------------------------------------------------------------------------------
+
+
+@generics.learn.implement(SeededState)
+def learn(learner, i, h, s, a, r, s_next):
+    """Count the step, or test and infer by it; after the last of a batch, plan."""
+    me, m, last = learner.agents[i], learner.first + i, h + 1 == learner.horizon
+    meet(learner, i, s)
+    if not last:
+        meet(learner, i, s_next)
+    me.low, me.high = min(me.low, r), max(me.high, r)
+    role, joint = role_of(me), told(learner, i, h, s)
+    if joint >= 0:
+        joint += (a - part(learner, joint, m)) * learner.strides[m]
+        compare_steps(learner, i, h, s, joint, r, s_next)
+        count(learner, i, h, s, joint, r, s_next, True)
+    elif role == GENERAL:
+        infer(learner, i, h, s, a, r, s_next)
+        cell = learner.cells[h, s, i]
+        cell.visits += 1
+        for b in range(learner.team[m]):
+            cell.deficit[b] += cell.prob[b]
+        cell.deficit[a] -= 1.0
+    else:
+        joint = foretold(learner, i, h, s, role)
+        joint += (a - part(learner, joint, m)) * learner.strides[m]
+        if me.kind == role:
+            test(learner, i, h, s, joint, r, s_next, role)
+        if me.mode == role and is_paid_so(learner, i, h, s, joint, r):
+            count(learner, i, h, s, joint, r, s_next, False)
+    learner.returns[h, i].reward = r
+    if last:
+        end_episode(learner, i)
+
+
+@generics.jitable
+def meet(learner, i, s):
+    """Take a state in that was not met before."""
+    here = learner.model[0, s, i]
+    if here.rank == 0:
+        me = learner.agents[i]
+        learner.model[0, min(me.met, learner.model.shape[1] - 1), i].state = s
+        me.met += 1
+        here.rank = me.met
+
+
+@generics.jitable
+def count(learner, i, h, s, joint, r, s_next, known):
+    """Count a joint action, at its step and for all steps."""
+    steps = learner.model.shape[0]
+    for k in range(2):
+        level = min(h, steps - 1) if k == 0 else learner.horizon
+        if level < steps:
+            here = learner.model[level, s, i]
+            here.known[joint] += 1 if known else 0
+            count_reward(here, joint, 0, r, 1.0)
+            count_visit(here, joint, 1.0)
+    if h + 1 < learner.horizon:
+        count_moves(learner, i, h, s, joint, s_next, 1.0, known)
+
+
+@generics.jitable
+def count_moves(learner, i, h, s, joint, s_next, weight, known):
+    """Count a next state, at its step and for all steps."""
+    steps = learner.model.shape[0]
+    for k in range(2):
+        level = min(h, steps - 1) if k == 0 else learner.horizon
+        if level < steps:
+            here = learner.model[level, s, i]
+            fresh = chance(here, joint, s_next) == 0.0
+            k = count_move(here, joint, s_next, weight)
+            here.sure[joint, k] = (0.0 if fresh else float(here.sure[joint, k])) + (1.0 if known else 0.0)
+
+
+@generics.jitable
+def compare_steps(learner, i, h, s, joint, r, s_next):
+    """Compare how the model of the step and that of all steps foretell what is about to be counted."""
+    me, steps, last = learner.agents[i], learner.model.shape[0], h + 1 == learner.horizon
+    for k in range(2):
+        level = min(h, steps - 1) if k == 0 else min(learner.horizon, steps - 1)
+        here = learner.model[level, s, i]
+        seen = here.seen[joint]
+        if seen > 0.0:
+            error = r - mean_reward(here, joint, 0)
+            me.square[k] += error * error * seen / (seen + 1.0)
+            me.degrees[k] += 1.0
+        if not last and steps > learner.horizon:
+            found = log(foresee(here, joint, s_next, me.met))
+            me.apart += found if k == 0 else -found
+
+
+@generics.jitable
+def foresee(here, joint, s_next, met):
+    """Return the probability of a next state by known visits, with room for one that was not met."""
+    share, total, fresh = 0.0, 0.0, 1.0
+    for k in range(min(here.successors[joint], here.next.shape[1])):
+        weight = float(here.sure[joint, k])
+        total += weight
+        fresh += 1.0 if weight > 0.0 else 0.0
+        share += weight if here.next[joint, k] == s_next else 0.0
+    return (share + fresh / met) / (total + fresh)
+
+
+@generics.jitable
+def noise_of(learner, i):
+    """Return the variance of rewards of the same joint action."""
+    me = learner.agents[i]
+    k = 0 if learner.model.shape[0] == learner.horizon or me.own == 1 else 1
+    span = 1e-6 * (me.high - me.low)
+    return (me.square[k] / me.degrees[k] if me.degrees[k] > 0.0 else 0.0) + span * span
+
+
+@generics.jitable
+def likelihood(learner, i, h, here, joint, r, s_next, noise):
+    """Return how likely a reward and a next state are after a joint action that was met; rewards by their kernel."""
+    found, seen = 1.0, here.seen[joint]
+    if noise > 0.0:
+        error = r - mean_reward(here, joint, 0)
+        found = max(UNLIKELY, exp(max(-50.0, -0.5 * error * error / (noise * (1.0 + 1.0 / seen)))))
+    if h + 1 < learner.horizon:
+        found *= foresee(here, joint, s_next, learner.agents[i].met)
+    return found
+
+
+@generics.apart
+def test(learner, i, h, s, joint, r, s_next, role):
+    """Add to the evidence against a hypothesis; where it is true, all agents have the same and decide together."""
+    me, here = learner.agents[i], view(learner, i, h, s)
+    if here.known[joint] == 0 or not is_telling(learner, i, h, s, role):
+        return
+    noise, total, rows = noise_of(learner, i), 0.0, 0
+    for j in range(learner.rows):
+        if here.known[j] > 0:
+            total += likelihood(learner, i, h, here, j, r, s_next, noise)
+            rows += 1
+    ratio = log(total / rows / likelihood(learner, i, h, here, joint, r, s_next, noise))
+    me.evidence[role - 1] = max(FIRM, me.evidence[role - 1] + ratio)
+
+
+@generics.jitable
+def is_telling(learner, i, h, s, role):
+    """Return whether a plan follows from rewards here, and not from ties and hope, which are alike for any rewards."""
+    cell, here, total = learner.cells[h, s, i], view(learner, i, h, s), 0.0
+    if role == TEAM:
+        return cell.sharp == 1
+    for j in range(learner.rows):
+        if here.known[j] == 0:
+            return False
+    for z in range(2):
+        for a in range(learner.team[z]):
+            total += cell.opposed_regret[0, z, a]
+    return total > 0.0
+
+
+@generics.jitable
+def is_paid_so(learner, i, h, s, joint, r):
+    """Return whether a reward can be that of a joint action."""
+    here = view(learner, i, h, s)
+    error = r - mean_reward(here, joint, 0)
+    return here.seen[joint] <= 0.0 or error * error <= 36.0 * noise_of(learner, i)
+
+
+@generics.apart
+def infer(learner, i, h, s, a, r, s_next):
+    """Infer what the others did, from their play so far and what came of it."""
+    me, m, here, cell = learner.agents[i], learner.first + i, view(learner, i, h, s), learner.cells[h, s, i]
+    noise, stride, n, team, likely = (
+        noise_of(learner, i),
+        learner.strides[m],
+        learner.team[m],
+        learner.team,
+        learner.joint,
+    )
+    total = 0.0
+    for j in range(learner.rows):
+        likely[j] = 0.0
+        if j // stride % n == a:
+            prior = 1.0
+            for k in range(len(team)):
+                if k != m:
+                    prior *= cell.belief[k, part(learner, j, k)] + 0.02
+            known = here.known[j] > 0
+            likely[j] = prior * (likelihood(learner, i, h, here, j, r, s_next, noise) if known else 0.2)
+            total += likely[j]
+    for j in range(learner.rows):
+        if j // stride % n == a:
+            weight = likely[j] / total
+            for k in range(len(team)):
+                if k != m:
+                    cell.inferred[k, part(learner, j, k)] += weight
+            if me.mode == GENERAL and weight > 1e-3 and here.seen[j] > 0.0 and h + 1 < learner.horizon:
+                count_moves(learner, i, h, s, j, s_next, weight, False)
+
+
+@generics.jitable
+def end_episode(learner, i):
+    """Keep the largest and the least return from each step on; plan if it is time; begin the next episode."""
+    me, gained = learner.agents[i], 0.0
+    for d in range(learner.horizon):
+        own = learner.returns[learner.horizon - 1 - d, i]
+        gained += own.reward
+        own.most = max(own.most, gained) if me.episodes > 0 else gained
+        own.least = min(own.least, gained) if me.episodes > 0 else gained
+    me.episodes += 1
+    if me.episodes >= me.due:
+        plan(learner, i)
+    me.kind = schedule(learner, me.episodes)
