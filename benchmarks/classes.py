@@ -5,9 +5,9 @@
     python benchmarks/classes.py --only portfolio    one learner
     python benchmarks/classes.py --report            only write the page and the figure from what has been measured
 
-Finished runs are kept in docs/classes.json and never run again, so the command can be killed and repeated; the page goes
-to docs/classes.md and the figure to docs/figures/classes.png. Gaps are exact or certified, those of the answer of the
-run (`run.policy`) at rows of its curve, each 10 % later than the one before.
+Finished runs are kept in docs/classes.json and never run again, so the command can be killed and repeated; the page
+goes to docs/classes.md and the figure to docs/figures/classes.png. Gaps are exact or certified, those of the answer of
+the run (`run.policy`) at rows of its curve, each 10 % later than the one before.
 """
 
 from __future__ import annotations
@@ -76,11 +76,9 @@ class Store:
     def put(self, key: str, value: Any) -> None:
         """Keep a value, and write the file anew."""
         self.held[key] = value
-        lines = ",\n".join(
-            f"{json.dumps(k, ensure_ascii=False)}: {json.dumps(self.held[k])}" for k in sorted(self.held)
-        )
+        rows = (f"{json.dumps(k, ensure_ascii=False)}: {json.dumps(self.held[k])}" for k in sorted(self.held))
         fresh = self.path.with_suffix(".tmp")
-        fresh.write_text("{\n" + lines + "\n}\n", encoding="utf-8")
+        fresh.write_text("{\n" + ",\n".join(rows) + "\n}\n", encoding="utf-8")
         os.replace(fresh, self.path)
 
     def runs(self, learner: str, game: str) -> list[dict[str, Any]]:
@@ -162,15 +160,14 @@ def plot(store: Store, path: Path, learners: Iterable[str]) -> None:
             if not runs:
                 continue
             gaps = np.array([np.mean([run["gap"] for run in found], axis=0) for found in runs.values()])
-            left.plot(
-                MARKS, np.exp(np.log(np.maximum(gaps, 1e-4)).mean(axis=0)), color=COLORS.get(color, color), label=words
-            )
+            line = {"color": COLORS.get(color, color), "label": words}
+            left.plot(MARKS, np.exp(np.log(np.maximum(gaps, 1e-4)).mean(axis=0)), **line)
             shares = [
                 [store.share_of_best(name, value) for value in np.mean([run["welfare"] for run in found], axis=0)]
                 for name, found in runs.items()
             ]
             known = np.array([own for own in shares if None not in own], dtype=float)
-            right.plot(MARKS, known.mean(axis=0), color=COLORS.get(color, color), label=words)
+            right.plot(MARKS, known.mean(axis=0), **line)
         left.set(xscale="log", yscale="log", xlabel="episodes", title="how far from an equilibrium")
         left.set_ylabel("gap, % of uniform play's")
         right.set(xscale="log", xlabel="episodes", title="how good an equilibrium", ylim=(None, 1.02))
@@ -187,19 +184,19 @@ Three classes of learners, by what an agent may know while it learns:
 
 - **alone**: its state, its own action, its own reward. [Mao2022]'s algorithm (`stage-v-cce`), `adaptive-v-cce`,
   `model-independent`, and `portfolio`, in which the latter two take turns.
-- **a common seed** (`model-seeded`): nothing is sent either, but the agents know of each other and agree on a seed and a
-  program beforehand.
+- **a common seed** (`model-seeded`): nothing is sent either, but the agents know of each other and agree on a seed and
+  a program beforehand.
 - **central** (`model-central`): one model for all agents while they learn; each acts alone afterwards.
 
 Gaps are exact or certified, in percent of uniform play's, and those of the answer of a run. Welfare is the sum of all
-agents' values, in percent of the best that any policy reaches; games in which rewards cancel out have none. Each run has
-{episodes:,} episodes, {seeds} on each of the {games} games of `benchmarks/games.py`. Half of the games ("held-out") were
-not looked at while the learners were designed.
+agents' values, in percent of the best that any policy reaches; games in which rewards cancel out have none. Each run
+has {episodes:,} episodes, {seeds} on each of the {games} games of `benchmarks/games.py`. Half of the games ("held-out")
+were not looked at while the learners were designed.
 
 ![gap and welfare against episodes](figures/classes.png)
 
-Left: the geometric mean over the games (gaps below 0.01 % count as that). Right: the mean over the games that have a best
-welfare.
+Left: the geometric mean over the games (gaps below 0.01 % count as that). Right: the mean over the games that have a
+best welfare.
 
 {summary}
 
