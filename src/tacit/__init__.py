@@ -45,7 +45,18 @@ if TYPE_CHECKING:
     from tacit.games import CountGame, FunctionGame, TabularGame, count_vectors, load, make, matrix_game, tabulate
     from tacit.games.gymnasium import from_gymnasium
     from tacit.games.openspiel import from_openspiel
-    from tacit.learners import NPG, UCB, ModelIndependent, PGAdaptive, PGExact, PGStorm, QIndependent, StageV, VLearning
+    from tacit.learners import (
+        NPG,
+        UCB,
+        ModelCentral,
+        ModelIndependent,
+        PGAdaptive,
+        PGExact,
+        PGStorm,
+        QIndependent,
+        StageV,
+        VLearning,
+    )
     from tacit.learning import learn
     from tacit.policies import DeployedPolicy, MarkovPolicy, Part, RecordedPolicy
 
@@ -99,6 +110,7 @@ _HOMES = {
     "tacit.learners": [
         "NPG",
         "UCB",
+        "ModelCentral",
         "ModelIndependent",
         "ModelSeeded",
         "PGAdaptive",
@@ -144,6 +156,7 @@ __all__ = [
     "GameSpec",
     "LearnerSpec",
     "MarkovPolicy",
+    "ModelCentral",
     "ModelIndependent",
     "ModelSeeded",
     "PGAdaptive",

@@ -64,7 +64,7 @@ def learn(
     Parameters
     ----------
     game : TabularGame, CountGame, FunctionGame, another game with kernels, a `ParallelEnv`, or a Gymnasium environment
-        Agents of a game learn in the compiled loop, and with tables the result is certified exactly. A game without
+        Agents of a game learn in the compiled loop, and with tables the result is certified. A game without
         tables is an object as `tacit.kernels.Game` describes it. In an environment each agent learns on its own from
         its own observations and rewards. Without tables each agent's own bound stands in for the certificate. Gymnasium
         environments that carry their transition table (FrozenLake, Taxi, CliffWalking) are games with tables.
@@ -79,7 +79,7 @@ def learn(
     seed : int
         Everything random comes from it.
     certify : bool, optional
-        Keep the exact certificate, or measure exact gaps while learning. If not given, that is done for games of at
+        Keep the certificate, or measure exact gaps while learning. If not given, that is done for games of at
         most 1024 joint actions. It never changes a draw.
     keep : bool
         Keep the record that the certified policy is made of.
@@ -254,7 +254,8 @@ def _in_environment(
         raise TacitError(f"encode is {brief(encode)}; it must be a function from an observation to something hashable")
     adapter = environment(env)
     name, chosen = team(learner, params, name_of(env), len(adapter.names))
-    check_alone(chosen, name)
+    if not chosen.central:
+        check_alone(chosen, name)
     _check_preferred(options, len(adapter.names))
     bounds = episode_bounds(adapter, horizon=horizon, reward_range=reward_range, seed=options.seed)
     told = bounds.notes

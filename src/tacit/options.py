@@ -46,7 +46,7 @@ class Options:
     seed: int = _option(0, _whole("seed"), "S", "the first seed (0)")
     points: int = _option(100, _whole("points"), "N", "rows of each curve (100)")
     keep: bool = _option(True, check.flag, "", "do not store the policies")
-    certify: bool | None = _option(None, check.flag, "", "keep the exact certificate (auto)")
+    certify: bool | None = _option(None, check.flag, "", "keep the certificate, a proven upper bound on the gap (auto)")
     gap: float | None = _option(
         None, partial(check.real, least=0), "G", "stop when the gap is certified, or exactly known, to be at most G"
     )

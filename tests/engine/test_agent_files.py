@@ -123,4 +123,7 @@ def test_agents_of_version_0_2_go_on(name: str):
     after = np.load(OLD / "after.npz")[name]
     if name == "q-independent":  # its policy had the exploration in it, and now is the greedy one
         after = (after == after.max(axis=2, keepdims=True)).astype(float)
-    np.testing.assert_array_equal(me.policy, after)
+    if name.startswith("adaptive"):  # its probabilities are solved for in another way, and differ in the last digits
+        np.testing.assert_allclose(me.policy, after, rtol=1e-12)
+    else:
+        np.testing.assert_array_equal(me.policy, after)

@@ -127,3 +127,12 @@ def test_a_preference_decides_among_close_candidates():
 def test_what_cannot_be_is_refused(given: dict[str, Any], sentence: str):
     with pytest.raises(tacit.TacitError, match=sentence):
         tacit.learn(tacit.make("chicken"), **{"episodes": 10, "learner": "q-independent", **given})
+
+
+def test_a_run_says_what_its_answer_is_worth_beside_the_optimum():
+    dilemma = tacit.learn(tacit.make("prisoners-dilemma"), "npg", episodes=50)
+    assert dilemma.of_optimum == pytest.approx(1 / 3)
+    assert "worth 33.3 % of the optimum" in repr(dilemma)
+    pennies = tacit.learn(tacit.make("matching-pennies"), "npg", episodes=5)  # nobody can win for all
+    assert pennies.of_optimum is None
+    assert "optimum" not in repr(pennies)

@@ -308,7 +308,6 @@ def test_gymnasium_environments_with_tables_are_games():
         (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, encode=3), "encode is 3"),
         (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, encode=lambda at: 1 // 0), "which cannot be read"),
         (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, checkpoint=object()), "it must be a .*Checkpoint"),
-        (lambda: tacit.learn(Corridor(), "ucb-central", episodes=5), "a central learner"),
         (lambda: tacit.learn(Corridor(), "npg", episodes=5), "exact gradients"),
         (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, certify=True), "has no tables"),
         (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, horizon=0), "horizon is 0"),

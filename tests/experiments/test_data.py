@@ -106,6 +106,20 @@ def test_without_pandas_its_pip_command_is_named(stored: Path):
     assert "pip install 'tacit-marl[pandas]'" in done.stderr
 
 
+def welfare(results: tacit.Results, learner: str) -> float:
+    (group,) = (group for group in results.groups if group.learner == learner)
+    return float(np.mean([np.sum(one.value) for one in group.outcomes]))
+
+
+def test_a_summary_has_values_of_each_seed_welfare_and_the_optimum(results: tacit.Results):
+    for group in results.groups:
+        told = group.summary()
+        assert told["values"] == [one.value for one in group.outcomes]
+        assert told["welfare"]["mean"] == pytest.approx(welfare(results, group.learner))
+        game = tacit.make(group.game)
+        assert told["optimum"] == pytest.approx(game.rewards.sum(axis=0).max())  # of a game that is played once
+
+
 def test_ranking(results: tacit.Results):
     data = results.table().data["games"][0]
     gaps = [row["gap"]["mean"] for row in data["rows"]]
@@ -121,6 +135,9 @@ def test_ranking(results: tacit.Results):
     assert sorted(pair["p"] for pair in data["pairs"]) == pytest.approx(holm)
     rewards = [row["reward"]["mean"] for row in results.table(by="reward").data["games"][0]["rows"]]
     assert rewards == sorted(rewards, reverse=True)
+    rows = results.table(by="welfare").data["games"][0]["rows"]
+    assert [row["learner"] for row in rows] == sorted(by, key=lambda name: -welfare(results, name))
+    assert [row["welfare"]["mean"] for row in rows] == pytest.approx([welfare(results, row["learner"]) for row in rows])
     with pytest.raises(tacit.TacitError, match="no by"):
         results.table(by="luck")
 

@@ -24,6 +24,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "rate": ("v-learning", {"bandit": "tsallis-inf"}),
     "storm": ("pg-storm", {"eta": "theory", "momentum": "theory", "exploration": 0.1}),
     "central": ("ucb-central", {}),
+    "central model": ("model-central", {}),
     "npg": ("npg", {"gradient": "sampled", "eta": 0.01}),
     "exact": ("pg-exact", {"eta": 0.01}),
     "adaptive": ("pg-adaptive", {}),

@@ -96,6 +96,7 @@ def test_one_cell_follows_the_formulas():
     assert seen.argmax() == 2
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("kind", ["cce", "ce"])
 def test_the_units_of_rewards_do_not_matter(kind: str):
     """Rewards times 1024 plus 512: powers of two, so that rounding is the only difference there can be."""

@@ -19,6 +19,7 @@ def bits(*structs: object) -> list[bytes]:
     return [np.ascontiguousarray(c).tobytes() for one in structs for _, a in parts(one) for _, c in columns(a)]
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_members_learn_from_their_own_episodes_only():
     """Bit for bit what each would be alone with the random numbers of its own episodes, certificate and record too."""
     game = tacit.make("random-general-sum", agents=2, actions=[2, 3], states=3, horizon=3, seed=4)
@@ -57,6 +58,7 @@ def _late(episodes: int) -> np.ndarray:
     return rates * np.append(np.cumprod((1 - rates)[:0:-1])[::-1], 1.0)
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_three_members_take_turns_in_order():
     game = tacit.make("chicken")
     members = [(name, REGISTRY.make(name)) for name in ("q-independent", "model-independent", "model-independent")]
@@ -79,6 +81,7 @@ def test_the_answer_is_the_best_candidate_of_all():
     assert (found.values == run.values).all()
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_the_certificate_is_that_of_the_stored_policy():
     game = tacit.make("random-general-sum", states=2, actions=2, horizon=2, seed=3)
     run = tacit.learn(game, "portfolio", episodes=300)

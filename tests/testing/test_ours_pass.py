@@ -63,6 +63,7 @@ SHORT = (
     "npg",
     "q-independent",
     "ucb-central",
+    "model-central",
 )
 
 

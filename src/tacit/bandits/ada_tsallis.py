@@ -31,10 +31,17 @@ import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tacit.bandits.rows import play_probs
 from tacit.bandits.spec import Bandit, Setting
 from tacit.core import check, generics
+from tacit.core.ownership import lock
 from tacit.core.records import FIXED, NONNEGATIVE, Fields
+from tacit.core.types import FloatArray
+
+#: How near to 1 the probabilities must add up before the last step, after which they do to 1e-15.
+CLOSE = 1e-5
 
 
 @dataclass(frozen=True)
@@ -87,6 +94,7 @@ class AdaTsallis(Bandit):
             memory=float(self.memory * setting.horizon),
             implicit=float(self.implicit),
             step=0.0 if setting.step is None else float(setting.step),
+            per_move=lock(0.5 / np.maximum(np.sqrt(np.arange(setting.actions.max() + 1)) - 1.0, 1e-9)),
         )
 
 
@@ -96,6 +104,7 @@ class AdaTsallisParams(NamedTuple):
     memory: float  # c
     implicit: float  # γ·√(A/α)
     step: float  # constant of a fixed step, or 0 for AdaFTRL's
+    per_move: FloatArray  # [A+1]  1/(2·(√n − 1)) for n actions
 
 
 @generics.restart.implement(AdaTsallisParams)
@@ -127,30 +136,40 @@ def feed(bandit, cell, a, loss, prob):
     largest = cell.largest
     if n == 1 or largest == 0.0:
         return
-    alpha = (bandit.memory + 1.0) / (bandit.memory + t)
-    gamma = bandit.implicit * math.sqrt(alpha / n)
-    headroom = max(cell.headroom, cell.last_headroom)
-    paid = 0.0
+    share = (bandit.memory + 1.0) / ((bandit.memory + t) * n)
+    alpha, gamma = share * n, bandit.implicit * math.sqrt(share)
+    pull = -gamma * max(cell.headroom, cell.last_headroom)
+    gain = loss / (prob + gamma)
+    paid, roots, cubes, push = 0.0, 0.0, 0.0, 0.0
     for b in range(n):
         mu = cell.prob[b]
-        estimate = -headroom * gamma / (mu + gamma) if headroom > 0.0 else 0.0
+        root = math.sqrt(mu)
+        estimate = pull / (mu + gamma)
         if b == a:
-            estimate += loss / (prob + gamma)
+            estimate += gain
         paid += mu * estimate
+        roots += root
+        cubes += mu * root
+        push += mu * root * estimate
         cell.loss[b] += alpha * (estimate - cell.loss[b])
-    least = 1e-9 * largest
+    coldest, least = 1e-9 * largest, smallest(cell.loss, n)
     if bandit.step > 0.0:
-        before = y = temperature = largest * math.sqrt(alpha) / bandit.step
+        temperature = y = max(largest * math.sqrt(alpha) / bandit.step, coldest)
     else:
-        before = max((1.0 - alpha) * cell.temperature, least)
-        reached, y = minimum(cell.loss, before, n, cell.prob, before)
-        delta = max(alpha * paid - (reached - (1.0 - alpha) * cell.minimum), 0.0)
-        cell.moved = (1.0 - alpha) * cell.moved + delta
-        temperature = cell.moved / (2.0 * (math.sqrt(n) - 1.0))
-    temperature = max(temperature, least)
+        keep = 1.0 - alpha
+        before = max(keep * cell.temperature, coldest)
+        last = -cell.minimum - cell.temperature * roots  # x of the round before
+        y = keep * last - (alpha / cubes) * push + least  # and now, to the first order in the estimates
+        y, total, slope, _, inverses = balance(cell.loss, least, n, before, y)
+        off, per = total - 1.0, 1.0 / (slope * before)
+        rest = 0.5 * off * before * per
+        stay = alpha * paid + keep * cell.minimum - least + y
+        delta = max((stay - 0.5 * off * rest) + before * before * inverses, 0.0)
+        cell.moved = keep * cell.moved + delta
+        temperature = max(cell.moved * bandit.per_move[n], coldest)
+        y = (y + rest) + (temperature - before) * (per * total)
     cell.temperature = temperature
-    near = y * (temperature / before)  # where y would be if losses had grown like the temperature
-    cell.minimum, _ = minimum(cell.loss, temperature, n, cell.prob, near)
+    cell.minimum = minimum(cell.loss, least, n, temperature, y, cell.prob)
 
 
 @generics.lean.implement(AdaTsallisParams)
@@ -169,7 +188,7 @@ def lean(bandit, cell, target, rounds, scale):
         cell.loss[b] -= mean  # losses are measured from a baseline
     cell.temperature = temperature
     cell.moved = temperature * 2.0 * (math.sqrt(n) - 1.0)
-    cell.minimum, _ = minimum(cell.loss, temperature, n, cell.prob, temperature)
+    cell.minimum = minimum(cell.loss, smallest(cell.loss, n), n, temperature, temperature, cell.prob)
 
 
 @generics.regret.implement(AdaTsallisParams)
@@ -190,31 +209,52 @@ def look(bandit, cell, t, loss):
 
 
 @generics.jitable
-def minimum(loss, temperature, n, out, y):
-    """Write μ = argmin ⟨μ, L⟩ − 2λ·Σ √μ into `out`; return the minimum Φ(L; λ) and y.
-
-    μ(b) = (λ/(y + L(b) − min L))² with y ≥ λ such that S(y) = Σ μ = 1. Newton's method for 1/√S, which is concave and
-    nearly a line, finds it in one to four steps from any y ≥ λ. [Moré, Sorensen 1983]
-    """
+def smallest(loss, n):
+    """Return the least of n losses."""
     least = loss[0]
     for b in range(1, n):
         least = min(least, loss[b])
-    total, roots = 1.0, 0.0
+    return least
+
+
+@generics.jitable
+def balance(loss, least, n, temperature, y):
+    """Find y with S(y) = Σ μ near 1; return y, S, Σ μ/(x+L), Σ μ/(x+L)² and Σ 1/(x+L).
+
+    μ(b) = (λ/(x + L(b)))², where x = y − min L is the multiplier of Σ μ = 1, and y lies between λ and λ·√n. Newton's
+    method for 1/√S, which is concave and nearly a line, finds it from anywhere [Moré, Sorensen 1983]; where it begins
+    with what follows to the first order from the round before, it is mostly there.
+    """
+    y = min(max(y, temperature), n * temperature)
+    total, slope, curve, inverses = 1.0, 1.0, 0.0, 0.0
     for _ in range(100):
-        total, slope, roots = 0.0, 0.0, 0.0
+        total, slope, curve, inverses = 0.0, 0.0, 0.0, 0.0
         for b in range(n):
             inverse = 1.0 / (y + (loss[b] - least))
             root = temperature * inverse
-            out[b] = root * root
-            total += out[b]
-            slope += out[b] * inverse
-            roots += root
-        if abs(total - 1.0) <= 1e-15 * (100 + n):
+            mu = root * root
+            total += mu
+            slope += mu * inverse
+            curve += mu * inverse * inverse
+            inverses += inverse
+        if abs(total - 1.0) <= CLOSE:
             break
         y = max(y + total * (math.sqrt(total) - 1.0) / slope, temperature)
-    scale = 1.0 / total
-    value = least - 2.0 * temperature * roots * math.sqrt(scale)
+    return y, total, slope, curve, inverses
+
+
+@generics.jitable
+def minimum(loss, least, n, temperature, y, out):
+    """Write μ = argmin ⟨μ, L⟩ − 2λ·Σ √μ into `out`, and return the minimum Φ(L; λ) = max_x −x − λ²·Σ 1/(x + L).
+
+    After `balance` a step of the third order is left.
+    """
+    y, total, slope, curve, inverses = balance(loss, least, n, temperature, y)
+    off, per = total - 1.0, 1.0 / slope
+    rest = 0.5 * off * per
+    value = least - y - temperature * temperature * inverses + 0.5 * off * rest
+    y += rest + 1.5 * curve * per * rest * rest
     for b in range(n):
-        out[b] *= scale
-        value += out[b] * (loss[b] - least)
-    return value, y
+        root = temperature / (y + (loss[b] - least))
+        out[b] = root * root
+    return value

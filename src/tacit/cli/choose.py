@@ -21,9 +21,9 @@ TABLE, FIGURE = "comparison.json", "comparison.png"
 
 COMPARE_EPILOG = """\
 Each run is judged by its policy, the best of its candidates (the average over all episodes, the recent one, the last
-iterate; of gaps that hardly differ, the one that all agents prefer), and the judge is a proof: an exact gap, or an
-exact certificate. Of a product policy the nash, ce and cce gaps are the same number; a ce gap bounds the cce gap of the
-same policy, but not the other way round.
+iterate; of gaps that hardly differ, the one that all agents prefer), and the judge is a proof: an exact gap, or a
+certificate, which is an upper bound. Of a product policy the nash, ce and cce gaps are the same number; a ce gap
+bounds the cce gap of the same policy, but not the other way round.
 Learners that learn from tables see what no agent sees.
 
 --seconds is for all runs together and shared evenly, compilation left out; one run takes place at a time, so that none

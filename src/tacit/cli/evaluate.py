@@ -23,7 +23,7 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
     options.describe(
         parser,
         "Read the policies of stored runs, compute their exact values and gaps from the game's own tables "
-        "and nothing else, and show them beside what was stored. Gaps are exact for Markov policies and exact upper "
+        "and nothing else, and show them beside what was stored. Gaps are exact for Markov policies and upper "
         "bounds for certified ones. A policy of an environment, which has no tables, is played, if --game names it: "
         "values and what trained best responses gain, with 95 % intervals; the lower ends of the latter are lower "
         "bounds on the gaps.",

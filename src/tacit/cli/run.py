@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.cli import options
 from tacit.cli.progress import progress_on_stderr
 from tacit.core import check
-from tacit.core.display import count, few_numbers
+from tacit.core.display import count, few_numbers, interval, number
 from tacit.core.errors import TacitError
 from tacit.options import Options
 
@@ -32,7 +32,7 @@ EPILOG = """a file, say experiment.toml, runs every game with every learner and 
   # seconds = 60.0           # stop each run after so much time
   seeds = 20                 # how many; first_seed = 0 is the first
   points = 100               # rows of each curve
-  # certify = true           # false: no exact certificate; left out: for games of at most 1024 joint actions
+  # certify = true           # false: no certificate; left out: for games of at most 1024 joint actions
   # visits_per_stage = 8     # keep and certify so many visits of each stage instead of all
   # keep = false             # do not store the policies
 
@@ -271,17 +271,15 @@ def _print_one(summary: dict[str, Any], outcomes: list[Outcome]) -> None:
     stopped = _what_stopped(summary)
     if stopped:
         options.say(stopped)
-    low, high = reward["ci95"]
-    options.say(
-        f"reward of agent 0, last tenth of the episodes: {reward['mean']:.4g} ± {reward['std']:.3g} "
-        f"(standard deviation over {seeds}; 95 % bootstrap interval of the mean {low:.4g} to {high:.4g})"
-        if summary["seeds"] > 1
-        else f"reward of agent 0, last tenth of the episodes: {reward['mean']:.4g}"
-    )
+    about = "mean [95 % bootstrap interval]; " if reward["ci95"][0] < reward["ci95"][1] else ""
+    spread = f" ({about}standard deviation {reward['std']:.3g} over {seeds})" if summary["seeds"] > 1 else ""
+    options.say(f"reward of agent 0, last tenth of the episodes: {interval(reward['mean'], *reward['ci95'])}{spread}")
+    if summary["value"] is not None:
+        options.say(_worth(summary))
     if gap is not None:
         how, kind = {
             "exact": ("exactly", "exact"),
-            "certificate": ("at most", "exact certificate"),
+            "certificate": ("at most", "certificate: a proven upper bound"),
             "model-free": ("at most", "each agent's own bound"),
             "estimate": ("about", "each agent's own estimate, no bound"),
         }[gap["source"]]
@@ -300,6 +298,14 @@ def _print_one(summary: dict[str, Any], outcomes: list[Outcome]) -> None:
             others = "; ".join(f"{name} {_candidate(one)}" for name, one in summary["candidates"].items())
             options.say(f"candidates: {others}")
     options.say(f"{summary['steps_per_second']:.3g} steps a second, {summary['wall_seconds']:.2f} s")
+
+
+def _worth(summary: dict[str, Any]) -> str:
+    """Say what the policy is worth to each agent and to all of them, and how much there is to gain."""
+    welfare, best = summary["welfare"], summary["optimum"]
+    told = f"value of the policy for each agent: {few_numbers(summary['value'], 8)}"
+    told += f"; welfare (their sum): {interval(welfare['mean'], *welfare['ci95'])}"
+    return told if best is None else f"{told}; the optimum is {number(best)}"
 
 
 def _chosen(outcomes: list[Outcome]) -> str:

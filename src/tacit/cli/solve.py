@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import argparse
 import math
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from tacit.cli import options
 from tacit.core import check
+from tacit.core.display import exact
 from tacit.core.errors import TacitError
 from tacit.evaluation import deviation_table, equilibria, evaluate, potential
 from tacit.evaluation.equilibria import Equilibria, enumerable
@@ -109,7 +111,9 @@ def run_solve(args: argparse.Namespace) -> int:
     limits = {name: getattr(args, name) for name in ("tolerance", "seconds", "rounds")}
     solution = solve(game, concept, method=args.method, progress=options.tell, **limits, **chosen)
     every = equilibria(game) if concept == "nash" and enumerable(game) else None
-    gap = solution.gap or evaluate(game, solution.policy, gap="nash" if concept == "optimum" else concept)
+    gap = solution.evaluation or evaluate(game, solution.policy, gap="nash" if concept == "optimum" else concept)
+    if gap.gap <= 1e-12 * max(1.0, float(np.abs(solution.V).max())):  # rounding
+        gap = replace(gap, gaps=np.zeros(game.agents), gap=0.0)
     if args.out:
         solution.policy.save(args.out)
     shown = solution.policy.show(everything=args.all, limit=None if args.all else 40)
@@ -125,7 +129,7 @@ def run_solve(args: argparse.Namespace) -> int:
                 "value": solution.values.tolist(),
                 "gap": {"kind": gap.kind, "max": gap.gap, "per_agent": gap.gaps.tolist(), "exact": gap.exact},
                 "method": solution.method,
-                "approximate": solution.gap is not None,
+                "approximate": solution.evaluation is not None,
                 "ended": solution.ended or None,
                 "policy": shown.data,
                 "deviations": apart.data(limit=None if args.all else 40),
@@ -145,14 +149,20 @@ def run_solve(args: argparse.Namespace) -> int:
     if every is not None and len(every) > 1:
         _print_row(every, solution, chosen["select"])
     for i, value in enumerate(solution.values[:20]):
-        options.say(f"agent {i}: value {value:.6f}, {gap.kind} gap {gap.gaps[i]:.3g}")
+        options.say(f"agent {i}: value {_write(value)}, {gap.kind} gap {gap.gaps[i]:.3g}")
     if game.agents > 20:
         options.say(f"{game.agents - 20} more agents are not shown; --json has all")
-    sure = "exact" if gap.exact else "exact upper bound"
+    sure = "exact" if gap.exact else "upper bound"
     options.say(f"method: {solution.method}")
-    total = solution.values.sum()
-    options.say(f"{concept}: total value {total:.6f}, {gap.kind} gap {gap.gap:.3g} ({sure}, the largest of all agents)")
+    total = _write(solution.values.sum())
+    options.say(f"{concept}: total value {total}, {gap.kind} gap {gap.gap:.3g} ({sure}, the largest of all agents)")
     return code
+
+
+def _write(value: float) -> str:
+    """Write a value as the fraction that it is, if it is one, or with six decimals."""
+    found = exact(float(value))
+    return f"{value:.6f}" + (f" = {found}" if isinstance(found, Fraction) else "")
 
 
 def _print_row(every: Equilibria, solution: Solution, rule: str) -> None:

@@ -17,10 +17,11 @@ import math
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-Cell = str | float | int | None
+Cell = str | float | int | Fraction | None
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Table:
     title : str
     columns : sequence of str
     rows : sequence of rows of str, numbers or None
-        Numbers are written with four digits and to the right; None is an empty cell.
+        Numbers are written with four digits, fractions in full, both to the right; None is an empty cell.
     head : int
         How many of the first columns name the row.
     """
@@ -97,8 +98,8 @@ class Document:
 
     `str` is plain text, a notebook shows it as HTML, and rich consoles draw it. `data` is a dict of what JSON has, with
     all digits. Of `results.table()`, `data["games"]` has a dict for each game: `game`, `by` (what is ranked), `rows`
-    (`rank`, `learner`, `seeds`; `reward`, `value` and `gap` with `mean`, `ci95` and `std`, or None; `kind`, `p`)
-    and `pairs` (`pair`, `p`). Of a game it is what `tacit show GAME --json` prints.
+    (`rank`, `learner`, `seeds`; `reward`, `value`, `welfare` and `gap` with `mean`, `ci95` and `std`, or None; `kind`,
+    `p`) and `pairs` (`pair`, `p`). Of a game it is what `tacit show GAME --json` prints.
 
     Attributes
     ----------
@@ -177,6 +178,23 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
+#: The largest denominator that is shown. Two such fractions differ by 1e-6 at least, so that a float is near one alone.
+_DENOMINATOR = 1000
+
+
+def exact(value: float, digits: int | None = None) -> Fraction | float:
+    """Return the fraction that a number surely is, unless four digits show it; else the number, rounded to `digits`.
+
+    >>> str(exact(1 / 3)), exact(0.25), exact(0.3333), exact(0.61923319, 4)
+    ('1/3', 0.25, 0.3333, 0.6192)
+    """
+    near = Fraction(value).limit_denominator(_DENOMINATOR)
+    same = abs(float(near) - value) <= 4e-16 * max(1.0, abs(value))
+    if same and float(f"{value:.4g}") != float(near):
+        return near
+    return float(near) if same else value if digits is None else round(value, digits)
+
+
 def few_numbers(values: Sequence[float], most: int = 4) -> str:
     """Write numbers, one for each agent: once where all are the same, and of many the first.
 
@@ -219,11 +237,11 @@ def cell_text(cell: Cell) -> str:
         return ""
     if isinstance(cell, bool):
         return "yes" if cell else "no"
-    return printable(cell) if isinstance(cell, str) else number(cell)
+    return printable(cell) if isinstance(cell, str | Fraction) else number(cell)
 
 
 def _is_number(cell: object) -> bool:
-    return isinstance(cell, int | float) and not isinstance(cell, bool)
+    return isinstance(cell, int | float | Fraction) and not isinstance(cell, bool)
 
 
 def _safe(text: object) -> str:

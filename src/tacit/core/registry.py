@@ -30,7 +30,8 @@ class Registry(Generic[T]):
     """A table from names to factories with keyword parameters.
 
     Plugins join through the entry-point group `tacit.<plural of kind>`; a built-in name is never replaced by one.
-    `adopt` may turn whatever is registered into a factory.
+    `adopt` may turn whatever is registered into a factory. A name with a slash, as of a game of the atlas, is known and
+    not listed.
 
     >>> numbers = Registry[int]("number")
     >>> numbers.add("answer", lambda *, base=40: base + 2)
@@ -72,11 +73,15 @@ class Registry(Generic[T]):
 
     def __iter__(self) -> Iterator[str]:
         self._meet_plugins()
-        return iter(self._factories)
+        return (name for name in self._factories if "/" not in name)
+
+    def __contains__(self, name: object) -> bool:
+        self._meet_plugins()
+        return name in self._factories
 
     def factory(self, name: str) -> Callable[..., T]:
         """Return the factory of a name, or raise with a suggestion."""
-        return self._factories[check.choice(self.kind, name, list(self))]
+        return self._factories[name if name in self else check.choice(self.kind, name, list(self))]
 
     def parameters(self, name: str) -> dict[str, Any]:
         """Return the keyword parameters of a name with their defaults."""

@@ -16,7 +16,7 @@ from tacit.core import check
 from tacit.core.display import Document, Table, few_numbers
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
-from tacit.evaluation import deviation_table, evaluate, uniform_gap
+from tacit.evaluation import deviation_table, evaluate, solve, uniform_gap
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game
 from tacit.policies import MarkovPolicy, RecordedPolicy
@@ -29,6 +29,8 @@ _AGENTS = 20
 OF_UNIFORM, OF_SMALLEST = 0.02, 0.1
 #: Where a preference is given, up to this share of uniform play's gap; while learning, any gap.
 TOLERANCE, ON_THE_WAY = 0.1, 1e6
+#: Steps × states × joint actions up to which a run says what its answer is worth beside the optimum.
+SMALL_TABLES = 200_000
 #: Values count as equal within this share of the largest.
 _EQUAL = 1e-9
 
@@ -44,7 +46,7 @@ class Gaps:
     upper : array [N]
         Upper bounds.
     source : {"exact", "certificate", "model-free", "estimate", "none"}
-        The exact gap (of a Markov policy, or over one step); an exact upper bound from the game's tables; each agent's
+        The exact gap (of a Markov policy, or over one step); an upper bound from the game's tables; each agent's
         own bound from V̄ and V̲, which holds with the theorem's probability since its parameters, ι among them, are the
         theorem's; the agents' own estimates (1/K)·Σ(V̄_1 − V̲_1) with other parameters, which are no bounds; or nothing
         was asked for.
@@ -117,9 +119,12 @@ class Candidate:
         return cls(None, partial(_pair, gaps, values))
 
     @classmethod
-    def with_exact_gaps(cls, policy: MarkovPolicy, tables: ExactGame | None) -> Candidate:
-        """Return a Markov policy with its exact nash gaps and values, where there are tables to compute them from."""
-        return cls(policy, partial(_evaluate, policy, tables))
+    def with_exact_gaps(cls, policy: MarkovPolicy, tables: ExactGame | None, kind: str = "nash") -> Candidate:
+        """Return a Markov policy with its exact gaps and values, where there are tables to compute them from.
+
+        A product policy's nash gaps are its gaps of every kind.
+        """
+        return cls(policy, partial(_evaluate, policy, tables, kind))
 
     def __repr__(self) -> str:
         held = "not kept" if self._policy is None else repr(self._policy)
@@ -161,12 +166,12 @@ def _pair(gaps: Gaps, values: FloatArray | None) -> tuple[Gaps, FloatArray | Non
     return gaps, values
 
 
-def _evaluate(policy: MarkovPolicy, tables: ExactGame | None) -> tuple[Gaps, FloatArray | None]:
+def _evaluate(policy: MarkovPolicy, tables: ExactGame | None, kind: str) -> tuple[Gaps, FloatArray | None]:
     if tables is None:
-        return Gaps.unknown("nash", policy.agents), None
-    found = evaluate(tables, policy)
+        return Gaps.unknown(kind, policy.agents), None
+    found = evaluate(tables, policy, gap=None if policy.product else kind)
     low, high = tables.reward_range
-    return Gaps("nash", found.gaps, "exact", most=tables.horizon * (high - low)), found.values
+    return Gaps(kind, found.gaps, "exact", most=tables.horizon * (high - low)), found.values
 
 
 def worth(values: FloatArray, prefer: str | int | None) -> float:
@@ -520,6 +525,17 @@ class Run:
         """Exact nash gap of uniform play, where the game has tables: what learning begins with."""
         return uniform_gap(self.game) if is_exact(self.game) else None
 
+    @cached_property
+    def of_optimum(self) -> float | None:
+        """What all agents get together as a share of the most they could, where that is known quickly and above 0."""
+        game = self.game
+        if self.values is None or not is_exact(game) or game.anonymous:
+            return None
+        if game.horizon * game.states * game.joint_actions > SMALL_TABLES:
+            return None
+        most = float(solve(game, "optimum").values.sum())
+        return float(self.values.sum()) / most if most > 0 else None
+
     @property
     def share(self) -> float | None:
         """The gap as a share of that of uniform play, where both are known and the latter is not 0."""
@@ -565,7 +581,7 @@ class Run:
         return Document(self._title(), [Table("", heads, rows), *more, *self._alternatives()])._repr_html_()
 
     def _alternatives(self) -> list[str]:
-        """Write a line for each candidate whose gap is known, where there are several."""
+        """Write a line for each candidate whose gap is known, where there are several, and what the answer is worth."""
         known = {name: one for name, one in self.candidates.items() if one.gaps.source != "none"}
         lines = []
         for name, one in known.items():
@@ -573,7 +589,10 @@ class Run:
             values = "" if one.values is None else f", values {few_numbers(one.values.tolist())}"
             answer = f" (the answer{', a table' if one.table else ''})" if name == self.chosen else ""
             lines.append(f"{name}: gap {size}{values}{answer}")
-        return lines if len(known) > 1 else []
+        told = []
+        if self.of_optimum is not None:
+            told = [f"the answer is worth {100 * self.of_optimum:.3g} % of the optimum, all agents together"]
+        return [*(lines if len(known) > 1 else []), *told]
 
     def _quality(self) -> str:
         gaps = self.gaps

@@ -69,13 +69,15 @@ def turn(pinned, k, b, h):
                 return BAD_STATE
             if buffer.nexts[i] != buffer.nexts[0]:
                 seen = APART
-    column = 0
-    for i in range(N):
-        s_next = buffer.nexts[i] if acts else buffer.states[i]
-        if learns:
+    if learns:
+        for i in range(N):
+            s_next = buffer.nexts[i] if acts else buffer.states[i]
             generics.learn(buffer.learner, i, h, buffer.states[i], buffer.chosen[i], buffer.rewards[i], s_next)
             buffer.returns[i] += buffer.rewards[i]
-        if acts:
+    if acts:
+        column = 0
+        for i in range(N):
+            s_next = buffer.nexts[i]
             if keeps:
                 buffer.visited[k, h + 1, i] = s_next
                 row = buffer.stored[k, h + 1]

@@ -70,10 +70,10 @@ class ParallelAdapter:
                 raise TacitError(f"{brief(env)} does not say who plays; it must have possible_agents")
             self.spaces = [env.observation_space(name) for name in self.names]
             own = [env.action_space(name) for name in self.names]
-        self.actions, self._first = _discrete(own, self.names)
+        self.actions, self.first = _discrete(own, self.names)
         self._last: Sequence[Any] = []  # what each agent observed last
         self._over: list[bool] = []
-        self._named = _name_actions(self.names, self._first)
+        self._named = _name_actions(self.names, self.first)
         self._each = itemgetter(*self.names) if len(self.names) > 1 else lambda found: (found[self.names[0]],)
         self._everybody = True  # whether nobody is out
         self._nobody = dict.fromkeys(self.names, False)
@@ -182,7 +182,7 @@ class SingleAdapter:
         self.source = env
         self.names = ["agent"]
         self.spaces = [env.observation_space]
-        self.actions, self._first = _discrete([env.action_space], self.names)
+        self.actions, self.first = _discrete([env.action_space], self.names)
 
     def reset(self, seed: int | None) -> list[Any]:
         """Begin an episode."""
@@ -196,7 +196,7 @@ class SingleAdapter:
     def step(self, actions: list[int]) -> Moved:
         """Take an action."""
         try:
-            given = self.source.step(self._first[0] + actions[0])
+            given = self.source.step(self.first[0] + actions[0])
         except BaseException:
             with theirs(self.source, "step"):
                 raise

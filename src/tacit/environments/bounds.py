@@ -145,6 +145,11 @@ def check_ended(bounds: Bounds, over: list[bool] | None) -> None:
         raise Exceeded(replace(bounds, horizon=longer, notes=(*bounds.notes, told)))
 
 
+def told_cut(horizon: int) -> str:
+    """Return in words that the horizon that was given ends episodes."""
+    return f"horizon={horizon} cuts episodes that the environment had not ended: later rewards do not count"
+
+
 def _stated_horizon(env: Any) -> int | None:
     """Return the horizon that an environment states, or its time limit."""
     for length in (look_up(env, "horizon"), time_limit(env)):
@@ -175,7 +180,7 @@ def _scout(environment: Environment, horizon: int | None, seed: int) -> tuple[in
             low, high = min(low, *paid), max(high, *paid)
             over, h = gone or [False], h + 1
             early = early or (any(over) and not all(over))
-            if h >= STEPS and horizon is None:
+            if h >= STEPS and horizon is None and not all(over):
                 raise TacitError(f"an episode has not ended after {STEPS} steps; give the horizon, the steps to play")
         lengths.append(h)
     return max(lengths), low, high, early or min(lengths) < (horizon or max(lengths))

@@ -90,7 +90,6 @@ class EnvironmentEngine(Engine):
         self._record: Any = Nothing()
         self.world = self._known(episodes)
         self.team = team_of(learner, self.world._replace(states=self._room()), seed=seed)
-        self.structs = self.team.structs
         self._seen = Numbering(self.observations)
         self._numbered = all(own.numbered for own in self.observations)
         self._limit_states()
@@ -120,6 +119,11 @@ class EnvironmentEngine(Engine):
     @property
     def _proven(self) -> bool:
         return not self.bounds.guessed and own_bound.is_bound(self.learner, self.world, self.world.scale)
+
+    @property
+    def structs(self) -> tuple[object, ...]:  # type: ignore[override]
+        """The states that kernels work on, which new ones replace as there is room for more states."""
+        return self.team.structs
 
     @property
     def common_state(self) -> bool:  # type: ignore[override]
@@ -211,6 +215,9 @@ class EnvironmentEngine(Engine):
             self._seen.read(shown, None, buffer.nexts)  # tells which
             seen = turn(h)
         if seen == APART:
+            if self.learner.central:
+                told = "a central learner needs a state that all agents see, and they saw different things"
+                raise TacitError(f"{told} in {self.game.name}; learners that each agent runs alone do without")
             self._seen.differ()
         elif seen != SAME:
             raise TacitError(f"{self.game.name} showed {brief(shown)}, which is not in its space of observations")

@@ -18,7 +18,12 @@ def evaluate(game: Any, policy: Any, *, gap: str | None = None, episodes: int | 
     Parameters
     ----------
     game : TabularGame, another game with kernels, or an environment
-    policy : a policy of it
+    policy
+        A policy of it; or whatever plays it, one for all agents or one for each in a list or a dict by name: functions
+        f(h, s) of a game, f(observation, step) of an environment, that return an action or probabilities; objects with
+        `predict`, `compute_single_action`, `compute_action` or `act`; `Run`s; `Part`s. `reset()` is called before each
+        episode. With tables, functions of (h, s) are tabulated and everything is exact, unless they draw for themselves
+        (two calls differ) or remember: then they are played. Return probabilities rather than draw.
     gap : {"nash", "cce", "ce"}, optional
         With tables: which deviations count; by default nash for a product policy and cce for a correlated one.
     episodes : int, optional
@@ -41,6 +46,8 @@ def evaluate(game: Any, policy: Any, *, gap: str | None = None, episodes: int | 
     >>> policy = tacit.solve(game, "optimum").policy
     >>> tacit.evaluate(game, policy).values
     array([45.5, 45.5])
+    >>> tacit.evaluate(game, lambda h, s: 0).values  # anybody's policy
+    array([-3.8, -3.8])
     >>> played = tacit.evaluate(game, policy, episodes=200)
     >>> bool(played.low[0] <= 45.5 <= played.high[0])
     True
@@ -48,7 +55,12 @@ def evaluate(game: Any, policy: Any, *, gap: str | None = None, episodes: int | 
     from tacit.evaluation import evaluate as exactly
 
     if episodes is None and not given and _exact(game):
-        return exactly(game, policy, gap=gap)
+        if not callable(getattr(policy, "part", None)):
+            from tacit.environments.external import policy_of  # imports the compiler
+
+            policy = policy_of(game, policy)
+        if not hasattr(policy, "parts"):  # what draws for itself, or remembers, is played
+            return exactly(game, policy, gap=gap)
     if gap is not None:
         raise TacitError(f"gap is {brief(gap)}; by play gaps are measured by tacit.exploit")
     from tacit.environments.measuring import evaluate_by_play  # imports the compiler
@@ -93,7 +105,8 @@ def exploit(
     Parameters
     ----------
     game : any game with kernels, or an environment
-    policy : a policy of it
+    policy
+        As for `tacit.evaluate`. In an environment with large observations, responses need `encode`.
     agent : int, optional
         Whose gain; of all agents if not given.
     episodes : int

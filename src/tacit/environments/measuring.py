@@ -17,7 +17,7 @@ ordinary returns the interval is some 1.4 times as wide as a t-interval; where a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +26,8 @@ import numpy as np
 from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
+from tacit.environments.bounds import told_cut
+from tacit.environments.external import policy_of
 from tacit.environments.play import BATCH, Arena, Played, arena_of, checked_returns, play, reward_ends
 from tacit.environments.players import Deviation
 from tacit.environments.training import Model
@@ -109,6 +111,8 @@ class Exploitation:
         `lower` is `gap` less this.
     most : float
         No gap is larger.
+    halving : int
+        About how many episodes of play would make the interval of the largest gain half as wide.
     notes : tuple of str
         What the intervals rest on, where the range of rewards is not known.
     source : {"trained"}
@@ -135,6 +139,7 @@ class Exploitation:
     plays: int
     half: float  # the gap is at least `gap` less this, at the same confidence
     most: float  # no gap is larger
+    halving: int
     notes: tuple[str, ...] = ()
     source: str = "trained"
     values_low: FloatArray | None = None
@@ -152,7 +157,7 @@ class Exploitation:
 
     @property
     def lower(self) -> float:
-        """Lower bound on the gap, at the stated confidence: the largest gain less half of its interval."""
+        """Lower bound on the gap, at the stated confidence for all agents together; 0 where no gain is shown."""
         return max(self.gap - self.half, 0.0)
 
     @property
@@ -161,9 +166,21 @@ class Exploitation:
         return bool(np.nanmax(self.upper) < self.most * (1 - 1e-12))
 
     def __str__(self) -> str:
-        told = f"gap ≥ {self.lower:.4g} (a trained best response gained {self.gap:.4g} ± {self.half:.2g}"
-        told += f", {self.deviations}, {100 * self.confidence:g} %)"
+        i, sure = self.agent, f"{100 * self.confidence:g} % confidence"
+        half = max(self.gains[i] - self.low[i], self.high[i] - self.gains[i])
+        gained = f"a trained best response gained {self.gains[i]:.4g} ± {half:.2g} in {self.plays:,} episodes"
+        if self.lower > 0:
+            told = f"gap ≥ {_round_down(self.lower):.3g}, with {sure} ({gained}, {self.deviations})"
+        else:
+            more = f"about {self.halving:,} would halve the interval"
+            told = f"no gain shown, with {sure} ({gained}, {self.deviations}; {more})"
         return f"{told}; gap ≤ {float(np.nanmax(self.upper)):.4g} (empirical model)" if self.bounded else told
+
+
+def _round_down(value: float) -> float:
+    """Return the largest number of three digits that is not above a positive one."""
+    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
+    return math.floor(value / unit) * unit
 
 
 def with_halves(values: FloatArray, low: FloatArray, high: FloatArray) -> str:
@@ -178,13 +195,14 @@ def evaluate_by_play(
     """Play a policy, and return what it was worth; see `measure.evaluate`."""
     episodes = check.integer("episodes", episodes, least=2)
     seed, confidence = check.integer("seed", seed), _confidence(confidence)
+    policy = policy_of(game, policy, encode=given.get("encode"))
     arena = arena_of(game, policy, **given)
     found = play(arena, policy, episodes=episodes, seed=seed)
     returns = checked_returns("the game", found)
     least, most = reward_ends(arena, found)
     low, high = interval(returns, confidence, arena.horizon * least, arena.horizon * most)
     return PlayedEvaluation(
-        returns.mean(axis=0), low, high, returns, episodes, confidence, notes=_range_note(arena, least, most)
+        returns.mean(axis=0), low, high, returns, episodes, confidence, notes=_notes(arena, least, most, given)
     )
 
 
@@ -205,11 +223,13 @@ def exploit_by_play(
     episodes = check.integer("episodes", episodes)
     plays = max(2, episodes // 2) if plays is None else check.integer("plays", plays, least=2)
     seed, confidence = check.integer("seed", seed), _confidence(confidence)
-    arena = arena_of(game, policy, **given)
+    policy = policy_of(game, policy, encode=given.get("encode"))
+    arena = arena_of(game, policy, responds=True, **given)
     asked = range(arena.agents) if agent is None else [check.integer("agent", agent, least=0, most=arena.agents - 1)]
     baseline = play(arena, policy, episodes=plays, seed=seed)
     returns = checked_returns("the game", baseline)
-    gains, low, high, upper, shares = (np.full(arena.agents, np.nan) for _ in range(5))
+    gains, low, high, upper, sure = (np.full(arena.agents, np.nan) for _ in range(5))
+    halving = np.zeros(arena.agents, np.int64)
     responses: list[IntArray | None] = [None] * arena.agents
     least, most = reward_ends(arena, baseline)
     notes: list[str] = []
@@ -223,12 +243,13 @@ def exploit_by_play(
         spread = arena.horizon * (most - least)
         gains[i] = gained.mean()
         low[i], high[i] = (end[0] for end in interval(gained[:, None], confidence, -spread, spread))
-        shares[i] = gains[i] - lower(gained, (1 - confidence) / (2 * len(asked)), -spread, spread)
+        sure[i] = lower(gained, (1 - confidence) / len(asked), -spread, spread)  # one end, for all agents together
+        halving[i] = _halving(gained, 1 - confidence, 2 * spread)
         upper[i], told = _upper(arena, policy, model, baseline, episodes, 1 - confidence)
         notes += [told] if told and told not in notes else []
         if progress is not None:
             progress(f"agent {i} gains {gains[i]:.4g} ± {gains[i] - low[i]:.2g}")
-    notes += _range_note(arena, least, most)
+    notes += _notes(arena, least, most, given)
     values_low, values_high = interval(returns, confidence, arena.horizon * least, arena.horizon * most)
     return Exploitation(
         gains=gains,
@@ -237,25 +258,39 @@ def exploit_by_play(
         upper=upper,
         values=returns.mean(axis=0),
         responses=tuple(responses),
-        kind="nash" if isinstance(policy, MarkovPolicy) and policy.product else "cce",
+        kind="nash" if getattr(policy, "product", False) else "cce",
         deviations="deviations on the shared state" if arena.shared else "deviations on own observations",
         confidence=confidence,
         episodes=episodes,
         plays=plays,
-        half=float(shares[np.nanargmax(gains)]),
+        half=max(float(np.nanmax(gains)), 0.0) - max(float(np.nanmax(sure)), 0.0),
         most=arena.horizon * (most - least),
+        halving=int(halving[np.nanargmax(gains)]),
         notes=tuple(notes),
         values_low=values_low,
         values_high=values_high,
     )
 
 
-def _range_note(arena: Arena, least: float, most: float) -> tuple[str, ...]:
-    """Return what intervals rest on where the range of rewards was only seen."""
-    if arena.reward_range is not None:
-        return ()
-    told = f"intervals hold if no reward lies outside those that were met, [{least:g}, {most:g}]; give reward_range"
-    return (told,)
+def _notes(arena: Arena, least: float, most: float, given: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what to note: what intervals rest on where the range of rewards was only seen, and episodes cut short."""
+    notes = []
+    if arena.reward_range is None:
+        seen = f"[{least:g}, {most:g}]"
+        notes.append(f"intervals hold if no reward lies outside those that were met, {seen}; give reward_range")
+    if given.get("horizon") is not None and getattr(arena, "cut", False):
+        notes.append(told_cut(arena.horizon))
+    return tuple(notes)
+
+
+def _halving(samples: FloatArray, chance: float, width: float) -> int:
+    """Return about how many samples would halve the interval: its half is near a/√n + b/n."""
+    log = math.log(2 / chance)
+    a, b = math.sqrt(2 * log) * float(samples.std()), log * width
+    now = 1 / math.sqrt(len(samples))
+    wanted = (a * now + b * now**2) / 2
+    root = (math.sqrt(a * a + 4 * b * wanted) - a) / (2 * b) if b > 0 else now / 2
+    return math.ceil(root**-2 * (1 - 1e-9))
 
 
 def _train(arena: Arena, policy: Any, agent: int, episodes: int, seed: int) -> Model:
@@ -287,7 +322,7 @@ def _upper(
     if not arena.shared:
         return math.inf, "agents saw different things, so the model of what one meets bounds nothing"
     if not isinstance(policy, MarkovPolicy):
-        return math.inf, "the policy is not Markov, so the model of what an agent meets bounds nothing"
+        return math.inf, "the policy is no table over states, so the model of what an agent meets bounds nothing"
     if arena.reward_range is None:
         return math.inf, "the range of rewards is not known, so there is no upper bound"
     low, high = arena.reward_range

@@ -144,6 +144,15 @@ class Observations:
         self.raw.clear()
         self._numbers = {key: s for s, key in enumerate(met)}
 
+    def list_as(self, listed: Sequence[Any], *, encoded: bool) -> Observations:
+        """Return a numbering as a list of observations has it; with `encoded`, of what `encode` has made of them."""
+        keys = [OVER if seen == observed.OVER else observed.key(seen) if encoded else self.key(seen) for seen in listed]
+        if self.numbered and keys[: len(self.met)] == self.met[: len(keys)]:
+            return self
+        made = Observations(self._space, self._encoded, self._who, numbered=False)
+        made.restore(keys)
+        return made
+
     def listed(self) -> list[Any] | None:
         """Return what was observed, by number and as JSON has it; None where JSON cannot hold it.
 

@@ -18,14 +18,13 @@ from tacit.core import check, generics, streams
 from tacit.core.compilation import compile_loop
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
-from tacit.environments.adapters import Environment, environment, floats, name_of
+from tacit.environments.adapters import Environment, GameAdapter, environment, floats, name_of
 from tacit.environments.bounds import episode_bounds, stated_range
 from tacit.environments.game import EnvironmentGame
 from tacit.environments.observations import OVER, Encode, Numbering, Observations, numberings
 from tacit.environments.players import Deviation, Draws, EpisodePlayers, batch_players
 from tacit.games.exact import is_exact
 from tacit.games.protocol import Game, check_play, check_sizes, is_game
-from tacit.policies import observed
 
 #: Episodes that are played at once: bounds memory, and how long Ctrl-C waits.
 BATCH = 2_000
@@ -143,10 +142,17 @@ class GameArena:
 class EnvironmentArena:
     """Somebody else's environment: each agent sees a number of its own for what it observes."""
 
-    def __init__(self, environment: Environment, observations: Sequence[Observations], horizon: int) -> None:
+    def __init__(
+        self,
+        environment: Environment,
+        observations: Sequence[Observations],
+        horizon: int,
+        reward_range: tuple[float, float] | None,
+    ) -> None:
         self.environment, self.observations, self.horizon = environment, list(observations), horizon
         self.agents, self.actions = len(environment.actions), environment.actions
-        self.reward_range: tuple[float, float] | None = None
+        self.reward_range = reward_range
+        self.cut = False  # whether the horizon has ended an episode, and not the environment
         self._seen = Numbering(self.observations)
 
     @property
@@ -179,12 +185,13 @@ class EnvironmentArena:
         for h in range(self.horizon):
             states = played.states[b, h]
             self._seen.write(shown, over, states)
-            played.actions[b, h] = chosen = players.act(h, states.tolist())
+            played.actions[b, h] = chosen = players.act(h, states.tolist(), shown)
             shown, paid, over = self.environment.step(chosen)
             played.rewards[b, h] = floats(self.environment, paid)
             if over is not None and all(over):
                 self._rest(b, h + 1, played)
                 return
+        self.cut = True
 
     def _rest(self, b: int, h: int, played: Played) -> None:
         """Fill the steps after everybody is out: a state "over" that pays nothing."""
@@ -230,19 +237,27 @@ def play(
     return Played(*(np.concatenate(parts) for parts in zip(*batches, strict=True)))
 
 
-def arena_of(game: Any, policy: Any, **given: Any) -> Arena:
-    """Return where a policy of a game, or of an environment, can be played."""
+def arena_of(game: Any, policy: Any, *, responds: bool = False, **given: Any) -> Arena:
+    """Return where a policy of a game, or of an environment, can be played; a response to it wants states to count."""
     if is_arena(game):
         found: Arena = game
         return found
     if is_game(game) and not hasattr(game, "observations"):
         for name in (key for key, value in given.items() if value is not None):
             raise TacitError(f"{name} is for environments without tables; {game!r} has its own")
-        sizes = tuple(getattr(policy, "actions", game.actions))
-        if sizes != game.actions:
-            raise TacitError(f"the policy does not fit the game: {policy!r} for {game!r}")
+        _check_sizes(game, policy)
+        if hasattr(policy, "parts"):  # from elsewhere: they may remember, and play one episode after the other
+            adapter = GameAdapter(game)
+            return EnvironmentArena(adapter, numberings(adapter, None, early=False), game.horizon, game.reward_range)
         return GameArena(game)
-    return open_environment(game, policy, **given)
+    return open_environment(game, policy, responds=responds, **given)
+
+
+def _check_sizes(game: Game, policy: Any) -> None:
+    """Raise unless a policy has the game's actions, its states and its horizon, where it says them."""
+    own = [getattr(policy, name, None) for name in ("actions", "states", "horizon")]
+    if any(mine not in (None, its) for mine, its in zip(own, (game.actions, game.states, game.horizon), strict=True)):
+        raise TacitError(f"the policy does not fit the game: {policy!r} for {game!r}")
 
 
 def is_arena(value: object) -> bool:
@@ -278,6 +293,7 @@ def open_environment(
     horizon: int | None = None,
     encode: Encode | None = None,
     reward_range: tuple[float, float] | None = None,
+    responds: bool = False,
 ) -> EnvironmentArena:
     """Return an environment, or the game that a run made of one, as an arena for a policy."""
     observations = getattr(policy, "observations", None)
@@ -291,19 +307,26 @@ def open_environment(
     adapter = environment(env)
     if getattr(policy, "agents", None) != len(adapter.actions) or tuple(policy.actions) != tuple(adapter.actions):
         raise TacitError(f"the policy does not fit {name_of(env)}: {brief(policy)}")
+    if getattr(policy, "sees", False) and encode is None and not responds:
+        encode = _see_nothing  # no states are counted
     own = _own(adapter, observations, encode)
-    if observations is None and getattr(policy, "observed", None) is not None:
-        _number_as(policy.observed, own, encoded=encode is not None)
-    length = _horizon(policy) if horizon is None else check.integer("horizon", horizon)
+    if observations is None:
+        own = _number_as(env, policy, own, encoded=encode is not None)
+    known = getattr(policy, "horizon", None)
+    length = known if horizon is None else check.integer("horizon", horizon)
+    if known is not None and length > known:
+        raise TacitError(f"horizon is {length}, and the policy ends after {known} steps: {brief(policy)}")
     if reward_range is None:
         reward_range = stated_range(env)
     if length is None:
         bounds = episode_bounds(adapter, horizon=length, reward_range=reward_range, seed=0)
         length = bounds.horizon
         reward_range = None if bounds.guessed_range else bounds.reward_range
-    arena = EnvironmentArena(adapter, own, length)
-    arena.reward_range = reward_range
-    return arena
+    return EnvironmentArena(adapter, own, length, reward_range)
+
+
+def _see_nothing(observation: Any) -> Hashable:
+    return None
 
 
 def _own(adapter: Environment, known: Any, encode: Encode | None) -> list[Observations]:
@@ -315,21 +338,23 @@ def _own(adapter: Environment, known: Any, encode: Encode | None) -> list[Observ
     return [own.copy(encode) for own in known]
 
 
-def _number_as(listed: Sequence[list[Any]], own: list[Observations], *, encoded: bool) -> None:
-    """Number observations as a policy's file lists them."""
-    for one, told in zip(own, listed, strict=True):
-        if not one.numbered:  # otherwise the space numbers them
-            one.restore([_key(one, seen, encoded=encoded) for seen in told])
+def _number_as(env: Any, policy: Any, own: list[Observations], *, encoded: bool) -> list[Observations]:
+    """Return numberings in which states have the numbers that they have in a policy, which lists its observations.
 
-
-def _key(own: Observations, seen: Any, *, encoded: bool) -> Hashable:
-    """Return what an agent makes of an observation that a file lists; `encode` has been applied to it already."""
-    if seen == observed.OVER:
-        return OVER
-    return observed.key(seen) if encoded else own.key(seen)
-
-
-def _horizon(policy: Any) -> int | None:
-    """Return how long the policy's episodes are, where it says it."""
-    found: int | None = getattr(policy, "horizon", None)
-    return found
+    Where it does not list them, the space must number them: in the order they are met they would mean nothing.
+    """
+    listed = getattr(policy, "observed", None)
+    if listed is None:
+        states = getattr(policy, "states", None)
+        for one in own:
+            if states is not None and not one.numbered:
+                raise TacitError(
+                    f"{brief(policy)} does not say what its states look like, and {name_of(env)} does not number "
+                    f"them; give MarkovPolicy(…, observations=[…]), for each agent a list of what it sees in each state"
+                )
+            if states not in (None, one.count, (one.count or 0) + 1):  # one more for "over"
+                raise TacitError(
+                    f"the policy does not fit {name_of(env)}, which has {one.count} states: {brief(policy)}"
+                )
+        return own
+    return [one.list_as(seen, encoded=encoded) for one, seen in zip(own, listed, strict=True)]

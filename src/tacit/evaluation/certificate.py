@@ -1,4 +1,4 @@
-"""The exact certificate of V-learning's output policy, computed while learning.
+"""The certificate of V-learning's output policy, computed while learning.
 
 For each agent i, step h and state s it keeps the pair (V, V†): the value of the certified policy π̄ and an upper bound
 on what a deviating agent can get. At each visit of (h, s), before anybody learns, with μ the agents' distributions,

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tacit.core.display import Cell, Document, Table
+from tacit.core.display import Cell, Document, Table, exact
 from tacit.core.errors import TacitError
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray, IntArray
@@ -81,8 +81,8 @@ class Equilibria:
         names = [action_names(self.game, i) for i in (0, 1)]
         rows: list[list[Cell]] = []
         for k, policy in enumerate(self.policies[:most]):
-            chances = [round(float(p), 4) for i in (0, 1) for p in policy.probs[i][0, 0]]
-            values = [float(v) for v in self.values[k]]
+            chances: list[Cell] = [exact(float(p), 4) for i in (0, 1) for p in policy.probs[i][0, 0]]
+            values: list[Cell] = [exact(float(v)) for v in self.values[k]]
             rows.append([k + 1, *([int(self.component[k]) + 1] if self.infinite else []), *chances, *values])
         columns = ["", *(["set"] if self.infinite else [])]
         columns += [f"0: {name}" for name in names[0]] + [f"1: {name}" for name in names[1]]
@@ -141,7 +141,7 @@ def equilibria(game: TabularGame) -> Equilibria:
     <BLANKLINE>
        0: yield  0: dare  1: yield  1: dare  0 gets  1 gets
     1         1        0         0        1       2       7
-    2    0.6667   0.3333    0.6667   0.3333   4.667   4.667
+    2       2/3      1/3       2/3      1/3    14/3    14/3
     3         0        1         1        0       7       2
     """
     game = with_tables(game)

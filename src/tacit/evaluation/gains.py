@@ -60,7 +60,7 @@ class DeviationTable:
     game : TabularGame or CountGame
     kind : {"nash", "cce", "ce"}
     exact : bool
-        Whether the gaps are exact; over several steps those of certified policies are exact upper bounds.
+        Whether the gaps are exact; over several steps those of certified policies are upper bounds.
     gaps : array [N]
         As `tacit.evaluate` has them.
     sums : array [N]
@@ -90,7 +90,7 @@ class DeviationTable:
         most = len(self.terms) if limit is None else check.integer("limit", limit, least=1)
         rows = [self._row(term) for term in self.terms[:most]]
         told = f"{self.kind} gap {'=' if self.exact else '≤'} {number(float(self.gaps.max()))}"
-        told += " (exact)" if self.exact else " (exact upper bound)"
+        told += " (exact)" if self.exact else " (upper bound)"
         title = f"who gains by deviating: {told}, the largest of {self.game.agents} agents"
         parts: list[str | Table] = []
         if rows:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core import check
-from tacit.core.display import Cell, Document, Table, number
+from tacit.core.display import Cell, Document, Table, exact, number
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.evaluation.behaviour import Behaviour, behaviour
@@ -255,6 +255,6 @@ def _agents(agents: list[int]) -> str:
     return f"agents {', '.join(str(i) for i in agents[:12])}{more}"
 
 
-def _chance(p: float) -> float:
+def _chance(p: float) -> Cell:
     """Return a probability as it is shown."""
-    return 0.0 if p < _LEAST else round(float(p), 4)
+    return 0.0 if p < _LEAST else exact(float(p), 4)

@@ -19,6 +19,9 @@ from tacit.policies.markov import MarkovPolicy
 #: Numbers of the linear program of one stage up to which it is solved, and joint actions that are written out.
 LP_NUMBERS, JOINT = 3_000_000, 200_000
 
+#: Joint actions at all steps and states up to which the optimum takes a moment.
+_QUICK_NUMBERS = 5_000_000
+
 METHODS = ("auto", "exact", "learn")
 
 #: Sweeps where neither their number nor a time is given, and after how many the gap is looked at first.
@@ -80,8 +83,8 @@ def solve(
     Returns
     -------
     Solution
-        `.policy`, `.values`, `.method` in words, and of an approximate solution `.gap`, its exact evaluation, and
-        `.ended`. Ctrl-C ends the sweeps too, and the best policy so far is returned.
+        `.policy`, `.values`, `.method` in words, `.gap` (0 where it is exact), and of an approximate solution
+        `.evaluation` and `.ended`. Ctrl-C ends the sweeps too, and the best policy so far is returned.
 
     Examples
     --------
@@ -94,7 +97,7 @@ def solve(
     >>> tacit.solve(chicken, "nash", select="egalitarian").values.round(3)
     array([4.667, 4.667])
     >>> found = tacit.solve(tacit.make("congestion"), "cce", tolerance=1e-3)
-    >>> found.ended, found.gap.gap < 1e-3
+    >>> found.ended, found.gap < 1e-3
     ('tolerance', True)
     """
     check_exact(game)
@@ -125,6 +128,16 @@ def solve(
         raise TacitError("an approximate solution is not chosen by an objective or by weights; leave them out")
     most = rounds if rounds is not None or seconds is not None else ROUNDS
     return _sweep(game, concept, clock, tolerance, most)
+
+
+def is_quickly_solved(game: ExactGame) -> bool:
+    """Return whether the optimum takes a moment at most.
+
+    >>> import tacit
+    >>> is_quickly_solved(tacit.make("chicken")), is_quickly_solved(tacit.make("congestion"))
+    (True, False)
+    """
+    return game.joint_actions <= JOINT and game.joint_actions * game.states * game.horizon <= _QUICK_NUMBERS
 
 
 def _fits(game: ExactGame, concept: str) -> bool:

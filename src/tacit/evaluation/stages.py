@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tacit.core import check, memory
-from tacit.core.display import Document, number
+from tacit.core.display import Document, cell_text, exact
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned
@@ -49,8 +49,10 @@ class Solution:
     method : str
         How it was found, in words.
     game : TabularGame or CountGame
-    gap : Evaluation or None
-        The exact gap of an approximate solution; None where it is exact.
+    gap : float
+        How far it is from what was asked for: 0 where it is exact.
+    evaluation : Evaluation or None
+        Of an approximate solution, its values and exact gaps.
     ended : {"", "tolerance", "rounds", "seconds", "interrupted"}
         What ended the sweeps that found an approximate solution; "" where there were none.
 
@@ -67,13 +69,18 @@ class Solution:
     V: FloatArray
     method: str = "backward induction"
     game: ExactGame | None = field(default=None, repr=False)
-    gap: Evaluation | None = None
+    evaluation: Evaluation | None = None
     ended: str = ""
+
+    @property
+    def gap(self) -> float:
+        """The exact gap of an approximate solution; 0 of an exact one."""
+        return 0.0 if self.evaluation is None else self.evaluation.gap
 
     def show(self, *, everything: bool = False, limit: int | None = 40) -> Document:
         """Show the policy, as `MarkovPolicy.show` does, and what it is worth to each agent."""
         shown = self.policy.show(self.game, everything=everything, limit=limit)
-        values = ", ".join(f"agent {i} {number(float(v))}" for i, v in enumerate(self.values[:20]))
+        values = ", ".join(f"agent {i} {cell_text(exact(float(v)))}" for i, v in enumerate(self.values[:20]))
         more = f" and {len(self.values) - 20} more" if len(self.values) > 20 else ""
         return replace(shown, title=f"{self.concept}: {shown.title}", parts=[*shown.parts, f"values: {values}{more}"])
 
@@ -212,7 +219,7 @@ def _solve_general(game: TabularGame, select: str, report: Report | None) -> Sol
         return replace(found, method=way)
     path = "the end of the logit path, polished by Newton's method"
     way = path if once else f"{way}; of {mixed_stages:,} stages without pure ones {path}"
-    return replace(found, method=way, gap=evaluate(game, found.policy, gap="nash"))
+    return replace(found, method=way, evaluation=evaluate(game, found.policy, gap="nash"))
 
 
 def _logit(h: int, s: int, payoffs: FloatArray) -> list[FloatArray]:

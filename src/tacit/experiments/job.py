@@ -18,9 +18,9 @@ from typing import Any
 from tacit import bandits, games, learners
 from tacit.core.errors import TacitError
 from tacit.core.registry import Registry
-from tacit.engine import Event, Finished, Noted, Started, Watcher
+from tacit.engine import Event, Noted, Started, Watcher
 from tacit.engine.checkpoint import Checkpoint
-from tacit.engine.events import to_all
+from tacit.engine.events import Advanced, to_all
 from tacit.environments.pettingzoo import NamedEnvironment
 from tacit.experiments import store
 from tacit.experiments.backends import Where
@@ -116,7 +116,7 @@ def work(order: Order, watch: Watcher | None) -> Delivery | Wanted:
 
 
 def learn_order(order: Order, watch: Watcher | None) -> Delivery:
-    """Let the agents of an order learn, timed from after compilation to the end; return all that is to be stored."""
+    """Let the agents of an order learn, timed from its first to its last episode; return all that is stored."""
     spec = order.spec
     times = {"began": 0.0, "ended": 0.0, "before": 0.0}
 
@@ -124,7 +124,7 @@ def learn_order(order: Order, watch: Watcher | None) -> Delivery:
         match event:
             case Started(done=done):
                 times.update(began=time.time(), before=done)
-            case Finished():
+            case Advanced():  # what follows the last is evaluation, and may be compiled first
                 times.update(ended=time.time())
         if watch is not None:
             watch(event)

@@ -20,14 +20,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tacit import games
 from tacit.core import files
 from tacit.core.display import Document, count
 from tacit.core.errors import TacitError
 from tacit.engine import Run
 from tacit.engine.run import Advice, Candidate
+from tacit.environments.pettingzoo import PREFIX
 from tacit.evaluation import evaluate
 from tacit.evaluation.gaps import is_quick
-from tacit.experiments.spec import GameSpec, RunSpec
+from tacit.evaluation.solve import is_quickly_solved, solve
+from tacit.experiments.spec import GameSpec, RunSpec, same_game
 from tacit.games.exact import is_exact
 
 RESAMPLES = 10_000
@@ -298,6 +301,7 @@ class Group:
         if not episodes:  # all was read from disk: report the speed of then
             episodes, seconds = sum(one.episodes for one in runs), sum(one.seconds for one in runs)
         values = [one.value for one in runs if one.value is not None]
+        welfare = summarize([sum(value) for value in values]).data() if values else None
         return {
             "game": first.spec.game.name,
             "learner": first.spec.learner.name,
@@ -308,6 +312,9 @@ class Group:
             "seed_list": [one.spec.seed for one in runs],
             "reward": reward.data(),
             "value": np.mean(values, axis=0).tolist() if values else None,
+            "values": [one.value for one in runs],
+            "welfare": welfare,
+            "optimum": self.optimum,
             "gap": self._gap(),
             "candidates": self._candidates(),
             "chosen": [one.chosen for one in runs],
@@ -319,6 +326,20 @@ class Group:
             "ended": [one.ended for one in runs],
             "limits": {"gap": first.spec.gap, "seconds": first.spec.seconds},
         }
+
+    @cached_property
+    def optimum(self) -> float | None:
+        """The largest total reward of all agents, where it is quickly known."""
+        spec = self.outcomes[0].spec
+        if spec.game.name.startswith(PREFIX) or games.is_code(spec.game.name):
+            return None
+        try:
+            game = same_game(spec)
+        except TacitError:  # a file that is no longer there
+            return None
+        if not is_exact(game) or not is_quickly_solved(game):
+            return None
+        return float(solve(game, "optimum").values.sum())
 
     def advice(self) -> list[str]:
         """Return what is wrong, each kind once, with the words of the first seed and how many others it is true of."""
@@ -451,9 +472,9 @@ class Results:
 
         Parameters
         ----------
-        by : {"gap", "reward", "value"}, optional
-            What is ranked: the smallest largest gap of all agents, or agent 0's largest reward at the end or value. The
-            gap, where all learners have one, else the reward.
+        by : {"gap", "reward", "value", "welfare"}, optional
+            What is ranked: the smallest largest gap of all agents, agent 0's largest reward at the end or value, or the
+            largest sum of all agents' values. The gap, where all learners have one, else the reward.
 
         Returns
         -------

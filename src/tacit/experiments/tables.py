@@ -114,7 +114,8 @@ def write_parquet(outcomes: Sequence[Outcome], place: str | os.PathLike[str]) ->
     return path
 
 
-BY = ("gap", "reward", "value")
+BY = ("gap", "reward", "value", "welfare")
+_SHOWN = ("reward", "value", "welfare", "gap")
 
 
 def ranking(groups: Sequence[Group], *, by: str | None = None) -> Document:
@@ -145,18 +146,18 @@ def _game(game: str, groups: list[Group], by: str) -> tuple[Table, Table | None,
     found = []
     for k, group in enumerate(ranked):
         cells: dict[str, Any] = {"rank": k + 1, "learner": group.learner, "seeds": len(group.outcomes)}
-        for word in ("reward", "value", "gap"):
+        for word in _SHOWN:
             values = _numbers(group, word)
             cells[word] = None if values is None else summarize(values).data()
         kind, source = group.gap_kind()
         cells["kind"] = gap_words(kind, source) if kind else ""
         cells["p"] = tests.get((0, k)) if k else None
         found.append(cells)
-        measured = [cells[word] for word in ("reward", "value", "gap")]
+        measured = [cells[word] for word in _SHOWN]
         shown = ["—" if one is None else interval(one["mean"], *one["ci95"]) for one in measured]
         p = cells["p"]
         rows.append([k + 1, group.learner, len(group.outcomes), *shown, cells["kind"], None if p is None else _p(p)])
-    columns = ["rank", "learner", "seeds", "reward", "value", "gap", "kind", "p against rank 1"]
+    columns = ["rank", "learner", "seeds", *_SHOWN, "kind", "p against rank 1"]
     table = Table(f"{game}: ranked by mean {by} (mean [95 % bootstrap interval] over seeds)", columns, rows, head=2)
     pairs = None
     if len(known) > 2:
@@ -190,11 +191,16 @@ def _tests(groups: list[Group], by: str) -> dict[tuple[int, int], float]:
 
 
 def _numbers(group: Group, word: str) -> list[float] | None:
-    """Return one number of each seed: agent 0's reward or value, or the largest gap; None where it is not known."""
+    """Return one number of each seed; None where it is not known.
+
+    They are agent 0's reward or value, the sum of all values, or the largest gap.
+    """
     if word == "reward":
         return [one.reward[0] for one in group.outcomes]
-    if word == "value":
-        values = [one.value[0] for one in group.outcomes if one.value is not None]
+    if word in ("value", "welfare"):
+        values = [
+            one.value[0] if word == "value" else sum(one.value) for one in group.outcomes if one.value is not None
+        ]
         return values if len(values) == len(group.outcomes) else None
     gaps = [max(one.gap.upper) for one in group.outcomes if one.gap is not None]
     known = len(gaps) == len(group.outcomes) and all(math.isfinite(gap) for gap in gaps)

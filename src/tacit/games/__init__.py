@@ -13,6 +13,7 @@ from typing import Any
 from tacit.core import files
 from tacit.core.errors import TacitError
 from tacit.core.registry import Registry
+from tacit.games import atlas
 from tacit.games.box_pushing import BoxPushing
 from tacit.games.count import CountGame
 from tacit.games.count_rules import count_vectors
@@ -58,6 +59,8 @@ REGISTRY.add("prisoners-dilemma", PrisonersDilemma)
 REGISTRY.add("stag-hunt", StagHunt)
 REGISTRY.add("climbing", Climbing)
 REGISTRY.add("penalty", Penalty)
+for _entry in atlas.ENTRIES.values():
+    REGISTRY.add(f"atlas/{_entry.name}", _entry.make, about=_entry.about)
 
 #: Which module reads and writes files of an ending.
 FORMATS = {".npz": "tacit.games.npz", ".dpomdp": "tacit.games.dpomdp", ".nfg": "tacit.games.nfg"}
@@ -72,7 +75,7 @@ def make(name: str, /, **params: Any) -> Any:
     Parameters
     ----------
     name : str
-        A name from `tacit games`.
+        A name from `tacit games`, or "atlas/" and one from `tacit atlas`.
     **params
         Parameters of the game, as `tacit games NAME` lists them.
 

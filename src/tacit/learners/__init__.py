@@ -12,6 +12,7 @@ from tacit.core.registry import Registry
 from tacit.learners.adaptive_v import AdaptiveV
 from tacit.learners.mixed import Mixed
 from tacit.learners.model import ModelIndependent
+from tacit.learners.model_central import ModelCentral
 from tacit.learners.model_seeded import ModelSeeded
 from tacit.learners.npg import NPG
 from tacit.learners.pg_adaptive import PGAdaptive
@@ -56,6 +57,7 @@ REGISTRY.add(
 )
 REGISTRY.add("v-learning", VLearning)
 REGISTRY.add("model-independent", ModelIndependent)
+REGISTRY.add("model-central", ModelCentral)
 REGISTRY.add("model-seeded", ModelSeeded)
 REGISTRY.add("pg-adaptive", PGAdaptive)
 REGISTRY.add("pg-exact", PGExact)
@@ -92,6 +94,7 @@ __all__ = [
     "AdaptiveV",
     "Learner",
     "Mixed",
+    "ModelCentral",
     "ModelIndependent",
     "ModelSeeded",
     "PGAdaptive",

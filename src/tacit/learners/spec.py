@@ -265,6 +265,10 @@ class Learner:
         """Return Σ_k (V̄_1 − V̲_1) of the agents [N] in a state, where they keep bounds of their own."""
         return None
 
+    def plan(self, state: Any, states: int) -> MarkovPolicy | None:
+        """Return what agents that share a model answer with at the first so many states; None without a model."""
+        return None
+
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force, for people: plain values by name."""
         own: Any = self

@@ -14,7 +14,7 @@ from tacit.core.display import count, times
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned, refuse_masked
 from tacit.core.types import FloatArray
-from tacit.policies import document
+from tacit.policies import document, observed
 from tacit.policies.base import Policy, check_game
 from tacit.policies.part import MarkovPart
 
@@ -37,6 +37,9 @@ class MarkovPolicy(Policy):
     probs : list of arrays [H, S, A_i], or one array [H, S, A_1, …, A_N]
         One array for each agent makes a product policy, a single array a correlated one. A leading 1 in place of H
         means the same at every step.
+    observations : list of N lists, optional
+        In an environment whose states are numbered as they are met: what each agent observes in state 0, 1, …; with
+        `encode=`, what that makes of it.
 
     Examples
     --------
@@ -50,7 +53,12 @@ class MarkovPolicy(Policy):
     probs: tuple[FloatArray, ...]
     actions: tuple[int, ...]
 
-    def __init__(self, probs: Sequence[npt.ArrayLike | Owned[Any]] | npt.NDArray[np.float64] | Owned[Any]) -> None:
+    def __init__(
+        self,
+        probs: Sequence[npt.ArrayLike | Owned[Any]] | npt.NDArray[np.float64] | Owned[Any],
+        *,
+        observations: Sequence[Sequence[Any]] | None = None,
+    ) -> None:
         self.product = not isinstance(probs, np.ndarray | Owned)
         if self.product:
             each = check.list_of(
@@ -74,6 +82,8 @@ class MarkovPolicy(Policy):
                     f"probs[{i}] has shape {own.shape} and probs[0] {self.probs[0].shape}; "
                     f"all agents must have the same steps and states"
                 )
+        if observations is not None:
+            self.observed = observed.read({"observations": observed.plain(observations)}, self.agents, self.states)
 
     @classmethod
     def uniform(cls, game: Game) -> MarkovPolicy:

@@ -34,6 +34,12 @@ class Part:
         Whose part it is.
     horizon : int or None
         Steps of an episode; None for a Markov policy that is the same at every step.
+    product : bool
+        Whether it draws independently of the others.
+    sees : bool
+        Whether it acts on observations instead of the numbers of states.
+    table : array [H or 1, S, A], or None
+        What it plays, where that is a table of its own.
 
     Examples
     --------
@@ -49,6 +55,8 @@ class Part:
 
     agent: int
     horizon: int | None
+    product = sees = False
+    table: npt.NDArray[np.float64] | None = None
     _size: int  # actions
 
     def __init__(self, agent: int, actions: int, horizon: int | None) -> None:
@@ -212,7 +220,8 @@ class MarkovPart(Part):
         flat = np.cumsum(probs.reshape(steps, self.states, -1), axis=2)
         self._rows: list[list[list[float]]] = flat[:, :, :-1].tolist()
         self._below = int(np.prod(sizes[agent + 1 :])) if correlated else 0
-        self._correlated = correlated
+        self._correlated, self.product = correlated, not correlated
+        self.table = None if correlated else probs
 
     def act(self, h: int, s: int | None) -> int:
         """Return the action at step h in state s; with None, evenly drawn."""

@@ -97,13 +97,18 @@ class MarkovOutput(Output):
         last = engine.policy(engine.distributions())
         sampled = last if self._sampled is None else engine.policy(self._sampled)
         final = None if self._leaves_out(last) else self._final
-        candidates = {"last": Candidate.with_exact_gaps(last, final)}
+        kind = engine.learner.equilibrium
+        candidates = {"last": Candidate.with_exact_gaps(last, final, kind)}
         if self._recent:
             recent = engine.policy(engine.distributions(recent=True))
-            candidates = {"recent": Candidate.with_exact_gaps(recent, final), **candidates}
+            candidates = {"recent": Candidate.with_exact_gaps(recent, final, kind), **candidates}
+        planned = engine.learner.plan(engine.structs[0], last.states) if engine.structs else None
+        if planned is not None:
+            planned.observations = last.observations
+            candidates["planned"] = Candidate.with_exact_gaps(planned, final, kind)
         if self._keeps_best:
             best = last if self._best is None else engine.policy(self._best)
-            candidates["best"] = Candidate.with_exact_gaps(best, final)
+            candidates["best"] = Candidate.with_exact_gaps(best, final, kind)
         if final is None or len(candidates) == 1:
             return Result(last, candidates, [*candidates][-1], sampled)
         chosen = choose(candidates, functools.partial(uniform_gap, final), **self.options.choice)

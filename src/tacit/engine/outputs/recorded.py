@@ -1,4 +1,4 @@
-"""The output of V-learning: a recorded policy, and the exact certificate that bounds its gap.
+"""The output of V-learning: a recorded policy, and the certificate that bounds its gap.
 
 Record and certificate look at every visit or, where that is too much, at M visits of each stage: the policy that is
 made of those is another, with a certificate of its own that is as exact.

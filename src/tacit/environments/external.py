@@ -1,0 +1,309 @@
+"""Policies from elsewhere: functions and objects of other libraries, beside parts that were learned here.
+
+`policy_of` is the boundary. In a game, functions of (h, s) become the tables of a `MarkovPolicy`, so that all that is
+exact stays exact. What draws for itself or remembers, and whatever acts on observations, becomes a `Team` of parts,
+which is played one episode after the other.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from tacit.core.errors import TacitError, brief, one_line
+from tacit.core.ownership import Owned
+from tacit.core.types import FloatArray
+from tacit.environments.adapters import environment
+from tacit.environments.observations import Encode
+from tacit.environments.play import is_arena
+from tacit.games.exact import is_exact
+from tacit.games.protocol import is_game
+from tacit.policies import MarkovPolicy, Part
+
+#: Methods with which other libraries' objects act, in the order they are looked for.
+METHODS = ("predict", "compute_single_action", "compute_action", "act")
+
+#: Steps times states up to which functions of a game without tables are tabulated.
+LARGEST_TABLE = 100_000
+
+#: Calls of a function in all, to see whether it draws for itself.
+_CALLS = 64
+
+_FITS = (
+    "a function {call} that returns an action or probabilities, an object with predict, compute_single_action, "
+    "compute_action or act, a policy of tacit, a Run or a Part"
+)
+
+
+class NoTable(Exception):
+    """A function did not answer twice the same: it is no table."""
+
+
+class Team:
+    """One part for each agent, from wherever: it can be played, and nothing else.
+
+    Attributes
+    ----------
+    sees : bool
+        Whether all parts act on observations, so that no states have to be numbered for them.
+    product : bool
+        Whether agents draw independently of each other.
+    """
+
+    observations = observed = None
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.parts = list(parts)
+        self.agents, self.actions = len(parts), tuple(part.actions for part in parts)
+        self.horizon = min((part.horizon for part in parts if part.horizon is not None), default=None)
+        self.sees, self.product = all(part.sees for part in parts), all(part.product for part in parts)
+
+    def part(self, agent: int) -> Part:
+        """Return agent i's part."""
+        return self.parts[agent]
+
+    def __repr__(self) -> str:
+        return f"Team({', '.join(map(repr, self.parts))})"
+
+
+class ExternalPart(Part):
+    """An agent that somebody else's function or object plays, on what it observes."""
+
+    sees = product = True
+
+    def __init__(self, agent: int, actions: int, first: int, given: Any, *, game: bool) -> None:
+        super().__init__(agent, actions, None)
+        self._first, self._given = first, given
+        self._ask = _method(given, game=game)
+        self.remembers = callable(getattr(given, "reset", None))
+
+    def _begin(self) -> None:
+        self._memory: Any = None
+        if callable(getattr(self._given, "reset", None)):
+            with _blame(self):
+                self._given.reset()
+
+    def act(self, h: int, s: Any) -> int:
+        """Return the action at step h on an observation."""
+        return self.choose(h, s, None)
+
+    def choose(self, h: int, s: Any, allowed: Any) -> int:
+        """Return an action among those that are allowed, all where that is None."""
+        u, found = self._step(h), self.distribution(h, s)
+        if allowed is not None:
+            found = found * allowed
+            if not found.sum() > 0:
+                raise TacitError(f"{self!r} chose nothing that the action mask of {brief(s)} allows")
+            found = found / found.sum()
+        return int((u >= np.cumsum(found)[:-1]).sum())
+
+    def distribution(self, h: int, s: Any) -> FloatArray:
+        """Return the probabilities of actions at step h on an observation, as the function or object says."""
+        with _blame(self):
+            answer, self._memory = self._ask(h, s, self._memory)
+        self.remembers = self.remembers or self._memory is not None
+        return self._read(answer)
+
+    def _read(self, answer: Any) -> FloatArray:
+        """Return probabilities of an answer: an action, or probabilities."""
+        A, told = self._size, f"{self!r} answered {brief(answer)}"
+        wanted = f"it must return an action, {self._first} to {self._first + A - 1}, or {A} probabilities"
+        try:
+            array = np.squeeze(np.asarray(answer, dtype=np.float64))
+        except (TypeError, ValueError, RuntimeError) as error:
+            raise TacitError(f"{told} ({one_line(error, 100)}); {wanted}") from None
+        if array.ndim == 0:
+            a = float(array) - self._first
+            if A > 1 and not (a.is_integer() and 0 <= a < A):
+                raise TacitError(f"{told}; {wanted}")
+            found = np.zeros(A)
+            found[int(a) if A > 1 else 0] = 1.0
+            return found
+        if array.shape != (A,) or not (array >= 0).all() or not abs(array.sum() - 1) <= 1e-4:
+            raise TacitError(f"{told}; {wanted} that sum to 1 (of logits, take the softmax)")
+        return np.asarray(array / array.sum())
+
+    def __repr__(self) -> str:
+        return f"{getattr(self._given, '__name__', type(self._given).__name__)} of agent {self.agent}"
+
+
+class ObservingPart(Part):
+    """A part learned here, with its own way from an observation to the number of a state."""
+
+    sees = True
+
+    def __init__(self, part: Part, number: Callable[[Any], int | None]) -> None:
+        super().__init__(part.agent, part.actions, part.horizon)
+        self._part, self._find, self.product = part, number, part.product
+
+    def begin(self, seed: int) -> None:
+        """Begin an episode with the common seed."""
+        self._part.begin(seed)
+
+    def act(self, h: int, s: Any) -> int:
+        """Return the action at step h on an observation."""
+        return self._part.act(h, self._find(s))
+
+
+@contextmanager
+def _blame(part: Part) -> Iterator[None]:
+    """Say as one sentence what somebody else's policy raises."""
+    try:
+        yield
+    except TacitError:
+        raise
+    except Exception as error:
+        raise TacitError(f"{part!r} failed: {one_line(f'{type(error).__name__}: {error}', 200)}") from error
+
+
+def policy_of(game: Any, given: Any, *, encode: Encode | None = None) -> Any:
+    """Return what was given as a policy of a game or an environment; what is one already is returned as it is.
+
+    >>> import tacit
+    >>> policy_of(tacit.make("chicken"), lambda h, s: [0.5, 0.5])
+    MarkovPolicy(product, 2 agents, 1 state, 2×2 actions, the same at every step)
+    """
+    if hasattr(given, "candidates"):  # a Run
+        given = given.policy
+    if callable(getattr(given, "part", None)) or is_arena(game):
+        return given
+    met = is_game(game) and hasattr(game, "observations")  # a game that a run made of an environment
+    tables = is_game(game) and not met
+    names, sizes, first = _roles(game if tables else environment(game.source if met else game))
+    each = _each(given, names, call="f(h, s)" if tables else "f(observation, step)")
+    owners = [_part(i, one, sizes[i], first[i], encode, game=tables) for i, one in enumerate(each)]
+    if tables and (is_exact(game) or game.horizon * game.states <= LARGEST_TABLE):
+        try:
+            return MarkovPolicy(_tabulate(game, each, owners))
+        except NoTable:
+            pass
+    return Team(owners)
+
+
+def _roles(game: Any) -> tuple[list[Any], Sequence[int], Sequence[int]]:
+    """Return the agents' names, numbers of actions, and what the first action is called."""
+    names = getattr(game, "names", list(range(len(game.actions))))
+    return names, game.actions, getattr(game, "first", [0] * len(names))
+
+
+def _each(given: Any, names: Sequence[Any], *, call: str) -> list[Any]:
+    """Return what was given for each agent."""
+    fits = f"{_FITS.format(call=call)}; one for all agents, or one for each in a list or a dict by name"
+    if isinstance(given, Mapping):
+        if set(given) != set(names):
+            raise TacitError(f"policy is for {brief(sorted(map(str, given)))}; the agents are {brief(list(names))}")
+        return [given[name] for name in names]
+    if isinstance(given, list | tuple):
+        if len(given) != len(names):
+            raise TacitError(f"policy has {len(given)} entries for {len(names)} agents; it must be {fits}")
+        return list(given)
+    if len(names) > 1 and callable(getattr(given, "reset", None)):
+        raise TacitError(f"policy is {brief(given)}, which has reset() and so remembers; give one for each agent")
+    if not _acts(given):
+        raise TacitError(f"policy is {brief(given)}; it must be {fits}")
+    return [given] * len(names)
+
+
+def _acts(given: Any) -> bool:
+    return callable(given) or any(callable(getattr(given, name, None)) for name in METHODS)
+
+
+def _part(i: int, given: Any, actions: int, first: int, encode: Encode | None, *, game: bool) -> Part:
+    """Return an agent's part of whatever was given for it."""
+    if hasattr(given, "candidates"):
+        given = given.policy
+    seen = None
+    if callable(getattr(given, "part", None)):
+        own = i if given.agents > 1 else 0
+        seen = given.observations[own] if given.observations is not None else None
+        given = given.part(own)
+    if callable(getattr(given, "begin", None)):  # a part
+        if given.actions != actions:
+            raise TacitError(f"{given!r} does not fit agent {i}, which has {actions} actions")
+        if game:
+            return given  # type: ignore[no-any-return]
+        if seen is not None:
+            return ObservingPart(given, seen.copy(encode).known)
+        if given.observations is not None:
+            return ObservingPart(given, lambda shown: given.number(shown if encode is None else encode(shown)))
+        return given  # type: ignore[no-any-return]
+    if not _acts(given):
+        call = "f(h, s)" if game else "f(observation, step)"
+        raise TacitError(f"the policy of agent {i} is {brief(given)}; it must be {_FITS.format(call=call)}")
+    if not game and callable(getattr(given, "probabilities", None)):
+        raise TacitError(f"the policy of agent {i} is {brief(given)}, which counts states; give the Run or its policy")
+    return ExternalPart(i, actions, first, given, game=game)
+
+
+def _method(given: Any, *, game: bool) -> Callable[[int, Any, Any], tuple[Any, Any]]:
+    """Return how to ask for an action: a function of the step, what is seen and the memory, with the new memory."""
+    if game and callable(getattr(given, "probabilities", None)):  # an agent of ours, with all that it would draw from
+        return lambda h, s, memory: (given.probabilities(h, s), None)
+    name = next((name for name in METHODS if callable(getattr(given, name, None))), None)
+    if name in METHODS[:3]:
+        return _predict(getattr(given, name))
+    function = given if name is None else getattr(given, name)
+    if _counts_steps(function):
+        if game:
+            return lambda h, s, memory: (function(h, s), None)
+        return lambda h, s, memory: (function(s, h), None)
+    return lambda h, s, memory: (function(s), None)
+
+
+def _predict(method: Any) -> Callable[[int, Any, Any], tuple[Any, Any]]:
+    """Return how to ask a `predict` that returns an action, or an action and what to remember."""
+
+    def ask(h: int, s: Any, memory: Any) -> tuple[Any, Any]:
+        found = method(s) if memory is None else method(s, state=memory)
+        if not isinstance(found, tuple):
+            return found, None
+        kept = found[1] if len(found) > 1 else None
+        return found[0], None if kept is None or len(kept) == 0 else kept
+
+    return ask
+
+
+def _counts_steps(function: Any) -> bool:
+    """Return whether a function takes the step too: it needs two arguments, or the second is called so."""
+    try:
+        arguments = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        return True
+    places = [one for one in arguments if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    return len(places) > 1 and (places[1].default is inspect.Parameter.empty or places[1].name in ("step", "s", "h"))
+
+
+def _tabulate(game: Any, each: Sequence[Any], parts: Sequence[Part]) -> list[Owned[FloatArray]]:
+    """Return a table [H, S, A_i] for each agent; raise `NoTable` where somebody draws for itself or remembers."""
+    made: dict[tuple[int, int], Any] = {}
+    for given, part in zip(each, parts, strict=True):
+        key = (id(given), part.actions if part.sees else -part.agent)
+        if key not in made:
+            made[key] = Owned(_table(game, part))
+    return [made[(id(given), p.actions if p.sees else -p.agent)] for given, p in zip(each, parts, strict=True)]
+
+
+def _table(game: Any, part: Any) -> FloatArray:
+    """Return what a part plays at every step and state; a function is asked twice at least."""
+    H, S = game.horizon, game.states
+    if not part.sees:
+        table = part.table
+        if table is None:
+            raise NoTable
+        if table.shape[0] not in (1, H) or table.shape[1] != S:
+            raise TacitError(f"{part!r} has a table {table.shape} and does not fit {game!r}")
+        return np.broadcast_to(table, (H, *table.shape[1:])).copy()
+    table = np.zeros((H, S, part.actions))
+    for again in range(max(2, -(-_CALLS // (H * S)))):
+        part.begin(0)
+        for h in range(H):
+            for s in range(S):
+                found = part.distribution(h, s)
+                if part.remembers or (again and not np.array_equal(found, table[h, s])):
+                    raise NoTable
+                table[h, s] = found
+    return table

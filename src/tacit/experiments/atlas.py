@@ -1,0 +1,174 @@
+"""The atlas, checked: what was stated of a game, what the oracle gives, and what learners reach."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tacit.core.errors import TacitError
+from tacit.core.types import FloatArray
+from tacit.evaluation.equilibria import equilibria
+from tacit.evaluation.gaps import evaluate, uniform_gap
+from tacit.evaluation.solve import solve
+from tacit.games.atlas import ENTRIES, Entry, Figure
+from tacit.policies.markov import MarkovPolicy
+
+#: Who learns, and after how many episodes it is looked at; one seed, 0.
+LEARNERS = ("adaptive-v-cce", "stage-v-cce", "model-independent", "q-independent")
+EPISODES = (1_000, 10_000, 100_000)
+
+
+@dataclass(frozen=True)
+class Checked:
+    """A stated figure beside ours.
+
+    Attributes
+    ----------
+    figure : Figure
+    ours : array
+    off : float
+        The largest difference.
+    seconds : float
+    """
+
+    figure: Figure
+    ours: FloatArray
+    off: float
+    seconds: float
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the difference is within the tolerance."""
+        return self.off <= self.figure.tolerance
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """It as JSON has it."""
+        return {
+            "question": self.figure.question,
+            "stated": np.asarray(self.figure.stated, dtype=float).tolist(),
+            "ours": self.ours.tolist(),
+            "off": self.off,
+            "agrees": self.agrees,
+            "note": self.figure.note,
+            "seconds": round(self.seconds, 3),
+        }
+
+
+def check_entry(entry: Entry) -> list[Checked]:
+    """Compare all figures of an entry with what the oracle gives."""
+    game = entry.make()
+    found = []
+    for figure in entry.figures:
+        began = time.perf_counter()
+        ours = np.atleast_1d(np.asarray(answer(game, figure), dtype=float))
+        stated = np.atleast_1d(np.asarray(figure.stated, dtype=float))
+        if stated.size == 1 < ours.size:
+            ours = ours.sum(keepdims=True)
+        off = float(np.abs(ours - stated).max())
+        found.append(Checked(figure, ours, off, time.perf_counter() - began))
+    return found
+
+
+def answer(game: Any, figure: Figure) -> Any:
+    """Return the oracle's answer to the question of a figure."""
+    concept, _, rule = figure.question.partition(" ")
+    kind, _, agent = concept.partition(":")
+    match kind:
+        case "gap" | "values":
+            policy = MarkovPolicy([np.array(own, dtype=float)[None, None] for own in figure.policy])
+            return getattr(evaluate(game, policy), kind)
+        case "equilibria":
+            return len(equilibria(game))
+        case "sets":
+            return len(set(equilibria(game).component.tolist()))
+        case "play":
+            return solve(game, "nash").policy.probs[int(agent)][0, int(np.argmax(game.initial))]
+        case "nash":
+            return solve(game, kind, select=rule or "welfare").values
+        case "ce" | "cce":
+            return solve(game, kind, objective=rule or "welfare").values
+        case "optimum":
+            return solve(game, kind).values
+    raise TacitError(f"the atlas has no question {figure.question!r}")
+
+
+def describe(game: Any) -> dict[str, Any]:
+    """Return how large a game is, and between which totals learners can end."""
+    worst = solve(game, "optimum", weights=[-1.0] * game.agents)
+    return {
+        "agents": game.agents,
+        "states": game.states,
+        "actions": list(game.actions),
+        "horizon": game.horizon,
+        "uniform_gap": uniform_gap(game),
+        "best": float(solve(game, "optimum").values.sum()),
+        "worst": float(worst.values.sum()),
+    }
+
+
+def update(
+    data: dict[str, Any],
+    names: Sequence[str],
+    *,
+    episodes: Sequence[int] = (),
+    learners: Sequence[str] = LEARNERS,
+    keep: Callable[[dict[str, Any]], None] | None = None,
+    tell: Callable[[str], None] | None = None,
+) -> dict[str, Any]:
+    """Check games anew, and let learners learn them where that was not done before.
+
+    Parameters
+    ----------
+    data : dict
+        What is known so far; it is changed.
+    names : sequence of str
+        Entries of the atlas.
+    episodes : sequence of int
+        How long learners learn; empty where they do not.
+    learners : sequence of str
+    keep : function of the data, optional
+        Called after each game, to store it.
+    tell : function of a text, optional
+        Called before each game.
+
+    Returns
+    -------
+    dict
+    """
+    for k, name in enumerate(names):
+        entry = ENTRIES[name]
+        if tell is not None:
+            tell(f"{name} ({k + 1} of {len(names)})")
+        one = data.setdefault(name, {})
+        one["source"] = entry.source
+        one["figures"] = [found.data for found in check_entry(entry)]
+        if episodes:
+            _learn(one, entry.make(), episodes, learners)
+        if keep is not None:
+            keep(data)
+    return data
+
+
+def _learn(one: dict[str, Any], game: Any, episodes: Sequence[int], learners: Sequence[str]) -> None:
+    """Add what learners reach to the data of one game."""
+    from tacit.learning import learn  # imports the compiler
+
+    one.setdefault("game", describe(game))
+    learned = one.setdefault("learned", {})
+    for learner in learners:
+        for count in episodes:
+            runs = learned.setdefault(learner, {})
+            if str(count) in runs:
+                continue
+            try:
+                run = learn(game, learner, episodes=count, seed=0)
+            except TacitError as error:
+                runs[str(count)] = {"error": str(error)}
+                continue
+            values = None if run.values is None else np.asarray(run.values).tolist()
+            runs[str(count)] = {"kind": run.gaps.kind, "gap": float(run.gap), "values": values}

@@ -1,0 +1,55 @@
+"""Every figure that others stated of a game, beside ours; those that take long are checked in the slow tests."""
+
+import pytest
+
+import tacit
+from tacit.experiments.atlas import check_entry
+from tacit.games.atlas import ENTRIES
+
+QUICK = [name for name, entry in ENTRIES.items() if entry.seconds < 0.5]
+LONG = [name for name, entry in ENTRIES.items() if entry.seconds >= 0.5]
+
+
+def differences(names):
+    return [
+        f"{name}: {found.figure.question} is stated as {found.figure.stated}, and ours is {found.ours}"
+        for name in names
+        for found in check_entry(ENTRIES[name])
+        if not found.agrees
+    ]
+
+
+def test_all_quick_figures_agree():
+    assert differences(QUICK) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LONG)
+def test_figures_that_take_longer_agree(name):
+    assert differences([name]) == []
+
+
+def test_a_wrong_figure_is_noticed():
+    entry = ENTRIES["kuhn-poker"]
+    (right,) = check_entry(entry)
+    assert right.agrees
+    assert right.off < 1e-12
+    wrong = type(entry.figures[0])("nash", (-1 / 17, 1 / 17))
+    (found,) = check_entry(type(entry)(entry.name, entry.source, entry.about, entry.make, [wrong]))
+    assert not found.agrees
+    assert found.off == pytest.approx(1 / 17 - 1 / 18)
+
+
+def test_there_are_more_than_fifty_games_of_many_sources_and_steps():
+    assert len(ENTRIES) >= 50
+    assert len({entry.source for entry in ENTRIES.values()}) >= 20
+    made = [tacit.make(f"atlas/{name}") for name in QUICK]
+    assert sum(game.horizon > 1 and game.states > 1 for game in made) >= 50
+    assert all(entry.about.strip() and entry.source for entry in ENTRIES.values())
+
+
+def test_games_of_the_atlas_are_named_like_others_and_not_listed_among_them():
+    game = tacit.make("atlas/inspection-4-2", periods=5)
+    assert game.horizon == 5
+    assert not any(name.startswith("atlas/") for name in tacit.games.REGISTRY)
+    assert "atlas/inspection-4-2" in tacit.games.REGISTRY

@@ -1,0 +1,234 @@
+"""Anybody's policies: functions and objects from elsewhere, in games and in environments."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tacit
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore")
+    pytest.importorskip("pettingzoo", reason="PettingZoo is not installed")
+    from toys import Corridor
+
+GAME = tacit.make("random-general-sum", states=3, actions=2, horizon=4, seed=1)
+NAMES = ["agent_0", "agent_1"]
+
+
+def softmax(h: int, s: int) -> np.ndarray:
+    """A small network, in single precision as networks are."""
+    hidden = np.tanh(np.array([[0.3, -1.0], [0.7, 0.2]], np.float32) @ np.array([h, s], np.float32))
+    return np.exp(hidden) / np.exp(hidden).sum()
+
+
+class Stable:
+    """As Stable-Baselines3 has it: an action, and what to remember."""
+
+    def predict(
+        self, observation: Any, state: Any = None, episode_start: Any = None, deterministic: bool = False
+    ) -> Any:
+        return np.array([int(observation) % 2]), None
+
+
+class RLlib:
+    def compute_single_action(self, observation: Any, state: Any = None, explore: bool = True) -> Any:
+        return int(observation) % 2, [], {}
+
+
+class Acts:
+    def act(self, observation: Any) -> Any:
+        return int(observation) % 2
+
+
+class Recurrent:
+    """Plays 0, 1, 0, 1, … in every episode, whatever it sees; `as_state` has the caller remember it."""
+
+    def reset(self) -> None:
+        self.count = -1
+
+    def act(self, observation: Any) -> int:
+        self.count += 1
+        return self.count % 2
+
+
+class CallersMemory:
+    def predict(self, observation: Any, state: Any = None) -> Any:
+        before = -1 if state is None else state[0]
+        return (before + 1) % 2, (before + 1,)
+
+
+TABLE = np.array([[softmax(h, s) for s in range(3)] for h in range(4)], dtype=float)
+TABLE /= TABLE.sum(axis=2, keepdims=True)
+PARITY = np.broadcast_to(np.eye(2)[[0, 1, 0]], (4, 3, 2)).copy()
+TURNS = np.broadcast_to(np.eye(2)[[0, 1, 0, 1]][:, None], (4, 3, 2)).copy()
+
+
+@pytest.mark.parametrize(
+    ("given", "tables"),
+    [
+        (softmax, [TABLE, TABLE]),
+        ([softmax, lambda s: s % 2], [TABLE, PARITY]),
+        (Stable(), [PARITY, PARITY]),
+        ((RLlib(), Acts()), [PARITY, PARITY]),
+        ({1: softmax, 0: Acts()}, [PARITY, TABLE]),
+        ([tacit.MarkovPolicy([TABLE, PARITY]), tacit.MarkovPolicy([PARITY, TABLE]).part(1)], [TABLE, TABLE]),
+        ([tacit.MarkovPolicy([PARITY[:1]]), softmax], [PARITY, TABLE]),
+    ],
+)
+def test_functions_of_a_game_are_tables_and_all_is_exact(given: Any, tables: Any):
+    exact = tacit.evaluate(GAME, tacit.MarkovPolicy(tables))
+    found = tacit.evaluate(GAME, given)
+    np.testing.assert_allclose(found.gaps, exact.gaps, atol=1e-9)
+    np.testing.assert_allclose(found.values, exact.values, atol=1e-9)
+    assert (found.kind, found.exact) == ("nash", True)
+
+
+def test_an_environment_plays_them_with_the_chance_of_a_table():
+    env = tacit.to_pettingzoo(GAME)
+    table = tacit.evaluate(env, tacit.MarkovPolicy([TABLE, PARITY]), episodes=40)
+    for given in (
+        [lambda seen, step: softmax(step, int(seen)), Stable()],
+        {"agent_1": Acts(), "agent_0": lambda seen, step: softmax(step, int(seen))},
+        [tacit.MarkovPolicy([TABLE, TABLE]), RLlib()],
+    ):
+        np.testing.assert_array_equal(tacit.evaluate(env, given, episodes=40).returns, table.returns)
+    found = tacit.exploit(env, [lambda seen, step: softmax(step, int(seen)), Stable()], episodes=60)
+    assert (found.kind, found.bounded) == ("nash", False)
+    assert (found.values == tacit.evaluate(env, tacit.MarkovPolicy([TABLE, PARITY]), episodes=30).values).all()
+
+
+@pytest.mark.parametrize("each", [[Recurrent(), Recurrent()], [CallersMemory(), CallersMemory()], CallersMemory()])
+def test_who_remembers_is_played(each: Any):
+    exact = tacit.evaluate(GAME, tacit.MarkovPolicy([TURNS, TURNS])).values
+    found = tacit.evaluate(GAME, each, episodes=300)
+    assert not found.exact
+    assert ((found.low <= exact) & (exact <= found.high)).all()
+    turns = tacit.evaluate(tacit.to_pettingzoo(GAME), tacit.MarkovPolicy([TURNS, TURNS]), episodes=30)
+    there = tacit.evaluate(tacit.to_pettingzoo(GAME), each, episodes=30)
+    np.testing.assert_array_equal(there.returns, turns.returns)
+
+
+def test_who_draws_for_itself_is_played():
+    rng = np.random.default_rng(0)
+    exact = tacit.evaluate(GAME, tacit.MarkovPolicy.uniform(GAME)).values
+    found = tacit.evaluate(GAME, lambda h, s: rng.integers(2), episodes=400)
+    assert ((found.low <= exact) & (exact <= found.high)).all()
+    assert tacit.exploit(GAME, lambda h, s: rng.integers(2), 0, episodes=60).kind == "nash"
+
+
+def test_a_run_beside_a_function_and_observations_that_are_no_numbers():
+    run = tacit.learn(Corridor(), "adaptive-v-cce", episodes=60)
+    right = tacit.evaluate(Corridor(), [run, lambda seen: 6], episodes=20)  # its actions are called 5 and 6
+    wrong = tacit.evaluate(Corridor(), [lambda seen: 5, lambda seen: 6], episodes=20)
+    assert right.values[0] > wrong.values[0] == -12
+    floats = Corridor(space="float")
+    best = tacit.evaluate(floats, lambda seen: 6, episodes=40, horizon=12)
+    assert best.values[0] == pytest.approx(7.3, abs=0.5)  # 10 for the end, after about 2.7 steps that cost 1
+    with pytest.raises(tacit.TacitError, match="give encode="):
+        tacit.exploit(floats, lambda seen: 5, episodes=20, horizon=12)
+    found = tacit.exploit(floats, [lambda seen: 5, lambda seen: 6], 0, episodes=200, horizon=12, encode=tuple)
+    assert found.gap > 10
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (3, r"policy is 3; it must be a function f\(h, s\)"),
+        ([softmax], "1 entries for 2 agents"),
+        ([softmax, "x"], "the policy of agent 1 is 'x'; it must be a function"),
+        ({"a": softmax}, r"policy is for .*the agents are \[0, 1\]"),
+        (Recurrent(), "one for each agent"),
+        (lambda h, s: 2, "answered 2; it must return an action, 0 to 1, or 2 probabilities"),
+        (lambda h, s: 0.5, "answered 0.5"),
+        (lambda h, s: [0.5, 0.6], "sum to 1 .of logits"),
+        (lambda h, s: [np.nan, 1.0], "sum to 1"),
+        (lambda h, s: "left", "answered 'left'"),
+        (lambda h, s: 1 / 0, "ZeroDivisionError"),
+        (lambda: 0, "takes 0 positional"),
+        ([tacit.MarkovPolicy([np.full((1, 3, 3), 1 / 3)]), softmax], "does not fit agent 0"),
+        ([tacit.MarkovPolicy([np.full((1, 2, 2), 1 / 2)]), softmax], "does not fit"),
+    ],
+)
+def test_what_does_not_fit_is_told(given: Any, message: str):
+    with pytest.raises(tacit.TacitError, match=message):
+        tacit.evaluate(GAME, given)
+
+
+class Signal:
+    """Both see a word, numbered as it is met, and are paid for what it says."""
+
+    actions, horizon, reward_range = (2, 2), 2, (0.0, 1.0)
+
+    def reset(self, seed: int | None = None) -> str:
+        self.word = ("left", "right")[(seed or 0) % 2]
+        return self.word
+
+    def step(self, actions: list[int]) -> Any:
+        return self.word, [float(("left", "right")[a] == self.word) for a in actions], False
+
+
+def test_a_table_is_not_played_on_states_that_it_does_not_name():
+    follow, oppose = np.eye(2)[None], np.eye(2)[None, ::-1]
+    with pytest.raises(tacit.TacitError, match="does not say what its states look like"):
+        tacit.evaluate(Signal(), tacit.MarkovPolicy([follow, follow]), episodes=20)
+    for words, value in ((["left", "right"], 2.0), (["right", "left"], 0.0)):
+        named = tacit.MarkovPolicy([follow, oppose], observations=[words, words[::-1]])
+        assert (tacit.evaluate(Signal(), named, episodes=20).values == value).all()
+    env = tacit.to_pettingzoo(GAME)  # numbers its states: 0, 1, 2
+    as_is, turned = (
+        tacit.MarkovPolicy([table, table], observations=[seen, seen])
+        for table, seen in ((TABLE, [0, 1, 2]), (TABLE[:, [2, 0, 1]], [2, 0, 1]))
+    )
+    one, other = (tacit.evaluate(env, policy, episodes=30).returns for policy in (as_is, turned))
+    np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(("steps", "states"), [(4, 2), (3, 3), (5, 3), (4, 5)])
+def test_shapes_are_checked_by_play_too(steps: int, states: int):
+    wrong = tacit.MarkovPolicy([np.full((steps, states, 2), 0.5)] * 2)
+    kernels = tacit.FunctionGame(
+        lambda u: 0, lambda h, s, a, u: s, lambda h, s, a, i: 0.5, agents=2, actions=2, states=3, horizon=4,
+        reward_range=(0, 1),
+    )  # fmt: skip
+    for game in (GAME, kernels):
+        with pytest.raises(tacit.TacitError, match="does not fit"):
+            tacit.evaluate(game, wrong, episodes=5)
+    if (steps, states) != (5, 3):  # a longer table can be cut
+        with pytest.raises(tacit.TacitError, match=r"does not fit|ends after"):
+            tacit.evaluate(tacit.to_pettingzoo(GAME), wrong, episodes=5, horizon=4)
+
+
+def test_words():
+    pennies = tacit.make("matching-pennies")
+    pure = tacit.MarkovPolicy.deterministic([[[0]], [[0]]], [2, 2])
+    found = tacit.exploit(pennies, pure, episodes=200)
+    assert str(found).startswith("gap ≥ 1.83, with 95 % confidence (a trained best response gained 2 ± 0.17 in 100 ")
+    assert 1.83 <= found.lower < 1.84
+    even = tacit.exploit(pennies, tacit.MarkovPolicy.uniform(pennies), episodes=2000)
+    assert even.lower == 0
+    assert str(even).startswith("no gain shown, with 95 % confidence")
+    assert f"about {even.halving:,} would halve the interval" in str(even)
+    widths = [
+        np.ptp([one.low[one.agent], one.high[one.agent]])
+        for one in (
+            even,
+            tacit.exploit(pennies, tacit.MarkovPolicy.uniform(pennies), episodes=2000, plays=even.halving),
+        )
+    ]
+    assert widths[1] / widths[0] == pytest.approx(0.5, abs=0.1)
+
+
+def test_a_horizon_that_cuts_episodes_is_noted():
+    seen = [tacit.evaluate(Corridor(), lambda s: 6, episodes=5, horizon=h).notes for h in (3, 12)]
+    assert [sum("cuts episodes" in note for note in notes) for notes in seen] == [1, 0]
+
+
+def test_one_function_for_all_is_asked_once_for_all():
+    asked = []
+    crowd = tacit.make("congestion", agents=20)
+    tacit.evaluate(crowd, lambda h, s: asked.append((h, s)) or 0)
+    assert len(asked) <= 64 + 2 * crowd.horizon * crowd.states

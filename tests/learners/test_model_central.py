@@ -1,0 +1,89 @@
+"""model-central: what it counts and plans, games that it has to get right, and when each step has its own model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.engine.fused import FusedEngine
+from tacit.evaluation import policy_values
+from tacit.learners import ModelCentral, model_central
+
+
+def random_game(steps: int, *, zero_sum: bool = False, seed: int = 3) -> tacit.TabularGame:
+    rng = np.random.default_rng(seed)
+    moves, rewards = rng.dirichlet(np.ones(3), (steps, 3, 3, 3)), rng.random((2, steps, 3, 3, 3))
+    if zero_sum:
+        rewards[1] = 1 - rewards[0]
+    return tacit.TabularGame(moves, rewards, np.ones(3) / 3, 4)
+
+
+def test_a_mixed_equilibrium_after_a_thousand_episodes():
+    game = random_game(1, zero_sum=True)
+    run = tacit.learn(game, "model-central", episodes=1000, points=1)
+    assert run.policy.product
+    assert run.gap < 0.03 * run.uniform_gap
+    assert run.gap <= min(one.gap for one in run.candidates.values()) + 1e-12
+
+
+@pytest.mark.parametrize("kind", ["cce", "ce"])
+def test_kinds_of_equilibrium(kind: str):
+    game = random_game(1)
+    run = tacit.learn(game, "model-central", episodes=2000, points=1, equilibrium=kind)
+    assert (run.gaps.kind, run.gaps.source) == (kind, "exact")
+    np.testing.assert_allclose(run.gaps.upper, tacit.evaluate(game, run.candidates[run.chosen].policy, gap=kind).gaps)
+    assert run.gap < 0.03 * run.uniform_gap
+
+
+def test_the_best_of_several_equilibria():
+    for name in ("good-state", "matrix-team"):
+        game = tacit.make(name)
+        run = tacit.learn(game, "model-central", episodes=1000, seed=2, points=1)
+        np.testing.assert_allclose(run.values, tacit.solve(game, "optimum").values, rtol=1e-9)
+
+
+def test_the_model_is_the_game_and_a_sweep_evaluates_what_is_played(monkeypatch: pytest.MonkeyPatch):
+    """Every joint action of this game is soon tried so often that there is no optimism left."""
+    game, learner = random_game(1), ModelCentral()
+    engine = FusedEngine(game, learner, episodes=8000, seed=1)
+    engine.advance(8000)
+    state = engine.state
+    model = model_central.model_game(state)
+    np.testing.assert_allclose(model.rewards, game.rewards, atol=1e-9)
+    assert np.abs(model.transitions - game.transitions).max() < 0.2
+    assert (state.model["moved"][game.horizon, :, 0, :9] >= model_central.BELIEVED).all()
+    assert state.clock["differ"][0] == 0
+    before = engine.policy(engine.distributions())
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    monkeypatch.setattr(model_central, "SWEEPS", 1)
+    model_central.plan(state)
+    values = policy_values(model, before)
+    np.testing.assert_allclose(state.cells["value"][:4], np.moveaxis(values.V[:, :4], 0, -1), atol=1e-9)
+
+
+def test_steps_that_differ_are_found_out_and_others_are_not_suspected():
+    for steps in (1, 4):
+        for seed in range(3):
+            game = random_game(steps, seed=seed)
+            engine = FusedEngine(game, ModelCentral(), episodes=2000, seed=seed)
+            engine.advance(2000)
+            assert engine.state.clock["differ"][0] == (steps > 1)
+    run = tacit.learn(random_game(4), "model-central", episodes=5000, points=1)
+    assert run.gap < 0.05 * run.uniform_gap
+
+
+def test_it_is_no_agent_on_its_own_and_says_what_it_cannot_count():
+    with pytest.raises(tacit.TacitError, match="central"):
+        tacit.agent("model-central", states=2, actions=2, horizon=3, reward_range=(0, 1))
+    with pytest.raises(tacit.TacitError, match="1,048,576; it takes 4,096 at most"):
+        tacit.learn(tacit.make("minority", agents=20), "model-central", episodes=1)
+
+
+def test_an_environment_whose_state_all_agents_see():
+    from toys import Corridor
+
+    run = tacit.learn(Corridor(cells=3), "model-central", episodes=400)
+    assert (run.chosen, run.gaps.source) == ("planned", "none")
+    assert run.policy.product
+    assert tacit.evaluate(Corridor(cells=3), run.policy, episodes=500).values.mean() > 8
