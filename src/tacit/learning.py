@@ -7,7 +7,8 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 from tacit.core import check, streams
 from tacit.core.compilation import announce_to
@@ -21,13 +22,15 @@ from tacit.engine.events import Compiling, Finished, Noted, Scouted, Started, Wa
 from tacit.engine.exact import ExactEngine
 from tacit.engine.fused import FusedEngine
 from tacit.engine.protocols import Engine, Output
-from tacit.engine.run import Run
+from tacit.engine.run import Candidate, Candidates, Gaps, Run, choose
 from tacit.engine.starts import STARTS, StartsEngine, StartsOutput, longest
 from tacit.environments.adapters import GameAdapter, environment, is_environment, missing, name_of
-from tacit.environments.bounds import Bounds, Exceeded, episode_bounds, told_scouting
+from tacit.environments.bounds import Bounds, Exceeded, describe_scouting, episode_bounds
 from tacit.environments.engine import EnvironmentEngine
 from tacit.environments.observations import Encode
 from tacit.environments.resume import Seeding
+from tacit.evaluation.gaps import evaluate, uniform_gap
+from tacit.evaluation.stretches import extend_policy, merge_steps
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.protocol import Game, check_play, check_sizes, is_game
@@ -35,6 +38,7 @@ from tacit.games.tabular import TabularGame
 from tacit.learners import DEFAULT, Learner
 from tacit.learners.teams import team
 from tacit.options import Options
+from tacit.policies.markov import MarkovPolicy
 
 
 def learn(
@@ -139,7 +143,7 @@ def learn(
     Examples
     --------
     >>> import tacit
-    >>> run = tacit.learn(tacit.make("chicken"), episodes=5000)
+    >>> run = tacit.learn(tacit.make("chicken"), "adaptive-v-cce", episodes=5000)
     >>> run.gaps.kind, bool(run.gap < 0.1)
     ('cce', True)
     """
@@ -191,6 +195,13 @@ def run_learner(
     for option in (key for key, value in bounds.items() if value is not None):
         raise TacitError(f"{option} is for environments without tables; {game!r} has its own")
     name, chosen = team(learner, params, game.name, game.agents)
+    if getattr(game, "discount", None) is not None and not chosen.exact:
+        if isinstance(params.get("start"), MarkovPolicy):
+            params = {**params, "start": extend_policy(params["start"])}
+        tables = _require_tables(game, "a discount needs tables").tabular()
+        stretch = tables.stretch()
+        run = run_learner(stretch, learner, params, options, watch=watch, checkpoint=checkpoint)
+        return _merge_steps(run, tables, stretch, options)
     _check_preferred(options, game.agents)
     starts = options.starts or (STARTS if options.prefer is not None and not options.open else 1)
     if starts > 1 and (chosen.exact or chosen.interpreted):
@@ -222,6 +233,27 @@ def _make(game: Game, name: str, learner: Learner, options: Options, watch: Watc
     watched = {"certificate": output.certificate, "record": output.record}
     with announce_to(lambda text: watch(Compiling(text))):
         return FusedEngine(game, learner, episodes=K, seed=seed, **watched), output
+
+
+def _merge_steps(run: Run, game: TabularGame, stretch: TabularGame, options: Options) -> Run:
+    """Return a run in a discounted game's stretches as one in the game: stationary policies with their exact gaps."""
+    low, high = game.reward_range
+    candidates: dict[str, Candidate] = {}
+    for name, one in run.candidates.items():
+        if not one.table:
+            continue  # a mixture over stretches is no stationary policy
+        if name == "product":  # of the merged table, as in finite games
+            policy = cast(MarkovPolicy, candidates["markov"].policy).as_product()
+            found = evaluate(game, policy)
+        else:
+            policy, found = merge_steps(game, stretch, cast(MarkovPolicy, one.policy), gap=one.gaps.kind)
+        policy.game = game
+        gaps = Gaps(one.gaps.kind, found.gaps, "exact", most=game.effective_horizon * (high - low))
+        candidates[name] = replace(Candidate.with_gaps(gaps, found.values), _policy=policy)
+    chosen = choose(candidates, partial(uniform_gap, game), **options.choice)
+    sampled = None if run.sampled is None else merge_steps(game, stretch, run.sampled)[0]
+    last = merge_steps(game, stretch, run.last)[0]
+    return replace(run, game=game, last=last, sampled=sampled, candidates=Candidates(candidates), chosen=chosen)
 
 
 def _check_preferred(options: Options, agents: int) -> None:
@@ -259,8 +291,8 @@ def _in_environment(
     _check_preferred(options, len(adapter.names))
     bounds = episode_bounds(adapter, horizon=horizon, reward_range=reward_range, seed=options.seed)
     told = bounds.notes
-    if bounds.guessed:
-        watch(Scouted(told_scouting(name_of(env), bounds, rangeless=chosen.rangeless)))
+    if bounds.uncertain:
+        watch(Scouted(describe_scouting(name_of(env), bounds, rangeless=chosen.rangeless)))
     seeding = Seeding(adapter, options.seed, pickled=check.flag("pickle_env", pickle_env or False))
     while True:
         with announce_to(lambda text: watch(Compiling(text))):

@@ -25,14 +25,17 @@ def play(bandit, cells, losses, uniform, probs, played):
 
 class Game(NamedTuple):
     params: Any
-    cells: np.ndarray  # [C, 1]
+    cells: np.ndarray  # [C, 2]
     probs: np.ndarray  # [C, T, A]
     played: np.ndarray  # [C, T]
 
 
 def arena(bandit: Bandit, losses: np.ndarray, *, copies: int, seed: int, iota: float = 1.0, horizon: int = 1) -> Game:
     T, A = losses.shape
-    params, cells = bandit.make(Setting(np.array([A]), T, horizon, iota), copies)
+    sizes = np.array(
+        [A, max(A, 10)]
+    )  # nobody plays the second: cells have room for ten actions, and one loop does for all
+    params, cells = bandit.make(Setting(sizes, T, horizon, iota), copies)
     probs, played = np.zeros((copies, T, A)), np.zeros((copies, T), dtype=np.int64)
     uniform = np.random.default_rng(seed).random((copies, T))
     compile_loop(play, params)(params, cells, losses, uniform, probs, played)

@@ -61,7 +61,7 @@ def test_the_published_algorithm_on_box_pushing_is_no_better_than_uniform_play()
     (told,) = (one.text for one in run.advice if one.kind == "uniform")
     assert "no better than uniform play" in told
     assert "try adaptive-v-cce" in told
-    better = tacit.learn(game, episodes=6000, keep=False)
+    better = tacit.learn(game, "adaptive-v-cce", episodes=6000, keep=False)
     assert not better.advice
     assert better.share < 0.1
 
@@ -70,17 +70,17 @@ def test_the_published_algorithm_on_box_pushing_is_no_better_than_uniform_play()
 def test_certifying_many_joint_actions_tells_its_cost_beforehand():
     game = tacit.make("random-general-sum", agents=2, states=2, actions=16, horizon=2, seed=0)
     seen = []
-    run = tacit.learn(game, episodes=5, progress=seen.append)
+    run = tacit.learn(game, "adaptive-v-cce", episodes=5, progress=seen.append)
     told = [event for event in seen if not isinstance(event, Compiling)]
     assert isinstance(told[1], Noted)
     assert "all 256 joint actions" in told[1].text
     assert sum(isinstance(event, Noted) and "joint actions" in event.text for event in seen) == 1
     assert any("certify=False" in note for note in run.notes)
-    assert not tacit.learn(game, episodes=5, certify=False).notes
-    assert not tacit.learn(tacit.make("good-state"), episodes=5).notes
+    assert not tacit.learn(game, "adaptive-v-cce", episodes=5, certify=False).notes
+    assert not tacit.learn(tacit.make("good-state"), "adaptive-v-cce", episodes=5).notes
 
 
 @pytest.mark.usefixtures("interpreted")
 def test_a_game_too_large_to_be_certified_says_so():
     game = tacit.make("random-general-sum", agents=2, states=1, actions=33, horizon=1, seed=0)
-    assert "not certified" in tacit.learn(game, episodes=5).notes[0]
+    assert "not certified" in tacit.learn(game, "adaptive-v-cce", episodes=5).notes[0]

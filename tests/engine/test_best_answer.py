@@ -29,10 +29,10 @@ def test_the_answer_has_the_smallest_gap_or_is_preferred(name, learner):
 
 def test_different_games_have_different_answers():
     """In pure coordination the last iterate is best, where equilibria mix it is the worst."""
-    mixed = tacit.learn(tacit.make("matching-pennies"), episodes=3000)
+    mixed = tacit.learn(tacit.make("matching-pennies"), "adaptive-v-cce", episodes=3000)
     assert mixed.chosen in ("markov", "product")
     assert mixed.candidates["last"].gap > 2 * mixed.gap
-    pure = tacit.learn(tacit.make("prisoners-dilemma", horizon=3), episodes=3000)
+    pure = tacit.learn(tacit.make("prisoners-dilemma", horizon=3), "adaptive-v-cce", episodes=3000)
     assert pure.chosen == "last"
 
 
@@ -74,15 +74,15 @@ def test_uniform_play_is_evaluated_only_where_it_decides():
 @pytest.mark.slow
 def test_the_answer_is_not_dominated_on_box_pushing():
     """The average over all episodes has no gap but holds the random play of the beginning; the last iterate has 1 %."""
-    run = tacit.learn(tacit.make("box-pushing", horizon=5), episodes=100_000)
+    run = tacit.learn(tacit.make("box-pushing", horizon=5), "adaptive-v-cce", episodes=100_000)
     assert (run.candidates["average"].gap, run.chosen) == (0.0, "last")
     assert run.values.min() > run.candidates["average"].values.max() + 20
-    stopped = tacit.learn(tacit.make("box-pushing", horizon=5), episodes=100_000, gap=0.0)
+    stopped = tacit.learn(tacit.make("box-pushing", horizon=5), "adaptive-v-cce", episodes=100_000, gap=0.0)
     assert (stopped.ended, stopped.gap) == ("gap", 0.0)
 
 
 def test_the_curve_has_every_candidate_and_the_answer():
-    run = tacit.learn(tacit.make("good-state"), episodes=600, points=12)
+    run = tacit.learn(tacit.make("good-state"), "adaptive-v-cce", episodes=600, points=12)
     each = np.stack([run.curve[f"gap_{name}"] for name in ("average", "recent", "last")])  # tables come at the end
     assert (run.curve["gap"] == each).any(axis=0).all()
     assert (run.curve["gap"] <= np.maximum(1.1 * each.min(axis=0), each.min(axis=0) + 0.02 * run.uniform_gap)).all()
@@ -90,14 +90,16 @@ def test_the_curve_has_every_candidate_and_the_answer():
 
 
 def test_tables_do_not_depend_on_what_is_kept():
-    one, other = (tacit.learn(tacit.make("matching-pennies"), episodes=500, keep=keep) for keep in (True, False))
+    one, other = (
+        tacit.learn(tacit.make("matching-pennies"), "adaptive-v-cce", episodes=500, keep=keep) for keep in (True, False)
+    )
     assert (one.chosen, one.gap) == (other.chosen, other.gap)
     np.testing.assert_array_equal(one.policy.probs[0], other.policy.probs[0])
 
 
 def test_without_a_record_the_numbers_stay_and_the_policy_says_why_it_is_missing(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("tacit.engine.outputs.recorded.SMALL_RECORD", 0)
-    run = tacit.learn(tacit.make("matching-pennies"), episodes=2000, keep=False)
+    run = tacit.learn(tacit.make("matching-pennies"), "adaptive-v-cce", episodes=2000, keep=False)
     assert run.chosen in ("average", "recent")
     assert run.gap < 0.2
     with pytest.raises(tacit.TacitError, match="kept no record"):
@@ -106,15 +108,15 @@ def test_without_a_record_the_numbers_stay_and_the_policy_says_why_it_is_missing
 
 
 def test_without_tables_nobody_knows_the_best_and_the_papers_answers():
-    run = tacit.learn(tacit.make("good-state"), episodes=50, certify=False)
+    run = tacit.learn(tacit.make("good-state"), "adaptive-v-cce", episodes=50, certify=False)
     assert run.chosen == "average"
     assert run.share is None
 
 
 def test_the_share_is_of_the_gap_of_uniform_play():
     game = tacit.make("good-state")
-    run = tacit.learn(game, episodes=500)
+    run = tacit.learn(game, "adaptive-v-cce", episodes=500)
     even = tacit.evaluate(game, tacit.MarkovPolicy.uniform(game)).gap
     assert run.share == pytest.approx(run.gap / even)
     assert f"{100 * run.share:.3g} % of uniform play's" in repr(run)
-    assert tacit.learn(tacit.make("matching-pennies"), episodes=50).share is None  # even play is one
+    assert tacit.learn(tacit.make("matching-pennies"), "adaptive-v-cce", episodes=50).share is None  # even play is one

@@ -13,7 +13,7 @@ joblib = pytest.importorskip("joblib", reason="joblib is not installed")
 
 
 def learned(game: tacit.TabularGame, seed: int) -> tacit.Run:
-    return tacit.learn(game, episodes=60, seed=seed)
+    return tacit.learn(game, "adaptive-v-cce", episodes=60, seed=seed)
 
 
 def judged(game: tacit.TabularGame, run: tacit.Run, policy: Any, agent: tacit.Agent) -> tuple[Any, ...]:

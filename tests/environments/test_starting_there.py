@@ -42,7 +42,7 @@ def test_a_start_in_an_environment_whose_agents_drop_out():
 
 def test_a_reward_beyond_the_range_starts_only_learners_over_that_need_it():
     free = Surprise()
-    run = learn(free, episodes=100)
+    run = learn(free, "adaptive-v-cce", episodes=100)
     assert any("rewards were met in [1, 50]" in note for note in run.notes)
     assert free.episodes == 100 + 20  # and those that scout
     assert run.reward[0] == 50

@@ -35,7 +35,7 @@ def test_in_zero_sum_games_the_product_has_at_most_the_sum_of_the_gaps():
     game = tacit.TabularGame(
         np.random.default_rng(4).dirichlet(np.ones(3), (1, 3, 3, 3)), np.concatenate([rewards, 1 - rewards]), 0, 4
     )
-    run = tacit.learn(game, episodes=2000)
+    run = tacit.learn(game, "adaptive-v-cce", episodes=2000)
     table, product = run.candidates["markov"], run.candidates["product"]
     assert product.gap <= table.gaps.upper.sum() + 1e-12
     assert product.policy.product

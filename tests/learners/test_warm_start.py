@@ -43,8 +43,11 @@ def test_a_wrong_start_is_left_again(name: str):
 
 def test_a_run_goes_on_from_another_and_is_certified_all_the_same():
     game = tacit.make("good-state", horizon=5)
-    first = tacit.learn(game, episodes=3000)
-    cold, warm = tacit.learn(game, episodes=100, seed=1), tacit.learn(game, episodes=100, seed=1, start=first)
+    first = tacit.learn(game, "adaptive-v-cce", episodes=3000)
+    cold, warm = (
+        tacit.learn(game, "adaptive-v-cce", episodes=100, seed=1),
+        tacit.learn(game, "adaptive-v-cce", episodes=100, seed=1, start=first),
+    )
     assert warm.reward[0] > cold.reward[0] + 1
     assert warm.params["start_visits"] == 100
     assert "start" not in cold.params
@@ -67,6 +70,6 @@ def test_what_cannot_begin_there_says_so():
     with pytest.raises(tacit.TacitError, match="start"):
         tacit.learn(game, "stage-v-cce", episodes=1, start=tacit.MarkovPolicy.uniform(game))
     with pytest.raises(tacit.TacitError, match="no start 'elsewhere'"):
-        tacit.learn(game, episodes=1, start="elsewhere")
+        tacit.learn(game, "adaptive-v-cce", episodes=1, start="elsewhere")
     with pytest.raises(tacit.TacitError, match="does not fit"):
-        tacit.learn(game, episodes=1, start=tacit.MarkovPolicy.uniform(tacit.make("good-state")))
+        tacit.learn(game, "adaptive-v-cce", episodes=1, start=tacit.MarkovPolicy.uniform(tacit.make("good-state")))

@@ -91,7 +91,7 @@ def test_a_npz_holds_what_was_observed(run: tacit.Run, candidate: str, tmp_path:
 @pytest.mark.usefixtures("interpreted")
 def test_a_npz_of_one_record_for_all_holds_what_was_observed(tmp_path: Path):
     record = tacit.CertifiedPolicy(np.zeros((4, 1), int), np.full((4, 1, 1), 0.5, np.float32), actions=[2], states=1)
-    sampled = tacit.learn(tacit.make("chicken"), episodes=50, thin=2).candidates["average"].policy
+    sampled = tacit.learn(tacit.make("chicken"), "adaptive-v-cce", episodes=50, thin=2).candidates["average"].policy
     for policy in (record, record.thinned(3), sampled):
         policy.observed = (["red"],) * policy.agents
         policy.save(tmp_path / "x.npz")
@@ -176,13 +176,13 @@ def test_observations_of_all_spaces_as_they_are_shown():
     shown = [space.sample() for _ in range(20)]
     numbers = [own.number(own.key(seen)) for seen in shown]
     own.number(OVER)
-    listed = own.listed()
+    listed = own.to_list()
     assert listed is not None
     assert listed[-1] == {"over": True}
     found = observed.numbers(listed)
     assert [found[observed.key(seen)] for seen in shown] == numbers
     numbered = Observations(spaces.Discrete(3, start=5), None, "agent 0", numbered=True)
-    assert numbered.listed() == [5, 6, 7]
+    assert numbered.to_list() == [5, 6, 7]
     odd = Observations(spaces.Discrete(3), frozenset, "agent 0", numbered=False)
     odd.number(odd.key([1]))
-    assert odd.listed() is None
+    assert odd.to_list() is None

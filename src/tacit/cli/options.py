@@ -23,8 +23,8 @@ from tacit.games import from_name_or_file
 from tacit.options import FIELDS, check_option
 
 GAME_HELP = (
-    "a name from `tacit games`; a game file (.npz, .dpomdp, .nfg); openspiel:NAME(ARGS); or gymnasium:ID with a "
-    "transition table, e.g. gymnasium:FrozenLake-v1"
+    "a name from `tacit games`; atlas/NAME; a game file (.npz, .dpomdp, .nfg, .efg, .prism); openspiel:NAME(ARGS); "
+    "or gymnasium:ID with a transition table, e.g. gymnasium:FrozenLake-v1"
 )
 
 
@@ -45,6 +45,20 @@ def add_game(parser: argparse.ArgumentParser, more: str = "", **words: Any) -> N
     parser.add_argument("game", metavar="GAME", help=GAME_HELP + more)
     told = "a parameter of the game, e.g. horizon=5 or actions=[2,3]; may be given several times"
     add_many(parser, "--game-set", "KEY=VALUE", told, **words)
+    told = "a discount below 1 instead of a horizon: the same as --game-set discount=G"
+    add_many(parser, "--discount", "G", told, dest="game_set", type=_as_setting, **words)
+
+
+def _as_setting(discount: str) -> str:
+    """Return a discount as a setting of the game, in JSON's numbers.
+
+    >>> _as_setting(".9")
+    'discount=0.9'
+    """
+    try:
+        return f"discount={float(discount)!r}"
+    except ValueError:
+        return f"discount={discount}"
 
 
 def add_import(parser: argparse.ArgumentParser) -> None:
@@ -94,7 +108,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         elif "bool" in str(one.type):
             words |= {"choices": list(_AUTO)}
         else:
-            words |= {"metavar": one.metadata["metavar"], "type": float if "float" in str(one.type) else int}
+            kind = next(
+                (of for of in (str, float) if of.__name__ in str(one.type)), int
+            )  # text is checked with the rest
+            words |= {"metavar": one.metadata["metavar"], "type": kind}
         old = [f"--{one.metadata['old']}"] if one.metadata["old"] else []
         parser.add_argument(flag(name), *old, **words)
 

@@ -33,6 +33,7 @@ EPILOG = """a file, say experiment.toml, runs every game with every learner and 
   seeds = 20                 # how many; first_seed = 0 is the first
   points = 100               # rows of each curve
   # certify = true           # false: no certificate; left out: for games of at most 1024 joint actions
+  # prefer = "welfare"       # look for the best equilibrium, from several starts; starts = 4 says how many
   # visits_per_stage = 8     # keep and certify so many visits of each stage instead of all
   # keep = false             # do not store the policies
 
@@ -273,7 +274,11 @@ def _print_one(summary: dict[str, Any], outcomes: list[Outcome]) -> None:
         options.say(stopped)
     about = "mean [95 % bootstrap interval]; " if reward["ci95"][0] < reward["ci95"][1] else ""
     spread = f" ({about}standard deviation {reward['std']:.3g} over {seeds})" if summary["seeds"] > 1 else ""
-    options.say(f"reward of agent 0, last tenth of the episodes: {interval(reward['mean'], *reward['ci95'])}{spread}")
+    each, own = summary["rewards"], ""
+    if max(each) - min(each) > 1e-9 * max(1.0, *map(abs, each)):
+        own = f"; of each agent on average: {few_numbers(each, 8)}"
+    size = interval(reward["mean"], *reward["ci95"])
+    options.say(f"reward of agent 0, last tenth of the episodes: {size}{spread}{own}")
     if summary["value"] is not None:
         options.say(_worth(summary))
     if gap is not None:

@@ -18,7 +18,7 @@ from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.evaluation import deviation_table, evaluate, solve, uniform_gap
 from tacit.games.exact import ExactGame, is_exact
-from tacit.games.protocol import Game
+from tacit.games.protocol import Game, count_steps
 from tacit.policies import MarkovPolicy, RecordedPolicy
 from tacit.policies.recorded import take_start
 
@@ -51,7 +51,7 @@ class Gaps:
         theorem's; the agents' own estimates (1/K)·Σ(V̄_1 − V̲_1) with other parameters, which are no bounds; or nothing
         was asked for.
     most : float
-        The horizon times the span of the rewards: no gap is larger.
+        The horizon, or 1/(1 − γ), times the span of the rewards: no gap is larger.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class Candidate:
     Examples
     --------
     >>> import tacit
-    >>> run = tacit.learn(tacit.make("chicken"), episodes=200)
+    >>> run = tacit.learn(tacit.make("chicken"), "adaptive-v-cce", episodes=200)
     >>> sorted(run.candidates), run.candidates["last"].gaps.source
     (['average', 'last', 'markov', 'product', 'recent'], 'exact')
     """
@@ -171,7 +171,7 @@ def _evaluate(policy: MarkovPolicy, tables: ExactGame | None, kind: str) -> tupl
         return Gaps.unknown(kind, policy.agents), None
     found = evaluate(tables, policy, gap=None if policy.product else kind)
     low, high = tables.reward_range
-    return Gaps(kind, found.gaps, "exact", most=tables.horizon * (high - low)), found.values
+    return Gaps(kind, found.gaps, "exact", most=tables.effective_horizon * (high - low)), found.values
 
 
 def worth(values: FloatArray, prefer: str | int | None) -> float:
@@ -394,7 +394,7 @@ class Run:
     Examples
     --------
     >>> import tacit
-    >>> run = tacit.learn(tacit.make("chicken"), episodes=200, points=4)
+    >>> run = tacit.learn(tacit.make("chicken"), "adaptive-v-cce", episodes=200, points=4)
     >>> run.ended, len(run.curve), run.gaps.kind
     ('episodes', 4, 'cce')
     """
@@ -518,7 +518,7 @@ class Run:
     @property
     def steps_per_second(self) -> float:
         """Environment steps over learning time."""
-        return self.episodes * self.game.horizon / self.seconds if self.seconds > 0 else 0.0
+        return self.episodes * count_steps(self.game) / self.seconds if self.seconds > 0 else 0.0
 
     @cached_property
     def uniform_gap(self) -> float | None:

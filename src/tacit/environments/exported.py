@@ -33,6 +33,7 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
     """
 
     def __init__(self, game: ExactGame, *, render_mode: str | None = "ansi") -> None:
+        game = game if game.discount is None else game.tabular().stretch()
         modes = ["ansi", "human", *(["rgb_array"] if game.picture is not None else [])]
         self.render_mode = None if render_mode is None else check.choice("render_mode", render_mode, modes)
         self.metadata = {"name": game.name or "tacit", "render_modes": modes, "is_parallelizable": True}
@@ -120,7 +121,7 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
             return None
         if self.render_mode == "rgb_array" and self.game.picture is not None:
             return self.game.picture(self._s)
-        text = f"step {self._h} of {self.horizon}, state {self._state_name()}{self._told()}"
+        text = f"step {self._h} of {self.horizon}, state {self._state_name()}{self._describe_step()}"
         if self.render_mode == "human":
             print(text)
             return None
@@ -139,7 +140,7 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
     def _state_name(self) -> str:
         return str(self._s) if self.game.state_names is None else self.game.state_names[self._s]
 
-    def _told(self) -> str:
+    def _describe_step(self) -> str:
         """Return what happened in the step before."""
         if self._before is None:
             return ""

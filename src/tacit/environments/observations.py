@@ -114,6 +114,8 @@ class Observations:
         """Return the state's number; one that is met for the first time gets the next."""
         s = self._numbers.get(key)
         if s is None:
+            if _has_nan(key):
+                raise TacitError(f"{self._who} observed {brief(key)}; nan is equal to nothing, so it is no state")
             s = self._numbers[key] = len(self.met)
             self.met.append(key)
         return s
@@ -153,7 +155,15 @@ class Observations:
         made.restore(keys)
         return made
 
-    def listed(self) -> list[Any] | None:
+    def mask(self, s: int) -> Any:
+        """Return the action mask that is part of a state's observation; None where there is none."""
+        if self._encoded is not None or _kind(self._space) != "Dict" or "action_mask" not in self._space.spaces:
+            return None
+        key: Any = self.met[s]
+        found = None if key is OVER else key[list(self._space.spaces).index("action_mask")]
+        return found if found is not None and any(found) else None
+
+    def to_list(self) -> list[Any] | None:
         """Return what was observed, by number and as JSON has it; None where JSON cannot hold it.
 
         With `encode`, what that made of it; otherwise as the environment shows it.
@@ -186,6 +196,10 @@ def numberings(environment: Environment, encode: Encode | None, *, early: bool) 
     numbered = encode is None and all(small)
     pairs = zip(environment.spaces, environment.names, strict=True)
     return [Observations(space, encode, who, numbered=numbered, early=early) for space, who in pairs]
+
+
+def _has_nan(key: Any) -> bool:
+    return any(map(_has_nan, key)) if isinstance(key, tuple | frozenset) else bool(key != key)
 
 
 def _gone(observation: Any) -> Hashable:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tacit import games
 from tacit.core import registry
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.environments.adapters import is_environment
@@ -61,7 +62,7 @@ NO_TABLES = "environment"
 
 @dataclass(frozen=True)
 class NamedEnvironment:
-    """An environment by name, `pettingzoo:module.path`, of which every run makes its own.
+    """An environment by name, `pettingzoo:module.path` or what a script registers, of which every run makes its own.
 
     Parameters
     ----------
@@ -84,11 +85,13 @@ class NamedEnvironment:
 
     @property
     def bounds(self) -> dict[str, Any]:
-        """What `tacit.learn` is told besides the environment."""
+        """What `tacit.learn` is told besides the environment; what a script registers takes its own parameters."""
+        if not self.name.startswith(PREFIX):
+            return {}
         return {key: self.params[key] for key in ("horizon", "reward_range") if key in self.params}
 
     @contextmanager
-    def made(self) -> Iterator[Any]:
+    def open(self) -> Iterator[Any]:
         """Make the environment, and close it in the end."""
         env = self._make()
         try:
@@ -98,8 +101,10 @@ class NamedEnvironment:
                 env.close()
 
     def _make(self) -> Any:
-        registry.require("pettingzoo", "pettingzoo")
         params = {key: value for key, value in self.params.items() if key not in self.bounds}
+        if not self.name.startswith(PREFIX):
+            return games.from_name_or_file(self.name, **params)
+        registry.require("pettingzoo", "pettingzoo")
         factory = _factory(self.name.removeprefix(PREFIX))
         try:
             with warnings.catch_warnings():
@@ -116,7 +121,7 @@ class NamedEnvironment:
 def name_environment(name: str, /, **params: Any) -> NamedEnvironment:
     """Name an environment, once it has been made to see."""
     named = NamedEnvironment(name, params)
-    with named.made() as env:
+    with named.open() as env:
         if not is_environment(env):
             raise TacitError(f"{name} made {brief(env)}, which is not an environment: it has no reset and step")
         return replace(named, code=_code_digest(env))

@@ -1,9 +1,9 @@
 """THE way to play episodes of a policy: `play`, in a game or an environment, with one result, `Played`.
 
-An arena is where: over whole numbers for states, it has `agents`, `actions`, `horizon`, `shared` (whether all agents
-see the same), `reward_range` where it is known, and one method, `play`. Games with kernels are played a whole batch at
-every step, by compiled code where that pays; environments one episode after the other. Anything else with these
-attributes can be played too. Who plays is in `players.py`.
+An arena is where: over whole numbers for states, it has `agents`, `actions`, `horizon`, `common_state` (whether all
+agents see the same), `reward_range` where it is known, and one method, `play`. Games with kernels are played a whole
+batch at every step, by compiled code where that pays; environments, and policies from elsewhere, one episode after the
+other. Anything else with these attributes can be played too. Who plays is in `players.py`.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
 from tacit.environments.adapters import Environment, GameAdapter, environment, floats, name_of
 from tacit.environments.bounds import episode_bounds, stated_range
-from tacit.environments.game import EnvironmentGame
 from tacit.environments.observations import OVER, Encode, Numbering, Observations, numberings
 from tacit.environments.players import Deviation, Draws, EpisodePlayers, batch_players
+from tacit.evaluation.stretches import extend_policy
 from tacit.games.exact import is_exact
 from tacit.games.protocol import Game, check_play, check_sizes, is_game
 
@@ -54,7 +54,7 @@ class Arena(Protocol):
     ----------
     agents, horizon : int
     actions : tuple of N ints
-    shared : bool
+    common_state : bool
         Whether all agents have seen the same state at every step so far.
     reward_range : (float, float) or None
     """
@@ -65,7 +65,7 @@ class Arena(Protocol):
     reward_range: tuple[float, float] | None
 
     @property
-    def shared(self) -> bool: ...  # noqa: D102
+    def common_state(self) -> bool: ...  # noqa: D102
 
     def states(self, agent: int) -> int:
         """Return how many states an agent has met, or can meet where that is known."""
@@ -98,12 +98,14 @@ def start_batch(game, u, s):
 class GameArena:
     """A game with kernels, with tables or without: all agents see its state, and none is out before the horizon."""
 
-    shared = whole = True
+    common_state = whole = True
 
     def __init__(self, game: Game) -> None:
         check_sizes(game)
         if not is_exact(game):
             check_play(game)
+        self._unrolled = getattr(game, "discount", None) is not None  # played in stretches, by stationary policies
+        game = game.stretch() if self._unrolled else game  # type: ignore[attr-defined]
         self.game, self.agents, self.horizon, self.actions = game, game.agents, game.horizon, game.actions
         self.reward_range: tuple[float, float] | None = game.reward_range
         self._kernels = game.kernels()
@@ -118,6 +120,8 @@ class GameArena:
 
     def play(self, policy: Any, episodes: range, *, seed: int, deviation: Deviation | None = None) -> Played:
         """Play episodes, all of them step by step."""
+        if self._unrolled and getattr(policy, "states", 0) == self.game.states - 1:
+            policy = extend_policy(policy)
         B, H, N = len(episodes), self.horizon, self.agents
         few = B * H * N <= FEW
         start = start_batch if few else compile_loop(start_batch, self._kernels)
@@ -156,7 +160,7 @@ class EnvironmentArena:
         self._seen = Numbering(self.observations)
 
     @property
-    def shared(self) -> bool:
+    def common_state(self) -> bool:
         """Whether all agents have seen the same so far."""
         return self._seen.same
 
@@ -185,7 +189,7 @@ class EnvironmentArena:
         for h in range(self.horizon):
             states = played.states[b, h]
             self._seen.write(shown, over, states)
-            played.actions[b, h] = chosen = players.act(h, states.tolist(), shown)
+            played.actions[b, h] = chosen = players.act(h, states.tolist(), shown, self.environment.allowed)
             shown, paid, over = self.environment.step(chosen)
             played.rewards[b, h] = floats(self.environment, paid)
             if over is not None and all(over):
@@ -265,7 +269,7 @@ def is_arena(value: object) -> bool:
     return callable(getattr(value, "play", None)) and callable(getattr(value, "most_states", None))
 
 
-def checked_returns(name: str, played: Played) -> FloatArray:
+def finite_returns(name: str, played: Played) -> FloatArray:
     """Return the agents' returns, if they are numbers."""
     returns = played.returns
     if not np.isfinite(returns).all():
@@ -297,10 +301,10 @@ def open_environment(
 ) -> EnvironmentArena:
     """Return an environment, or the game that a run made of one, as an arena for a policy."""
     observations = getattr(policy, "observations", None)
-    if isinstance(env, EnvironmentGame):
+    if hasattr(env, "kernels") and hasattr(env, "observations"):  # the game of a run
         observations, game = env.observations, env
         horizon = game.horizon if horizon is None else horizon
-        reward_range = game.reward_range if reward_range is None and not game.guessed else reward_range
+        reward_range = game.reward_range if reward_range is None and not game.uncertain else reward_range
         env = game.source
         if env is None:
             raise TacitError(f"{game!r} does not hold its environment any more; give the environment itself")

@@ -16,7 +16,7 @@ from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.induction import Step, backward, best_action, deviation
 from tacit.evaluation.values import check_kind
 from tacit.games.contraction import stack_rows
-from tacit.games.exact import ExactGame
+from tacit.games.exact import ExactGame, check_finite
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.recorded import RecordedPolicy
 from tacit.policies.visits import Visits, restore_agents
@@ -46,6 +46,7 @@ def certified_bound(
 
     With `fixed` [N, H, S], what each agent gains that plays these actions instead, exactly: lower bounds.
     """
+    check_finite(game, "a recorded policy")
     policy.check_fits(game)
     check_kind(policy, kind)
     first = histories(game, policy.record, kind, fixed=fixed)[0]

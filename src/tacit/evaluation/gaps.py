@@ -123,7 +123,7 @@ def lower_bounds(game: ExactGame, policy: RecordedPolicy) -> FloatArray:
 
     >>> import tacit
     >>> game = tacit.make("chicken")
-    >>> policy = tacit.learn(game, episodes=500).candidates["average"].policy
+    >>> policy = tacit.learn(game, "adaptive-v-cce", episodes=500).candidates["average"].policy
     >>> bool((lower_bounds(game, policy) <= tacit.evaluate(game, policy).gaps + 1e-12).all())
     True
     """
@@ -174,7 +174,7 @@ def l2_gap(game: ExactGame, policy: MarkovPolicy, *, tie: float = 1e-9) -> float
     policy : MarkovPolicy
         A product policy.
     tie : float
-        Actions count as equally good within this fraction of the horizon times the span of the rewards.
+        Actions count as equally good within this fraction of the span of returns.
 
     Returns
     -------
@@ -245,7 +245,7 @@ def _measure(game: ExactGame, rows_at: Play, tie: float) -> IterateMeasures:
 def tie_slack(game: ExactGame, tie: float) -> float:
     """Return the difference in payoff up to which actions count as equally good."""
     low, high = game.reward_range
-    return game.horizon * max(tie * (high - low), 1e-12 * max(abs(low), abs(high)))  # the second is rounding
+    return game.effective_horizon * max(tie * (high - low), 1e-12 * max(abs(low), abs(high)))  # the second is rounding
 
 
 def distances_to_best(own: FloatArray, payoffs: FloatArray, slack: float) -> FloatArray:

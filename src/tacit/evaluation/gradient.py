@@ -15,6 +15,7 @@ from tacit.core.simplex import project_each
 from tacit.core.types import FloatArray
 from tacit.evaluation.induction import Play, backward, forward
 from tacit.evaluation.theory import lipschitz
+from tacit.evaluation.values import follow_on
 from tacit.games.exact import ExactGame, with_tables
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy, check_policy
@@ -84,7 +85,7 @@ def gradients(game: ExactGame, rows_at: Play, initial: FloatArray) -> Gradient:
     """
     rows = [rows_at(h) for h in range(game.horizon)]
     steps = [*backward(game, rows.__getitem__)][::-1]
-    V = np.stack([*(step.V for step in steps), np.zeros_like(steps[0].V)], axis=1)
+    V = follow_on(game, np.stack([*(step.V for step in steps), np.zeros_like(steps[0].V)], axis=1))
     q = np.stack([step.payoffs for step in steps], axis=1)  # [N, H, S, A]
     d = forward(game, rows.__getitem__, initial)
     slopes = d[:, :, None] * q
@@ -122,7 +123,7 @@ class Stationarity:
 def smoothness_constant(game: TabularGame) -> float:
     """Return 4·N·A_max·H³ times the span of the rewards, a Lipschitz constant of the potential's gradient.
 
-    [Mao2022, lemma:smoothness]
+    [Mao2022, lemma:smoothness] In a discounted game 1/(1 − γ) stands for H.
 
     Parameters
     ----------
@@ -140,7 +141,7 @@ def smoothness_constant(game: TabularGame) -> float:
     32.0
     """
     low, high = game.reward_range
-    return lipschitz(game.agents, max(game.actions), game.horizon) * (high - low)
+    return lipschitz(game.agents, max(game.actions), game.effective_horizon) * (high - low)
 
 
 def stationarity(game: TabularGame, policy: MarkovPolicy) -> Stationarity:

@@ -1,4 +1,4 @@
-"""A Nash equilibrium of a normal-form game of any number of players, by the logit path and Newton's method.
+"""A Nash equilibrium of any number of players, of a stage or a discounted game, by the logit path and Newton's method.
 
 In a logit equilibrium p of precision λ every player plays p_i(a) ∝ exp(λ·u_i(a, p)): evenly at λ = 0, and a Nash
 equilibrium as λ → ∞ [McKelvey, Palfrey, "Quantal response equilibria for normal form games", 1995]. The path from the
@@ -11,18 +11,29 @@ interpretation of the logistic quantal response equilibrium correspondence", 200
 (along the path, log p stays bounded on it and falls in proportion to λ off it), and Newton's method solves for mixtures
 that make each player indifferent on it. If nobody gains by leaving them, they are an equilibrium to rounding.
 
-Payoffs are arrays [N, A_1, …, A_N], of at least two players; each player's are shifted and scaled to [0, 1].
+Payoffs are arrays [N, A_1, …, A_N], of at least two players; each player's are shifted and scaled to [0, 1]. Of a
+discounted game each player in each state is a player of its own, and u_i(s, a) is the value of playing a in s once and
+p afterwards: where nobody gains by leaving p once, nobody gains by leaving it [Herings, Peeters, "Stationary equilibria
+in stochastic games: structure, selection, and computation", 2004; Eibelshäuser, Klockmann, Poensgen, von Schenk, "The
+logarithmic stochastic tracing procedure", 2023].
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 
 from tacit.core.types import BoolArray, FloatArray
+from tacit.evaluation.induction import average
+from tacit.games.contraction import own_payoffs, pair_payoffs
+from tacit.games.tabular import TabularGame
+
+#: From mixtures p [size] to ∂u/∂p [size, size] and u [size]: what every action brings.
+Payoffs = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
 #: What counts as an equilibrium to rounding, as a gain in units of the range of payoffs.
 _ROUNDING = 1e-12
@@ -36,6 +47,10 @@ _FASTER = (2.5, 1.5, 1.0, 1.0, 1.0)
 
 #: Multiplications for one point of a path, at most: a stage then takes about a second.
 _PRODUCTS = 4_000_000
+
+
+#: Actions of all players in all states of a discounted game, and numbers of its transitions, at most.
+_SIZE, _TRANSITIONS = 1200, 20_000_000
 
 
 class Found(NamedTuple):
@@ -61,7 +76,32 @@ def equilibrium(payoffs: FloatArray) -> Found:
     >>> equilibrium(pennies).rows
     [array([0.5, 0.5]), array([0.5, 0.5])]
     """
-    path, rng = _Path(payoffs), np.random.default_rng(0)
+    return _end(_Path(payoffs.shape[1:], _NormalForm(payoffs)))
+
+
+def fits_stationary(game: TabularGame) -> bool:
+    """Return whether a discounted game is small enough."""
+    transitions = game.states * game.states * game.joint_actions
+    return game.states * sum(game.actions) <= _SIZE and transitions <= _TRANSITIONS
+
+
+def stationary_equilibrium(game: TabularGame) -> list[FloatArray]:
+    """Return the best that was found of a discounted game's stationary policies, [S, A_i] for each agent.
+
+    >>> import tacit
+    >>> pennies = tacit.make("matching-pennies")
+    >>> forever = tacit.TabularGame(pennies.transitions, pennies.rewards, 0, discount=0.9)
+    >>> stationary_equilibrium(forever)
+    [array([[0.5, 0.5]]), array([[0.5, 0.5]])]
+    """
+    sizes = [a for a in game.actions for _ in range(game.states)]
+    rows = _end(_Path(sizes, _Stationary(game))).rows
+    return [np.stack(rows[i * game.states : (i + 1) * game.states]) for i in range(game.agents)]
+
+
+def _end(path: _Path) -> Found:
+    """Return what the paths from several priors lead to."""
+    rng = np.random.default_rng(0)
     best: tuple[float, FloatArray] = (np.inf, np.exp(path.even))
     for k in range(_PRIORS):
         prior = path.even + rng.normal(size=path.size) if k else path.even
@@ -74,18 +114,14 @@ def equilibrium(payoffs: FloatArray) -> Found:
 class _Path:
     """The equations of a game, over the mixtures p of all players in one vector."""
 
-    def __init__(self, payoffs: FloatArray) -> None:
-        self._players, actions = len(payoffs), payoffs.shape[1:]
-        flat = payoffs.reshape(self._players, -1)
-        flat = flat - flat.min(axis=1, keepdims=True)
-        self._payoffs = flat / np.maximum(flat.max(axis=1, keepdims=True), 1e-300)
+    def __init__(self, actions: Sequence[int], payoffs: Payoffs) -> None:
+        self._players, self._pairs = len(actions), payoffs
         self.cuts = np.cumsum([0, *actions])
         self.size = int(self.cuts[-1])
         self._own = np.repeat(np.eye(self._players), actions, axis=1)  # [N, size] whose action it is
         self.even = -np.log(np.array(actions)) @ self._own
         self._first = self.cuts[:-1]
-        self._differ = np.eye(self.size)  # x ↦ x_i(a) − x_i(0)
-        self._differ[:, self._first] -= self._own.T
+        self._base = np.repeat(self._first, actions)  # x[base] is x_i(0) beside every x_i(a)
         self._last = np.append(np.zeros(self.size), 1.0)
 
     def follow(self, prior: FloatArray) -> tuple[float, FloatArray]:
@@ -123,11 +159,13 @@ class _Path:
             p = np.exp(x)
             pairs, u = self._pairs(p)
             system = np.empty((self.size + 1, self.size + 1))
-            system[:-1, :-1] = self._differ @ (np.eye(self.size) - precision * pairs * p)
-            system[:-1, -1] = -(self._differ @ u)
+            bend = np.eye(self.size) - precision * pairs * p
+            system[:-1, :-1] = bend - bend[self._base]
+            system[:-1, -1] = u[self._base] - u
             system[self._first, :-1], system[self._first, -1] = self._own * p, 0.0
             system[-1] = tangent
-            off = np.append(self._differ @ (x - prior - precision * u), 0.0)
+            off = x - prior - precision * u
+            off = np.append(off - off[self._base], 0.0)
             off[self._first] = self._own @ p - 1.0
             try:
                 move, ahead = np.linalg.solve(system, np.stack([-off, self._last], axis=1)).T
@@ -177,25 +215,74 @@ class _Path:
         best = np.maximum.reduceat(u, self._first)
         return float((best - self._own @ (p * u)).max())
 
-    def _pairs(self, p: FloatArray) -> tuple[FloatArray, FloatArray]:
+
+class _NormalForm:
+    """Payoffs of a game that is played once."""
+
+    def __init__(self, payoffs: FloatArray) -> None:
+        flat = payoffs.reshape(len(payoffs), -1)
+        flat = flat - flat.min(axis=1, keepdims=True)
+        self._payoffs = flat / np.maximum(flat.max(axis=1, keepdims=True), 1e-300)
+        self._cuts = np.cumsum([0, *payoffs.shape[1:]])
+
+    def __call__(self, p: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return ∂u_i(a)/∂p_j(b) as [size, size], and u [size] itself.
 
         Of a pair i < j, the players after j are summed out first, then those between, then those before i.
         """
-        N, rows = self._players, np.split(p, self.cuts[1:-1])
-        pairs = np.zeros((self.size, self.size))
+        N, rows = len(self._payoffs), np.split(p, self._cuts[1:-1])
+        pairs = np.zeros((len(p), len(p)))
         before = [np.ones(1)]
         for own in rows[:-1]:
             before.append(np.multiply.outer(before[-1], own).ravel())
         ahead = self._payoffs
         for j in reversed(range(1, N)):
-            between, at_j = ahead, slice(self.cuts[j], self.cuts[j + 1])
+            between, at_j = ahead, slice(self._cuts[j], self._cuts[j + 1])
             for i in reversed(range(j)):
                 both = between.reshape(N, len(before[i]), -1)
                 both = (before[i] @ both).reshape(N, len(rows[i]), len(rows[j]))
-                at_i = slice(self.cuts[i], self.cuts[i + 1])
+                at_i = slice(self._cuts[i], self._cuts[i + 1])
                 pairs[at_i, at_j], pairs[at_j, at_i] = both[i], both[j].T
                 if i:
                     between = rows[i] @ between.reshape(N, -1, len(rows[i]), len(rows[j]))
             ahead = ahead.reshape(-1, len(rows[j])) @ rows[j]
         return pairs, pairs @ p / (N - 1)
+
+
+class _Stationary:
+    """Payoffs of playing an action once in a discounted game; players come first, then their states.
+
+    With G = (I − γP_π)⁻¹ and W_ij(t, b) agent i's value where j plays b in t once,
+
+        ∂u_i(s, a)/∂p_j(t, b) = (γP_i·G)(s, a; t)·W_ij(t, b), and where s = t, j ≠ i, the payoff of a beside b.
+    """
+
+    def __init__(self, game: TabularGame) -> None:
+        low, high = game.reward_range
+        self._game = game
+        self._unit = max((high - low) * game.effective_horizon, 1e-300)
+        self._onward = game.expect(0, np.eye(game.states))  # [t, S, A_1, …, A_N]
+
+    def __call__(self, p: FloatArray) -> tuple[FloatArray, FloatArray]:
+        game, S = self._game, self._game.states
+        cuts = np.cumsum([0, *(a * S for a in game.actions)])
+        blocks = [slice(*cuts[i : i + 2]) for i in range(game.agents)]
+        rows = [p[own].reshape(S, -1) for own in blocks]
+        ahead = [np.moveaxis(own_payoffs(self._onward, rows, i), 0, -1) for i in range(game.agents)]  # [S, A_i, t]
+        inverse = np.linalg.inv(np.eye(S) - np.einsum("sat,sa->st", ahead[0], rows[0]))
+        V = average(game.payoffs(0, rows, None), rows) @ inverse.T
+        joint = game.joint_payoffs(0, V)
+        pairs, u = np.zeros((len(p), len(p))), np.zeros(len(p))
+        every = np.arange(S)
+        for i, own in enumerate(blocks):
+            visits = ahead[i] @ inverse  # [S, A_i, t]  afterwards
+            for j, other in enumerate(blocks):
+                paid = own_payoffs(joint[i], rows, j)  # [t, A_j]
+                both = visits[..., None] * paid
+                if j == i:
+                    u[own] = paid.ravel()
+                else:
+                    beside = pair_payoffs(joint[i], rows, min(i, j), max(i, j))
+                    both[every, :, every] += beside if i < j else np.swapaxes(beside, 1, 2)
+                pairs[own, other] = both.reshape(S * game.actions[i], -1)
+        return pairs / self._unit, u / self._unit

@@ -25,7 +25,7 @@ def markov_table(game: TabularGame, policy: RecordedPolicy, *, visits: int = 102
 
     >>> import tacit
     >>> game = tacit.make("chicken")
-    >>> run = tacit.learn(game, episodes=500)
+    >>> run = tacit.learn(game, "adaptive-v-cce", episodes=500)
     >>> markov_table(game, run.candidates["recent"].policy).product
     False
     """

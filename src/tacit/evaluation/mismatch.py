@@ -6,6 +6,8 @@ for each (h, s). It is infinite where some (h, s) can be reached and can be avoi
 With `exploration` both policies are ε̃-greedy, π_i = (1 − ε̃)·θ_i + ε̃/A_i. The chance of being in s is affine in each
 agent's θ at each (h, s), so deterministic θ attain the extremes, and each action of the dynamic programs is what comes
 of it when every agent explores with ε̃. Every state that can be reached is then reached: D is finite.
+
+In a discounted game d(s) is the expected number of visits of s, of which stationary policies attain the extremes.
 """
 
 from __future__ import annotations
@@ -120,6 +122,8 @@ def _reach(game: TabularGame, best: Callable[..., Any], explore: Sequence[float]
     H, S = game.horizon, game.states
     memory.require(memory.floats(2, S, S, game.joint_actions), "the table of all states to be reached")
     found = np.zeros((H, S))
+    if game.discount is not None:
+        return np.atleast_2d(_visits(game, np.eye(S), best, explore) @ game.initial)
     found[0] = game.initial
     same = game.transition_steps == 1
     chance = np.eye(S)  # [target, s]
@@ -132,6 +136,18 @@ def _reach(game: TabularGame, best: Callable[..., Any], explore: Sequence[float]
                 chance = best(_ahead(game, g, chance, explore), axis=2)
         found[h] = chance @ game.initial
     return found
+
+
+def _visits(game: TabularGame, targets: FloatArray, best: Callable[..., Any], explore: Sequence[float]) -> FloatArray:
+    """Return the best expected number of visits, discounted, from each state to each of the `targets` [T, S]."""
+    visits, last = targets, np.inf
+    while True:
+        renewed: FloatArray = targets + best(_ahead(game, 0, visits, explore), axis=2)
+        change = float(np.abs(renewed - visits).max())
+        visits = renewed
+        if change * game.effective_horizon <= 1e-13 or change >= last:
+            return visits
+        last = change
 
 
 def _ahead(game: TabularGame, h: int, chance: FloatArray, explore: Sequence[float]) -> FloatArray:
@@ -148,6 +164,10 @@ def _policy(game: TabularGame, step: int, state: int, choose: Callable[..., Any]
     choices = np.zeros((game.horizon, game.states), dtype=np.int64)
     chance = np.eye(game.states)[state][None]
     every = np.arange(game.states)
+    if game.discount is not None:
+        best = np.max if choose is np.argmax else np.min
+        chance = _visits(game, chance, best, [explore] * game.agents)
+        choices[0] = choose(_ahead(game, 0, chance, [explore] * game.agents)[0], axis=1)
     for h in reversed(range(step)):
         ahead = _ahead(game, h, chance, [explore] * game.agents)[0]
         choices[h] = choose(ahead, axis=1)

@@ -17,10 +17,14 @@ are the cross derivatives of V_i − V_j, since V is affine in the distribution 
 of being in (h, s): what is hardly ever visited counts as much as what is visited always. They are also the sums of the
 two deviators' gains round a cycle of four policies. [Monderer and Shapley 1996] They are polynomials in the policy, so
 those that vanish at a random interior policy vanish everywhere, with probability one.
+
+In a discounted game policies are stationary, values are rational functions of them, and the derivatives have a term
+more (`_in_the_long_run`); the quadrature takes as many points as it needs.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -33,7 +37,7 @@ from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.evaluation.gradient import gradients
-from tacit.evaluation.induction import tables
+from tacit.evaluation.induction import largest_return, tables
 from tacit.games.contraction import own_payoffs, pair_payoffs
 from tacit.games.exact import ExactGame, check_exact
 from tacit.games.tabular import TabularGame
@@ -44,6 +48,9 @@ ENOUGH = 1000
 
 #: Numbers in the table of chances that is worked on at once.
 _BLOCK = 4_000_000
+
+#: Points of the quadrature along a line in a discounted game, at most.
+_POINTS = 512
 
 Flags = npt.NDArray[np.bool_]
 
@@ -105,7 +112,18 @@ class Potential:
             )
         start = _full(self.game, MarkovPolicy.uniform(self.game))
         move = [end - begin for end, begin in zip(_full(self.game, policy), start, strict=True)]
-        points, weights = np.polynomial.legendre.leggauss(-(-self.game.agents * self.game.horizon // 2))
+        if self.game.discount is None:
+            return self._integrate(start, move, -(-self.game.agents * self.game.horizon // 2))
+        total, points = self._integrate(start, move, 8), 16  # of a rational function: until nothing changes
+        while abs((renewed := self._integrate(start, move, points)) - total) > 1e-12 * largest_return(self.game):
+            total, points = renewed, 2 * points
+            if points > _POINTS:
+                break
+        return renewed
+
+    def _integrate(self, start: list[FloatArray], move: list[FloatArray], count: int) -> float:
+        """Return what the agents gain along a line, by quadrature with so many points."""
+        points, weights = np.polynomial.legendre.leggauss(count)
         total = 0.0
         for point, weight in zip((points + 1) / 2, weights / 2, strict=True):
             here = [begin + point * step for begin, step in zip(start, move, strict=True)]
@@ -169,7 +187,7 @@ def potential(game: ExactGame, *, trials: int = 3, seed: int = 0, tolerance: flo
                 differing = {two: pairs(two)}
             # where others are integrated out, their distribution is a sum of positive products, one for each of them
             others = game.agents - len(agents)
-            passing = max(least, rounding(two) + np.finfo(float).eps * game.horizon * 4 * others)
+            passing = max(least, rounding(two) + np.finfo(float).eps * game.effective_horizon * 4 * others)
             own = [probs[i] for i in agents]
             found = search(two, own, among=differing[two], tolerance=passing)
             worst = max(worst, found.worst)
@@ -247,7 +265,7 @@ def rounding(game: TabularGame) -> float:
     successors. The last term is for the tables themselves, which somebody has computed: a few hundred roundings.
     """
     successors = int(np.diff(game.successors.first).max())
-    return float(np.finfo(float).eps) * game.horizon * (game.joint_actions + successors + 512)
+    return float(np.finfo(float).eps) * game.effective_horizon * (game.joint_actions + successors + 512)
 
 
 def pairs(game: TabularGame) -> list[Pair]:
@@ -258,10 +276,13 @@ def pairs(game: TabularGame) -> list[Pair]:
     found = []
     for i, j in combinations(range(game.agents), 2):
         size = np.zeros((game.horizon + 1, game.states))
-        for h in reversed(range(game.horizon)):
+        rounds = 1 if game.discount is None else math.ceil(20 * game.effective_horizon)  # a scale needs few digits
+        for h in [*reversed(range(game.horizon))] * rounds:
             one, other = game.step_rewards(h)[[i, j]]
             now = np.where(one != other, np.abs(one) + np.abs(other), 0.0)
             size[h] = (now + game.expect(h, size[h + 1][None])[0]).reshape(game.states, -1).max(axis=1)
+            if game.discount is not None:
+                size[1] = size[0]
         if size.any():
             found.append(Pair(i, j, size[:-1]))
     return found
@@ -291,6 +312,10 @@ def movers(game: TabularGame) -> list[bool]:
 def search(game: TabularGame, probs: Sequence[FloatArray], *, among: list[Pair], tolerance: float) -> Search:
     """Look for moves that act together, at one interior policy [H, S, A_i] for each agent."""
     found, there = Search(tolerance), reachable(game)
+    if game.discount is not None:
+        for pair in among:
+            _in_the_long_run(game, [own[0] for own in probs], pair, found)
+        return found
     effects: list[Effect] = []
     for pair in among:
         effects += _at_one_place(game, probs, pair, there, found)
@@ -369,6 +394,45 @@ def _on_the_way(
         chance = (own_payoffs(ahead, rows, 0) * rows[0]).sum(axis=1).reshape(T, S)
         if found.over:
             return
+
+
+def _in_the_long_run(game: TabularGame, rows: Sequence[FloatArray], pair: Pair, found: Search) -> None:
+    """Check both agents' moves in a discounted game, where play comes back to a state and moves meet themselves.
+
+    With G the expected visits, x and y moves of i in s and j in t, the cross derivative of V from all first states is
+
+        G(·, s)·(x·γP_i·G)(s, t)·(y·Q)(t) + G(·, t)·(y·γP_j·G)(t, s)·(x·Q)(s), and where s = t, G(·, s)·(x·Q·y)(s).
+
+    The columns of G are independent, so that each factor must vanish, where s = t the sum of all three. Visits are sums
+    of products of positive numbers, as the chances of a finite game are.
+    """
+    i, j, size = pair
+    onward = game.expect(0, np.eye(game.states))
+    ahead = {k: np.moveaxis(own_payoffs(onward, rows, k), 0, -1) for k in (i, j)}  # [S, A_k, S]
+    power = np.einsum("sat,sa->st", ahead[i], rows[i])
+    visits = np.eye(game.states)
+    while power.any() and power.max() > 1e-300:  # Σ P^k, twice as many terms each time
+        visits, power = visits + np.einsum("st,tu->su", power, visits), np.einsum("st,tu->su", power, power)
+    delta = game.step_rewards(0)[i] - game.step_rewards(0)[j]
+    V = visits @ (own_payoffs(delta, rows, i) * rows[i]).sum(axis=1)
+    Q = delta + game.expect(0, V[None])[0]
+    q = {k: own_payoffs(Q, rows, k) for k in (i, j)}
+    reach = {k: np.einsum("sat,tu->sau", ahead[k], visits) for k in (i, j)}
+    again = {k: np.diagonal(reach[k], axis1=0, axis2=2).T for k in (i, j)}  # [S, A_k]  visits of s itself
+    meet = again[i][:, :, None] * q[j][:, None, :] + q[i][:, :, None] * again[j][:, None, :]
+    cycles = _largest_cycle(pair_payoffs(Q, rows, i, j) + meet)
+    relative = _share(cycles, size[0])
+    failing = np.flatnonzero(relative > found.tolerance)
+    found.add(relative, (Asymmetry((i, j), (0, 0), (int(s), int(s)), float(cycles[s])) for s in failing))
+    every = np.arange(game.states)
+    for earlier, later in ((i, j), (j, i)):
+        moved = np.ptp(q[later], axis=1)
+        effect = _share(moved, size[0])
+        effects = Effect(earlier, later, moved[None], np.where(effect > found.tolerance, effect, 0.0)[None])
+        influence = np.ptp(reach[earlier], axis=1).T  # [target, S]
+        share = np.minimum(_share(influence, reach[earlier].max(axis=1).T), effects.relative[0][:, None])
+        share[every, every] = 0.0
+        found.add(share, _failures(share, found.tolerance, influence, effects, every, 0, 0))
 
 
 def _failures(

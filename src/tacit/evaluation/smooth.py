@@ -22,7 +22,7 @@ from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.potential import potential
-from tacit.games.exact import with_tables
+from tacit.games.exact import check_finite, with_tables
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy
 
@@ -81,6 +81,7 @@ def smoothness(game: TabularGame, *, omega: float = 0.5) -> Smoothness:
     1.0
     """
     game = with_tables(game)
+    check_finite(game, "smoothness")
     omega = check.real("omega", omega, least=0, most=1)
     profiles = math.prod(a ** (game.horizon * game.states) for a in game.actions)
     if profiles > LIMIT:

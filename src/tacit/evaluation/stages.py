@@ -2,6 +2,12 @@
 
 An equilibrium of each stage game, with the values of what follows as payoffs, is an equilibrium of the whole game:
 no deviation at a single (h, s) pays, hence none at several.
+
+A discounted game has one stage for each state, followed by itself: its stages are solved again and again with the
+values of what was found as payoffs, until the exact gap is rounding. For the optimum that is Howard's policy iteration;
+of zero-sum games, where what follows is valued by the first player's best response, Shapley's iteration as Hoffman and
+Karp [1966] made it quick; both converge. Where (coarse) correlated equilibria do not settle, and for Nash equilibria,
+which need not, the logit path through all stages takes their place. Every equilibrium comes with its exact gap.
 """
 
 from __future__ import annotations
@@ -13,13 +19,15 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from tacit.core import check, memory
-from tacit.core.display import Document, cell_text, exact
+from tacit.core.display import Document, cell_text, count, exact
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray
 from tacit.evaluation import bimatrix, logit, stage_game
 from tacit.evaluation.gaps import Evaluation, evaluate
+from tacit.evaluation.induction import largest_return
+from tacit.evaluation.values import deviations, policy_values
 from tacit.games.exact import ExactGame, with_tables
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy
@@ -29,6 +37,9 @@ CONCEPTS = ("optimum", "cce", "ce", "nash")
 #: What may be gained by leaving a mixed equilibrium of a stage, in units of the range of payoffs. Paths of games that
 #: are not degenerate end at rounding.
 _MOST_GAP = 1e-6
+
+#: The same for equilibria of discounted games, in units of the span of returns, and rounds until they are given up.
+_SETTLED, _ROUNDS = 1e-10, 40
 
 #: Is called with how many stages are solved, and of how many.
 Report = Callable[[int, int], None]
@@ -45,14 +56,14 @@ class Solution:
     values : array [N]
         Expected return of each agent from the initial distribution.
     V : array [N, H + 1, S]
-        Expected return of each agent from step h on.
+        Expected return of each agent from step h on; of a discounted game [N, 2, S], twice the same.
     method : str
         How it was found, in words.
     game : TabularGame or CountGame
     gap : float
         How far it is from what was asked for: 0 where it is exact.
     evaluation : Evaluation or None
-        Of an approximate solution, its values and exact gaps.
+        Of an approximate solution, and of every equilibrium of a discounted game, its values and exact gaps.
     ended : {"", "tolerance", "rounds", "seconds", "interrupted"}
         What ended the sweeps that found an approximate solution; "" where there were none.
 
@@ -66,7 +77,7 @@ class Solution:
     concept: str
     policy: MarkovPolicy
     values: FloatArray
-    V: FloatArray
+    V: FloatArray = field(repr=False)
     method: str = "backward induction"
     game: ExactGame | None = field(default=None, repr=False)
     evaluation: Evaluation | None = None
@@ -118,13 +129,22 @@ def solve_stages(
         return [stage_game.find_correlated(payoffs, concept, w, objective)]
 
     program = "convex program" if objective == "entropy" else "linear program"
-    return _walk_back(game, concept, find, report, f"{_say_where(game, program)}; objective: {objective}")
+    method = f"{_say_where(game, program)}; objective: {objective}"
+    if game.discount is None:
+        return _walk_back(game, concept, find, report, method)
+    settled = _settle(game, concept, find, report, method)
+    if settled is None and objective != "welfare":
+        raise NoExactNash(f"no {concept} with the objective {objective!r} settles")
+    return _follow_path(game, concept) if settled is None else settled
 
 
 def _optimum(game: TabularGame, weights: FloatArray, concept: str) -> Solution:
     V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the optimum")
     choices = np.zeros((game.horizon, game.states), dtype=np.int64)
     every = np.arange(game.states)
+    if game.discount is not None:
+        policy, V = _iterate_policies(game, weights)
+        return replace(_make_solution(game, concept, policy, V), method="policy iteration")
     for h in reversed(range(game.horizon)):
         payoffs = game.joint_payoffs(h, V[:, h + 1])
         flat = payoffs.reshape(game.agents, game.states, -1)
@@ -134,10 +154,74 @@ def _optimum(game: TabularGame, weights: FloatArray, concept: str) -> Solution:
     return _make_solution(game, concept, MarkovPolicy.deterministic(tables, game.actions), V)
 
 
+def _iterate_policies(game: TabularGame, weights: FloatArray) -> tuple[MarkovPolicy, FloatArray]:
+    """Return the policy of largest total reward in a discounted game, and its values [N, 2, S]."""
+    rounding = 1e-13 * largest_return(game) * float(np.abs(weights).sum())
+    choices = np.zeros((1, game.states), dtype=np.int64)
+    while True:
+        policy = MarkovPolicy.deterministic(np.unravel_index(choices, game.actions), game.actions)
+        V = policy_values(game, policy).V
+        total = np.tensordot(weights, game.joint_payoffs(0, V[:, 1]).reshape(game.agents, game.states, -1), axes=1)
+        better = total.max(axis=1) > np.take_along_axis(total, choices.T, axis=1)[:, 0] + rounding
+        if not better.any():
+            return policy, V
+        choices = np.where(better, total.argmax(axis=1), choices)
+
+
+Find = Callable[[int, int, FloatArray], Sequence[FloatArray]]
+
+
+def _settle(
+    game: TabularGame, concept: str, find: Find, report: Report | None, method: str, *, zero_sum: bool = False
+) -> Solution | None:
+    """Solve the stages of a discounted game until what is found follows itself.
+
+    Where they do not settle, the equilibrium of largest total reward that was met on the way; None if there was none.
+    """
+    V = np.zeros((game.agents, game.states))
+    low, high = game.reward_range
+    enough = _SETTLED * (high - low) * game.effective_horizon
+    best: Solution | None = None
+    for round_ in range(_ROUNDS if not zero_sum else 100 * _ROUNDS):
+        payoffs = game.joint_payoffs(0, V)
+        each = [find(0, s, payoffs[:, s]) for s in range(game.states)]
+        tables = [np.stack(own)[None] for own in zip(*each, strict=True)]
+        policy = MarkovPolicy([Owned(own) for own in tables] if concept == "nash" else Owned(tables[0]))
+        found = deviations(game, policy, concept)
+        settled = zero_sum or float(np.abs(found.V[:, 0] - V).max()) <= enough
+        if float((found.best - found.V).max()) <= enough:  # from every state
+            told = f"{method}; {'settled' if settled else 'the best met'} in {count(round_ + 1, 'round')}"
+            now = replace(_make_solution(game, concept, policy, found.V), method=told)
+            best = now if settled or best is None or now.values.sum() > best.values.sum() else best
+            if settled:
+                break
+        V = np.stack([found.best[0, 0], -found.best[0, 0]]) if zero_sum else found.V[:, 0]
+        if report is not None:
+            report(round_ + 1, _ROUNDS)
+    return None if best is None else replace(best, evaluation=evaluate(game, best.policy, gap=concept))
+
+
+def _follow_path(game: TabularGame, concept: str) -> Solution:
+    """Return the Nash equilibrium of a discounted game at the end of the logit path, which is a cce and a ce too."""
+    if not logit.fits_stationary(game):
+        raise NoExactNash("the game is too large for the logit path")
+    policy = MarkovPolicy([Owned(own[None]) for own in logit.stationary_equilibrium(game)])
+    gap = evaluate(game, policy, gap="nash")
+    low, high = game.reward_range
+    if gap.gap > _MOST_GAP * (high - low):
+        raise NoExactNash(f"the logit path leads to no equilibrium, but to a nash gap of {gap.gap:.3g}")
+    if concept != "nash":
+        policy = MarkovPolicy(Owned(policy.joint(0)[None]))
+        gap = evaluate(game, policy, gap=concept)
+    method = "the end of the logit path through all states, polished by Newton's method"
+    found = _make_solution(game, concept, policy, policy_values(game, policy).V)
+    return replace(found, method=method if concept == "nash" else f"{method}: a nash equilibrium", evaluation=gap)
+
+
 def _walk_back(
     game: TabularGame,
     concept: str,
-    find: Callable[[int, int, FloatArray], Sequence[FloatArray]],
+    find: Find,
     report: Report | None,
     method: str = "",
 ) -> Solution:
@@ -176,12 +260,23 @@ def _solve_nash(game: TabularGame, select: str, report: Report | None) -> Soluti
     total = game.rewards.sum(axis=0)
     span = game.reward_range[1] - game.reward_range[0]
     if game.agents != 2 or np.ptp(total.reshape(len(total), -1), axis=1).max() > 1e-12 * span:
-        return _solve_general(game, select, report)
+        if game.discount is None:
+            return _solve_general(game, select, report)
+        if select != "welfare":
+            raise TacitError(
+                f"select is {select!r}; one equilibrium of a discounted game is found, so leave select out"
+            )
+        return _follow_path(game, "nash")
 
     def find(h: int, s: int, payoffs: FloatArray) -> Sequence[FloatArray]:
         return stage_game.zero_sum(payoffs[0])
 
-    return _walk_back(game, "nash", find, report, f"{_say_where(game, 'linear program')}; a zero-sum game")
+    method = f"{_say_where(game, 'linear program')}; a zero-sum game"
+    if game.discount is None:
+        return _walk_back(game, "nash", find, report, method)
+    settled = _settle(game, "nash", find, report, method, zero_sum=True)
+    assert settled is not None  # it converges
+    return settled
 
 
 class NoExactNash(TacitError):
@@ -251,6 +346,8 @@ def _say_where(game: TabularGame, what: str) -> str:
     >>> _say_where(tacit.make("chicken"), "program"), _say_where(tacit.make("good-state"), "program")
     ('program', 'programs, backwards from the last step')
     """
+    if game.discount is not None:
+        return f"{what}s of all states"
     return what if (game.states, game.horizon) == (1, 1) else f"{what}s, backwards from the last step"
 
 

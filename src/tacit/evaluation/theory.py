@@ -15,7 +15,7 @@ from tacit.core import check
 from tacit.core.elementary import pow
 from tacit.core.errors import TacitError
 from tacit.evaluation.mismatch import mismatch
-from tacit.games.exact import with_tables
+from tacit.games.exact import check_finite, with_tables
 from tacit.games.tabular import TabularGame
 
 #: ε̃ that is looked at where D is infinite and none is given.
@@ -106,6 +106,7 @@ def theory(
     9.0...
     """
     game = with_tables(game)
+    check_finite(game, "the paper's theory")
     if exploration is not None:
         check.real("exploration", exploration, least=_LEAST, most=1)
     p = check.real("confidence", confidence, least=0, most=1)
@@ -187,7 +188,7 @@ def _promise(
 # constants of the theorems on policy gradients, for rewards in [0, 1]: learners take their steps from here
 
 
-def lipschitz(agents: int, actions: int, horizon: int) -> float:
+def lipschitz(agents: int, actions: int, horizon: float) -> float:
     """Return 4·N·A_max·H³, a Lipschitz constant of the potential's gradient. [Mao2022, lemma:smoothness]"""
     return 4.0 * agents * actions * horizon**3
 

@@ -35,7 +35,7 @@ class PolicyValues:
     game : TabularGame or CountGame
     policy : MarkovPolicy
     V : array [N, H + 1, S]
-        Expected reward from step h on; zero at the end.
+        Expected reward from step h on; at the end zero, or in a discounted game, which has one step, the same again.
 
     Examples
     --------
@@ -88,11 +88,20 @@ def policy_values(game: ExactGame, policy: MarkovPolicy) -> PolicyValues:
     V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the policy")
     for step in backwards:
         V[:, step.h] = step.V
-    return PolicyValues(game, policy, V)
+    return PolicyValues(game, policy, follow_on(game, V))
+
+
+def follow_on(game: ExactGame, V: FloatArray) -> FloatArray:
+    """Write into values [N, H + 1, S] what follows the last step, which is nothing but in a discounted game."""
+    if game.discount is not None:
+        V[:, 1] = V[:, 0]
+    return V
 
 
 def occupancy(game: ExactGame, policy: MarkovPolicy) -> FloatArray:
     """Return the probability d_h(s) of being in s at step h, [H, S].
+
+    In a discounted game it is [1, S], the expected number of visits Σ_t γ^t·P(s_t = s): they add up to 1/(1 − γ).
 
     Parameters
     ----------
@@ -183,7 +192,10 @@ def deviations(game: ExactGame, policy: MarkovPolicy, kind: str) -> Deviations:
     choices = np.stack(found[::-1], axis=1)  # [N, H, S], or [N, H, S, A]
     told = choices.ndim == 4
     return Deviations(
-        kind, V, best, tuple(own[..., :a] if told else own for own, a in zip(choices, game.actions, strict=True))
+        kind,
+        follow_on(game, V),
+        follow_on(game, best),
+        tuple(own[..., :a] if told else own for own, a in zip(choices, game.actions, strict=True)),
     )
 
 

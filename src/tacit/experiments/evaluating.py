@@ -19,6 +19,7 @@ from tacit.evaluation.gaps import check_cost, in_words, seconds_to_evaluate
 from tacit.experiments import store
 from tacit.experiments.dispatch import Batch, Failure, run_all
 from tacit.experiments.spec import game_of
+from tacit.games.protocol import count_steps
 
 #: Bytes of policies above which worker processes are worth their start.
 _LARGE = 20_000_000
@@ -85,7 +86,7 @@ def evaluate_run(request: Request, watch: Watcher | None = None) -> Row:
     value = stored.value if chosen == stored.chosen else None  # of the chosen one only
     bounds = None if gap is None else gap.upper
     game = game_of(stored.spec, named=request.named)
-    if (stored.agents, stored.horizon) != (game.agents, game.horizon):
+    if (stored.agents, stored.horizon) != (game.agents, count_steps(game)):
         raise TacitError(f"{place / store.SUMMARY} is altered: it has other agents or another horizon than the game")
     policy = store.load_policy(place, request.candidate)
     cost = seconds_to_evaluate(game, policy)

@@ -32,6 +32,7 @@ from tacit.evaluation.gaps import is_quick
 from tacit.evaluation.solve import is_quickly_solved, solve
 from tacit.experiments.spec import GameSpec, RunSpec, same_game
 from tacit.games.exact import is_exact
+from tacit.games.protocol import count_steps
 
 RESAMPLES = 10_000
 
@@ -234,7 +235,7 @@ def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float])
     return Outcome(
         spec=spec,
         game=repr(run.game),
-        horizon=run.game.horizon,
+        horizon=count_steps(run.game),
         agents=run.game.agents,
         reward=run.reward.tolist(),
         value=None if values is None else np.asarray(values).tolist(),
@@ -311,6 +312,7 @@ class Group:
             "seeds": len(runs),
             "seed_list": [one.spec.seed for one in runs],
             "reward": reward.data(),
+            "rewards": np.mean([one.reward for one in runs], axis=0).tolist(),
             "value": np.mean(values, axis=0).tolist() if values else None,
             "values": [one.value for one in runs],
             "welfare": welfare,

@@ -26,6 +26,7 @@ import numpy as np
 from tacit.core import files
 from tacit.core.compilation import source_digest
 from tacit.core.errors import TacitError, one_line
+from tacit.environments.pettingzoo import search_also
 
 
 def run(paths: Sequence[str]) -> None:
@@ -39,6 +40,7 @@ def run(paths: Sequence[str]) -> None:
         spec = importlib.util.spec_from_file_location(place.stem, place)
         if spec is None or spec.loader is None or not place.is_file():
             raise TacitError(f"{path} cannot be imported; it must be a Python file")
+        search_also(str(place.parent))  # what lies beside it
         module = importlib.util.module_from_spec(spec)
         sys.modules[place.stem] = module
         try:

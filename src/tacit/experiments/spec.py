@@ -39,9 +39,11 @@ from tacit._version import __version__
 from tacit.core import check, files, memory
 from tacit.core.errors import TacitError, brief
 from tacit.core.registry import Registry
+from tacit.environments.adapters import is_environment
 from tacit.environments.pettingzoo import NO_TABLES, PREFIX, NamedEnvironment, name_environment
 from tacit.experiments import scripts, toml
 from tacit.games.exact import ExactGame, is_exact
+from tacit.games.protocol import is_game
 from tacit.learners import DEFAULT, REGISTRY
 from tacit.learners.teams import with_preset
 from tacit.options import OLD_NAMES, HasOptions, Options
@@ -121,7 +123,7 @@ class Experiment(HasOptions):
         for them to be run: see `tacit.experiments.scripts`.
     options : Options, optional
         All of the following together; those that are given beside it override it.
-    points, certify, keep, gap, seconds, visits_per_stage
+    points, certify, keep, gap, seconds, visits_per_stage, prefer, starts
         As for `tacit.learn`. With `seconds` results depend on the machine. Each is an attribute too.
 
     Examples
@@ -337,7 +339,7 @@ def game_of(spec: RunSpec, *, named: Collection[str] = ()) -> ExactGame:
     No code that the run names is imported or called, unless the user has named the game as well.
     """
     name = spec.game.name
-    if name.startswith(PREFIX):
+    if spec.tables.startswith(NO_TABLES):
         raise TacitError(f"{name} has no tables, so the policy cannot be evaluated exactly")
     if games.is_code(name) and name not in named:
         raise TacitError(f"the results name Python code, {name}, which is run only if you name it too: --game {name}")
@@ -348,9 +350,12 @@ def game_of(spec: RunSpec, *, named: Collection[str] = ()) -> ExactGame:
 
 def make_game(given: GameSpec) -> ExactGame | NamedEnvironment:
     """Make the game that a name means, or name an environment."""
-    make: Any = name_environment if given.name.startswith(PREFIX) else games.from_name_or_file
-    found: ExactGame | NamedEnvironment = make(given.name, **given.params)
-    return found
+    if given.name.startswith(PREFIX):
+        return name_environment(given.name, **given.params)
+    found: Any = games.from_name_or_file(given.name, **given.params)
+    if not is_game(found) and is_environment(found):  # that a script registers
+        return name_environment(given.name, **given.params)
+    return found  # type: ignore[no-any-return]
 
 
 def same_game(spec: RunSpec) -> ExactGame | NamedEnvironment:
@@ -367,8 +372,15 @@ def _own_name(given: GameSpec, game: object) -> str | None:
 
 
 def _game_params(given: GameSpec) -> dict[str, Any]:
-    registered = games.is_registered(given.name)
-    return _fill_in(games.REGISTRY, given.name, given.params) if registered else dict(given.params)
+    if not games.is_registered(given.name):
+        return dict(given.params)
+    filled = _fill_in(games.REGISTRY, given.name, given.params)
+    if "discount" in given.params:  # it takes the place of a horizon
+        return {
+            **{key: value for key, value in filled.items() if key != "horizon"},
+            "discount": given.params["discount"],
+        }
+    return filled
 
 
 def _fill_in(registry: Registry[Any], name: str, params: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ A new game is one file here and one line in the table below, or an entry point o
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,7 @@ from tacit.games.matrix import (
 )
 from tacit.games.random import RandomGeneralSum, RandomPotential, RandomTeam
 from tacit.games.successors import Successors
-from tacit.games.tabular import TabularGame
+from tacit.games.tabular import TabularGame, check_length
 from tacit.games.tabulate import tabulate
 
 REGISTRY: Registry[Any] = Registry("game")
@@ -63,19 +64,27 @@ for _entry in atlas.ENTRIES.values():
     REGISTRY.add(f"atlas/{_entry.name}", _entry.make, about=_entry.about)
 
 #: Which module reads and writes files of an ending.
-FORMATS = {".npz": "tacit.games.npz", ".dpomdp": "tacit.games.dpomdp", ".nfg": "tacit.games.nfg"}
+FORMATS = {
+    ".npz": "tacit.games.npz",
+    ".dpomdp": "tacit.games.dpomdp",
+    ".nfg": "tacit.games.nfg",
+    ".efg": "tacit.games.efg",
+    ".prism": "tacit.games.prism",
+}
 
 #: Libraries whose games are named after a colon, as in `openspiel:tic_tac_toe`.
 LIBRARIES = ("gymnasium", "openspiel", "pettingzoo")
 
 
-def make(name: str, /, **params: Any) -> Any:
+def make(name: str, /, *, discount: float | None = None, **params: Any) -> Any:
     """Make a registered game by name: a TabularGame, or for crowds a CountGame.
 
     Parameters
     ----------
     name : str
         A name from `tacit games`, or "atlas/" and one from `tacit atlas`.
+    discount : float, optional
+        Instead of a horizon: the same game without a last step, discounted.
     **params
         Parameters of the game, as `tacit games NAME` lists them.
 
@@ -89,13 +98,23 @@ def make(name: str, /, **params: Any) -> Any:
     >>> tacit.make("good-state", horizon=3, slip=0.2)
     TabularGame('good-state': 2 agents, 2 states, 2×2 actions, horizon 3, rewards in [-2, 5])
     """
-    return REGISTRY.make(name, **params)
+    if discount is not None:
+        check_length(params.get("horizon"), discount)
+    game = REGISTRY.make(name, **params)
+    if discount is None:
+        return game
+    if not hasattr(game, "with_discount"):
+        raise TacitError(f"{name} has no tables over joint actions, which a discounted game needs; leave discount out")
+    return game.with_discount(discount)
 
 
-def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> TabularGame:
-    """Read a game from a file; the ending says the format: `.npz`, `.dpomdp` or `.nfg`.
+def load(
+    path: str | os.PathLike[str], *, horizon: int | None = None, discount: float | None = None, **more: Any
+) -> TabularGame:
+    """Read a game from a file; the ending says the format: `.npz`, `.dpomdp`, `.nfg`, `.efg` or `.prism`.
 
-    A `.dpomdp` file has no horizon, so it has to be given; a `.nfg` game is played once unless it is.
+    A `.dpomdp` file has no horizon: if none is given, its own discount counts. A `.nfg` game is played once unless a
+    horizon or a discount is given; an `.efg` tree has a horizon of its own.
 
     Parameters
     ----------
@@ -103,6 +122,10 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> Tabular
         A file as `save` writes it, or one from elsewhere.
     horizon : int, optional
         Steps in an episode.
+    discount : float, optional
+        Instead of a horizon, of a game that is the same at every step.
+    **more
+        Of a `.prism` model: `property`, what its players want, and `constants`, a dict of those that it leaves open.
 
     Returns
     -------
@@ -123,7 +146,14 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> Tabular
     TabularGame('chicken': 2 agents, 1 state, 2×2 actions, horizon 3, rewards in [0, 7])
     """
     place = files.path(path)
-    game: TabularGame = _format(place).load(place, horizon=horizon)
+    reader = _format(place).load
+    known = [name for name in inspect.signature(reader).parameters if name not in ("path", "horizon")]
+    _only("a game from a file", more, "horizon", "discount", *known)
+    if discount is not None:
+        check_length(horizon, discount)
+        found: TabularGame = reader(place, horizon=1, **more).with_discount(discount)
+        return found
+    game: TabularGame = reader(place, horizon=horizon, **more)
     return game
 
 
@@ -258,7 +288,7 @@ def from_name_or_file(name: str, /, **params: Any) -> Any:
     2
     """
     if is_file(name):
-        return load(name, **_only("a game from a file", params, "horizon"))
+        return load(name, **params)
     library, text = _library(name), str(name).partition(":")[2]
     if library == "openspiel":
         from tacit.games.openspiel import from_openspiel

@@ -108,7 +108,8 @@ class FunctionGame(NamedGame):
         if (decode is None) != (encode is None):
             raise TacitError("decode and encode come together: one makes a state of a number, the other takes it back")
         both = {} if decode is None else {"decode": decode, "encode": encode}
-        for what, function in {**both, **self.written}.items():
+        self._every: dict[str, Any] = {**both, **self.written}
+        for what, function in self._every.items():
             _check_signature(what, function, self.params is not None)
         if decode is not None:
             check_inverse(decode, encode, self.states, self._given)
@@ -151,10 +152,12 @@ class FunctionGame(NamedGame):
             if what == "advance" and self.horizon == 1:
                 continue
             function = self.functions[what]
-            which = f"{what} ({where(self.written[what])})"
+            returns = "encode" if "encode" in self._every and what != "reward" else what
+            which = f"{returns} ({where(self._every[returns])})"
             try:
                 found = function(*arguments, *self._given)
             except Exception as error:  # whatever somebody's function does
+                which = _whose(error, self._every, what)
                 raise TacitError(f"{which} raised {type(error).__name__}: {one_line(error, 200)}") from error
             if what == "reward" and not isinstance(found, int | float | np.integer | np.floating):
                 raise TacitError(f"{which} returned {brief(found)}; a reward is a number")
@@ -166,6 +169,15 @@ class FunctionGame(NamedGame):
         from tacit.games.showing import show_sizes
 
         return show_sizes(self, "rewards and transitions are functions, so they are not listed")
+
+
+def _whose(error: BaseException, functions: Mapping[str, Any], called: str) -> str:
+    """Return in words in which of the user's functions an error arose: the innermost."""
+    found, trace = called, error.__traceback__
+    while trace is not None:
+        code, trace = trace.tb_frame.f_code, trace.tb_next
+        found = next((name for name, own in functions.items() if getattr(own, "__code__", None) is code), found)
+    return f"{found} ({where(functions[found])})"
 
 
 def where(function: Any) -> str:

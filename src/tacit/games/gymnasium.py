@@ -50,7 +50,9 @@ def is_own(name: str) -> bool:
     return str(getattr(spec, "entry_point", None)).startswith("gymnasium.envs.toy_text.")
 
 
-def from_gymnasium(env: Any, *, horizon: int | None = None, **kwargs: Any) -> TabularGame:
+def from_gymnasium(
+    env: Any, *, horizon: int | None = None, discount: float | None = None, **kwargs: Any
+) -> TabularGame:
     """Read the transition table of a Gymnasium environment.
 
     Parameters
@@ -59,6 +61,8 @@ def from_gymnasium(env: Any, *, horizon: int | None = None, **kwargs: Any) -> Ta
         An id such as "FrozenLake-v1", or the environment itself.
     horizon : int, optional
         Steps in an episode; the environment's own time limit if it is not given.
+    discount : float, optional
+        Instead of a horizon: the environment without its time limit, discounted.
     **kwargs
         Passed to `gymnasium.make`, where `env` is an id.
 
@@ -81,7 +85,7 @@ def from_gymnasium(env: Any, *, horizon: int | None = None, **kwargs: Any) -> Ta
     gymnasium = require("gymnasium", "gymnasium")
     if isinstance(env, str):
         with _make(gymnasium, env, kwargs) as made:
-            return from_gymnasium(made, horizon=horizon)
+            return from_gymnasium(made, horizon=horizon, discount=discount)
     if not isinstance(env, gymnasium.Env):
         raise TacitError(f"env is {brief(env)}; it must be a gymnasium.Env, or an id such as 'FrozenLake-v1'")
     if kwargs:
@@ -89,10 +93,10 @@ def from_gymnasium(env: Any, *, horizon: int | None = None, **kwargs: Any) -> Ta
     name = env.spec.id if env.spec else type(env.unwrapped).__name__
     transitions, rewards = _arrays(name, _table(name, env.unwrapped))
     notes = []
-    if horizon is None:
+    if horizon is None and discount is None:
         horizon = time_limit(env)
         if horizon is None:
-            raise TacitError(f"{name} has no time limit; give the horizon, e.g. 100")
+            raise TacitError(f"{name} has no time limit; give the horizon, e.g. 100, or a discount")
         notes.append(f"the horizon, {horizon}, is the environment's time limit")
     if hasattr(env.unwrapped, "action_mask"):
         notes.append("the environment's mask of actions is not used")
@@ -101,6 +105,7 @@ def from_gymnasium(env: Any, *, horizon: int | None = None, **kwargs: Any) -> Ta
         rewards,
         np.append(env.unwrapped.initial_state_distrib, 0.0),
         horizon,
+        discount=discount,
         name=name,
         state_names=[*map(str, range(rewards.shape[2] - 1)), "over"],
         notes=notes,

@@ -1,8 +1,8 @@
 """A game as `.npz`.
 
-Arrays: `rewards`, `initial`, `horizon`, and either `transitions` (dense) or `successor_first`, `successor_state`,
-`successor_prob` (see `Successors`), whichever is smaller; optional `name`, `state_names`, `action_names_<agent>`,
-`notes`.
+Arrays: `rewards`, `initial`, `horizon` or `discount`, and either `transitions` (dense) or `successor_first`,
+`successor_state`, `successor_prob` (see `Successors`), whichever is smaller; optional `name`, `state_names`,
+`action_names_<agent>`, `notes`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def save(game: TabularGame, path: str | os.PathLike[str]) -> None:
     arrays: dict[str, npt.ArrayLike] = {
         "rewards": game.rewards,
         "initial": game.initial,
-        "horizon": np.int64(game.horizon),
+        **({"horizon": np.int64(game.horizon)} if game.discount is None else {"discount": np.float64(game.discount)}),
     }
     if len(game.successors.state) * 2 < game.successors.rows * game.states:
         arrays |= {f"successor_{key}": value for key, value in game.successors._asdict().items()}
@@ -45,7 +45,8 @@ def save(game: TabularGame, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> TabularGame:
     """Read a game; `horizon` replaces the stored one, which a game that changes with the step does not allow."""
     arrays = files.read_arrays(path)
-    needed = ["rewards", "initial", "horizon"] if horizon is None else ["rewards", "initial"]
+    own = horizon is None and "discount" in arrays  # a game without a horizon
+    needed = ["rewards", "initial", "horizon"] if horizon is None and not own else ["rewards", "initial"]
     missing = [key for key in needed if key not in arrays]
     if "transitions" not in arrays and "successor_first" not in arrays:
         missing.append("transitions")
@@ -57,7 +58,8 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> Tabular
             _transitions(arrays),
             Owned(arrays["rewards"]),
             arrays["initial"],
-            files.single("horizon", arrays["horizon"]) if horizon is None else horizon,
+            horizon if horizon is not None or own else files.single("horizon", arrays["horizon"]),
+            discount=files.single("discount", arrays["discount"]) if own else None,
             name=files.single("name", arrays["name"]) if "name" in arrays else None,
             state_names=files.words("state_names", arrays["state_names"]) if "state_names" in arrays else None,
             action_names=_action_names(arrays),

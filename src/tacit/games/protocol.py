@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Protocol, TypeGuard
 
 import numpy as np
@@ -75,6 +76,7 @@ class NamedGame:
     states: int
     actions: tuple[int, ...]
     horizon: int
+    discount: float | None = None
     reward_range: tuple[float, float]
     name: str | None
     state_names: tuple[str, ...] | None
@@ -94,14 +96,29 @@ class NamedGame:
             self.action_names = tuple(check.names(f"action_names[{i}]", own, size) for i, (own, size) in pairs)
         self.notes = tuple(check.list_of("notes", notes, "sentences"))
 
+    @property
+    def effective_horizon(self) -> float:
+        """Steps that count: the horizon H, or 1/(1 − γ) in a discounted game."""
+        return self.horizon if self.discount is None else 1.0 / (1.0 - self.discount)
+
+    @property
+    def length(self) -> str:
+        """How long play is, in words."""
+        return f"horizon {self.horizon}" if self.discount is None else f"discount {self.discount:g}"
+
     def __repr__(self) -> str:
         title = f"{self.name!r}: " if self.name else ""
         each = f"{count(self.actions[0], 'action')} each" if self.anonymous else f"{times(self.actions)} actions"
         low, high = self.reward_range
         return (
             f"{type(self).__name__}({title}{count(self.agents, 'agent')}, {count(self.states, 'state')}, {each}, "
-            f"horizon {self.horizon}, rewards in [{low:g}, {high:g}])"
+            f"{self.length}, rewards in [{low:g}, {high:g}])"
         )
+
+
+def count_steps(game: Game) -> int:
+    """Return how many steps an episode has; of a discounted game, how many it has on average."""
+    return math.ceil(round(getattr(game, "effective_horizon", game.horizon), 9))
 
 
 def is_game(value: object) -> TypeGuard[Game]:
@@ -172,11 +189,11 @@ def check_actions(actions: object, agents: int) -> tuple[int, ...]:
     return tuple(check.integer(f"actions[{i}]", a, least=1, most=check.ACTIONS) for i, a in enumerate(each))
 
 
-def check_range(reward_range: tuple[float, float], horizon: int) -> None:
+def check_range(reward_range: tuple[float, float], horizon: float) -> None:
     """Refuse rewards whose sums or differences leave the range of floating-point numbers."""
     low, high = reward_range
     if horizon * max(abs(low), abs(high)) > 1e150 or 0 < high - low < 1e-150:
         raise TacitError(
-            f"rewards lie in [{low:g}, {high:g}]; over {horizon} steps they must stay within ±1e150, and differ by "
-            f"more than 1e-150 or not at all"
+            f"rewards lie in [{low:g}, {high:g}]; over {horizon:.15g} steps they must stay within ±1e150, and differ "
+            f"by more than 1e-150 or not at all"
         )

@@ -48,13 +48,15 @@ def show_tables(game: TabularGame, *, state: int | str | None, step: int | None,
         parts += [said] if said else []
         rewards = game.step_rewards(h)[:, s]
         payoffs.append({"step": h, "state": state_name(game, s), "rewards": rewards.tolist()})
-        if game.horizon > 1 and game.states > 1 and (limit is None or game.joint_actions <= GROUPED):
+        if game.effective_horizon > 1 and game.states > 1 and (limit is None or game.joint_actions <= GROUPED):
             groups = _groups(game, h, s)
             transitions.append({"step": h, "state": state_name(game, s), "groups": [_plain(game, g) for g in groups]})
             moves += _words(game, s, groups, limit)
     parts += moves
     if game.horizon > 1 and game.states == 1:
         parts.append(f"there is one state; the game is played {game.horizon} times")
+    if game.discount is not None and game.states == 1:
+        parts.append("there is one state; the game is played for ever")
     if left:
         parts.append(f"{count(left, 'more state')} {'is' if left == 1 else 'are'} not shown; {MORE}")
     data = {**summary(game), "payoffs": payoffs, "transitions": transitions, "states_not_shown": left}
@@ -69,9 +71,10 @@ def show_sizes(game: Any, sentence: str) -> Document:
 def heading(game: Any) -> str:
     """Return a game in one line."""
     low, high = game.reward_range
+    length = getattr(game, "length", f"horizon {game.horizon}")
     return (
         f"{game.name or 'a game'}: {count(game.agents, 'agent')}, {count(game.states, 'state')}, "
-        f"{times(game.actions)} actions, horizon {game.horizon}, rewards in [{number(low)}, {number(high)}]"
+        f"{times(game.actions)} actions, {length}, rewards in [{number(low)}, {number(high)}]"
     )
 
 
@@ -91,6 +94,12 @@ def opening(game: Any) -> list[str]:
     return [*said, *game.notes]
 
 
+def length_data(game: Any) -> dict[str, Any]:
+    """Return how long play is, as JSON has it: a horizon, or none and a discount."""
+    discount = getattr(game, "discount", None)
+    return {"horizon": game.horizon} if discount is None else {"horizon": None, "discount": discount}
+
+
 def summary(game: Any) -> dict[str, Any]:
     """Return the sizes and names of a game as data."""
     initial = getattr(game, "initial", None)
@@ -101,7 +110,7 @@ def summary(game: Any) -> dict[str, Any]:
         "states": [state_name(game, s) for s in range(game.states)],
         "actions": [list(action_names(game, i)) for i in range(1 if same else game.agents)],
         "actions_are_of": "every agent" if same else "each agent",
-        "horizon": game.horizon,
+        **length_data(game),
         "reward_range": list(game.reward_range),
         "initial": None if initial is None else np.asarray(initial).tolist(),
         "notes": list(game.notes),

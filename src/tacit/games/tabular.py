@@ -1,4 +1,4 @@
-"""The finite-horizon general-sum Markov game, as arrays. [Mao2022, Sec. 2]"""
+"""The general-sum Markov game as arrays: of a finite horizon [Mao2022, Sec. 2], or discounted [Shapley 1953]."""
 
 from __future__ import annotations
 
@@ -37,9 +37,15 @@ DENSE_SHARE = 0.15
 #: order that depends on its threads and on the processor.
 LARGE = 100_000
 
+#: The largest discount: beyond, what solving costs in digits leaves too few.
+MOST_DISCOUNT = 0.999999
+
+#: The chance at which a stretch of a discounted game is cut off.
+CUT_OFF = 1e-3
+
 
 class TabularGame(ExactGame):
-    """N agents, S states, H steps; each agent has its own actions and its own reward.
+    """N agents, S states, H steps or a discount; each agent has its own actions and its own reward.
 
     Parameters
     ----------
@@ -50,8 +56,11 @@ class TabularGame(ExactGame):
         Reward of each agent, in the user's own units; [N, S, A_1, …, A_N] where all steps are the same.
     initial : array [S] or int
         Distribution of the first state, or the first state.
-    horizon : int
-        Steps in an episode, H.
+    horizon : int, optional
+        Steps in an episode, H. Either this or a discount is given.
+    discount : float, optional
+        γ, at least 0 and below 1, of a game without a last step: returns are Σ_t γ^t·r_t. Its policies are stationary,
+        [1, S, A_i], so that `game.horizon` is 1: a single step that is followed by itself.
     name, state_names, action_names : optional
         For people: a name, S names of states, and for each agent the names of its actions.
     observation_names : optional
@@ -72,6 +81,9 @@ class TabularGame(ExactGame):
     >>> game = tacit.TabularGame(np.ones((1, 2, 2, 1)), [[[[1, 0], [0, 1]]], [[[0, 1], [1, 0]]]], 0, 3)
     >>> game
     TabularGame(2 agents, 1 state, 2×2 actions, horizon 3, rewards in [0, 1])
+    >>> forever = tacit.TabularGame(game.transitions, game.rewards, 0, discount=0.9)
+    >>> tacit.evaluate(forever, tacit.MarkovPolicy.uniform(forever)).values.round(9)
+    array([5., 5.])
     """
 
     def __init__(
@@ -79,8 +91,9 @@ class TabularGame(ExactGame):
         transitions: npt.ArrayLike | Successors | Owned[Any],
         rewards: npt.ArrayLike | Owned[Any],
         initial: npt.ArrayLike | Owned[Any],
-        horizon: int,
+        horizon: int | None = None,
         *,
+        discount: float | None = None,
         name: str | None = None,
         state_names: Sequence[str] | None = None,
         action_names: Sequence[Sequence[str]] | None = None,
@@ -88,7 +101,7 @@ class TabularGame(ExactGame):
         picture: Callable[[int], npt.NDArray[np.uint8]] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
-        self.horizon = check.integer("horizon", horizon)
+        self.horizon, self.discount = check_length(horizon, discount)
         self.rewards = _check_rewards(rewards, self.horizon)
         self.agents: int = self.rewards.shape[0]
         self.states: int = self.rewards.shape[2]
@@ -102,7 +115,7 @@ class TabularGame(ExactGame):
             self.transitions = self._check_transitions(transitions)
             self.transition_steps = len(self.transitions)
         self.reward_range = (float(self.rewards.min()), float(self.rewards.max()))
-        check_range(self.reward_range, self.horizon)
+        check_range(self.reward_range, self.effective_horizon)
         self._describe(name, state_names, action_names, notes)
         self.observation_names = _check_observation_names(observation_names)
         self.picture = check.function("picture", picture)
@@ -127,13 +140,18 @@ class TabularGame(ExactGame):
 
     @cached_property
     def _step_matrices(self) -> list[FloatArray | sparse.csr_array]:
-        """For each step (or the one that stands for all) P as [S·J, S]: dense or sparse, whichever is faster."""
+        """For each step (or the one that stands for all) γP as [S·J, S]: dense or sparse, whichever is faster.
+
+        A discounted game is one that ends with probability 1 − γ at each step; without a discount γ is 1.
+        """
         rows = self.states * self.joint_actions
         if "transitions" in self.__dict__:
             entries = np.count_nonzero(self.transitions)
             if entries >= DENSE_SHARE * self.transitions.size or self.states == 1:
-                return list(self.transitions.reshape(-1, rows, self.states))
+                each = self.transitions.reshape(-1, rows, self.states)
+                return list(each if self.discount is None else self.discount * each)
         first, state, prob = self.successors
+        prob = prob if self.discount is None else self.discount * prob
         matrices: list[FloatArray | sparse.csr_array] = []
         for begin in range(0, len(first) - 1, rows):
             cut = slice(first[begin], first[begin + rows])
@@ -142,18 +160,18 @@ class TabularGame(ExactGame):
         return matrices
 
     def _matrix(self, h: int, s: int | None = None) -> FloatArray | sparse.csr_array:
-        """Return P of step h as [S·J, S], or from state s as [J, S]."""
+        """Return γP of step h as [S·J, S], or from state s as [J, S]."""
         matrix = self._step_matrices[h if self.transition_steps > 1 else 0]
         return matrix if s is None else matrix[s * self.joint_actions : (s + 1) * self.joint_actions]
 
     def expect(self, h: int, values: FloatArray, s: int | None = None) -> FloatArray:
-        """Return P_h v for each row v of `values` [m, S], as [m, S, A_1, …, A_N]; from one state, S is 1."""
+        """Return γP_h v for each row v of `values` [m, S], as [m, S, A_1, …, A_N]; from one state, S is 1."""
         return _expect(values, self._matrix(h, s)).reshape(len(values), -1, *self.actions)
 
     def joint_payoffs(
         self, h: int, V: FloatArray | None, s: int | None = None, *, agents: Sequence[int] | None = None
     ) -> FloatArray:
-        """Return r + P_h V of every joint action where V [..., N, S] follows, as [..., N, S, A_1, …, A_N]."""
+        """Return r + γP_h V of every joint action where V [..., N, S] follows, as [..., N, S, A_1, …, A_N]."""
         rewards = self.step_rewards(h) if agents is None else self.step_rewards(h)[list(agents)]
         rewards = rewards if s is None else rewards[:, s : s + 1]
         if V is None:
@@ -196,6 +214,78 @@ class TabularGame(ExactGame):
             return onward
         moved: FloatArray = (matrix.T @ flat.reshape(-1, flat.shape[-1]).T).T
         return moved.reshape(*flat.shape[:-1], self.states)
+
+    def walk(self, rows: Rows) -> FloatArray:
+        """Return the transitions [..., S, S] of the first step where all play `rows`."""
+        S, J, matrix = self.states, self.joint_actions, self._matrix(0)
+        joint = rows.reshape(S, J) if isinstance(rows, np.ndarray) else joint_draw(rows)
+        if isinstance(matrix, np.ndarray):
+            onward: FloatArray = np.einsum("...sj,sjt->...st", joint, matrix.reshape(S, J, S))
+            return onward
+        edges = (np.arange(S * J), np.arange(0, S * J + 1, J))
+        draws = [sparse.csr_array((own, *edges), shape=(S, S * J)) for own in joint.reshape(-1, S * J)]
+        return np.stack([(draw @ matrix).toarray() for draw in draws]).reshape(*joint.shape[:-1], S)
+
+    def stretch(self) -> TabularGame:
+        """Return the finite game in which a discounted one is played and learned: it ends with 1 − γ at each step.
+
+        Then all are in a further state, the last one, "over", which pays nothing. A stretch has so many steps that it
+        goes on after the last one with probability 1/1000 at most; what is cut off is at most that share of returns.
+
+        >>> import tacit
+        >>> game = tacit.make("chicken", discount=0.9)
+        >>> game.stretch()
+        TabularGame('chicken': 2 agents, 2 states, 2×2 actions, horizon 66, rewards in [0, 7])
+        """
+        if self.discount is None:
+            raise TacitError(f"{self!r} has a horizon; a stretch is of a discounted game")
+        S, J = self.states, self.joint_actions
+        first, state, prob = self.successors
+        every, over = np.arange((S + 1) * J), np.full((S + 1) * J, S)
+        row = np.concatenate([np.repeat(every[:-J], np.diff(first)), every])
+        chance = np.concatenate([self.discount * prob, np.repeat([1.0 - self.discount, 1.0], [S * J, J])])
+        steps = 1 if self.discount == 0 else max(1, math.ceil(math.log(CUT_OFF) / math.log(self.discount)))
+        names = self.state_names
+        if names is not None:
+            names = (*names, next(word for word in ("over", "ended", "the end", f"over {S}") if word not in names))
+        return TabularGame(
+            Owned(successors.from_entries(row, np.concatenate([state, over]), chance, (S + 1) * J)),
+            Owned(np.concatenate([self.rewards, np.zeros_like(self.rewards[:, :, :1])], axis=2)),
+            np.append(self.initial, 0.0),
+            steps,
+            name=self.name,
+            state_names=names,
+            action_names=self.action_names,
+            notes=(
+                *self.notes,
+                f"episodes are stretches that end with probability {1 - self.discount:.3g} at each step, after {steps} "
+                f"steps at the latest; what is cut off is at most {CUT_OFF:g} of a return",
+            ),
+        )
+
+    def with_discount(self, discount: float) -> TabularGame:
+        """Return the same game without a last step, discounted; its tables must be the same at every step.
+
+        And they must hold beyond the horizon: those of `tacit.tabulate` do if it was given the discount itself.
+
+        >>> import tacit
+        >>> tacit.make("good-state").with_discount(0.95)
+        TabularGame('good-state': 2 agents, 2 states, 2×2 actions, discount 0.95, rewards in [-2, 5])
+        """
+        if max(self.transition_steps, self.rewards.shape[1]) > 1:
+            raise TacitError(f"{self!r} changes with the step; a discounted game is the same at every step")
+        return TabularGame(
+            Owned(self.successors),
+            Owned(self.rewards),
+            Owned(self.initial),
+            discount=discount,
+            name=self.name,
+            state_names=self.state_names,
+            action_names=self.action_names,
+            observation_names=self.observation_names,
+            picture=self.picture,
+            notes=self.notes,
+        )
 
     def tabular(self) -> TabularGame:
         """Return the game itself."""
@@ -248,7 +338,9 @@ class TabularGame(ExactGame):
         return state[low].astype(np.int64), rewards
 
     def kernels(self) -> GameTables:
-        """Return the tables as the compiled loop reads them."""
+        """Return the tables as the compiled loop reads them; of a discounted game, those of its stretches."""
+        if self.discount is not None:
+            return self.stretch().kernels()
         from tacit.games.tabular_kernels import GameTables, beside, by_agent, width_of  # imports the compiler
 
         block = self.states * self.joint_actions
@@ -423,6 +515,28 @@ def check_axes(agents: int) -> None:
     """Refuse more agents than NumPy has axes for: three are taken by agent, step and state."""
     if agents > 60:
         raise TacitError(f"{agents} agents are too many: an array has at most 64 axes, which makes 60 agents")
+
+
+def check_length(horizon: object, discount: object) -> tuple[int, float | None]:
+    """Return the steps that policies tell apart, and the discount."""
+    if horizon is None and discount is None:
+        raise TacitError(
+            "neither a horizon nor a discount is given; give one of them, e.g. horizon=10 or discount=0.95"
+        )
+    if discount is None:
+        return check.integer("horizon", horizon), None
+    if horizon is not None:
+        raise TacitError(
+            f"horizon is {brief(horizon)} and discount {brief(discount)}; give one of them: a finite game sums its "
+            f"rewards up without a discount"
+        )
+    gamma = check.real("discount", discount, least=0)
+    if gamma > MOST_DISCOUNT:
+        raise TacitError(
+            f"discount is {brief(discount)}; it must be at least 0 and below 1 (at most {MOST_DISCOUNT}); a game "
+            f"without a discount needs a horizon"
+        )
+    return 1, gamma
 
 
 def _check_rewards(rewards: npt.ArrayLike | Owned[Any], horizon: int) -> FloatArray:

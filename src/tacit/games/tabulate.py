@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import math
 import sys
 import time
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,21 +17,25 @@ import numpy as np
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned
-from tacit.games.protocol import check_actions
+from tacit.games.protocol import check_actions, is_game
 from tacit.games.successors import Successors
-from tacit.games.tabular import TabularGame, check_axes
+from tacit.games.tabular import TabularGame, check_axes, check_length
 
 #: States × joint actions that are looked at unless more are asked for.
 LIMIT = 5_000_000
 
+#: Steps of a search that ends when no state is new.
+_ENDLESS = 10**15
+
 
 def tabulate(
-    transition: Callable[[Any, tuple[int, ...]], Any],
-    reward: Callable[[Any, tuple[int, ...]], Any],
+    transition: Callable[..., Any],
+    reward: Callable[..., Any] = ...,  # type: ignore[assignment]
     *,
-    start: Any,
-    actions: Sequence[int],
-    horizon: int,
+    start: Any = ...,
+    actions: Sequence[int] = (),
+    horizon: int | None = None,
+    discount: float | None = None,
     limit: int = LIMIT,
     progress: bool | None = None,
     name: str | None = None,
@@ -40,10 +46,10 @@ def tabulate(
 
     Parameters
     ----------
-    transition : function of (state, actions)
+    transition : function of (state, actions), or of (state, actions, step)
         Pairs (probability, next state), or a dict {next state: probability}; states are anything hashable, `actions` is
-        a tuple with one action for each agent.
-    reward : function of (state, actions)
+        a tuple with one action for each agent. One that takes `step` is asked anew at each step, 0, 1, ….
+    reward : function of (state, actions), or of (state, actions, step)
         N numbers, one for each agent, or one number for all. Where a reward depends on the next state too, its
         expectation over next states: values and gaps are the same.
     start : hashable, or dict {state: probability}
@@ -53,6 +59,8 @@ def tabulate(
     horizon : int
         Steps in an episode. States that cannot be reached before the last one are left out, and where only the last
         step can be taken no transition is asked for.
+    discount : float, optional
+        Instead of a horizon: of a game without a last step, in which all states that can be reached are looked at.
     limit : int
         Most states × joint actions to look at; the search ends with an error when there are more.
     progress : bool, optional
@@ -72,23 +80,37 @@ def tabulate(
     >>> tacit.tabulate(transition, lambda state, actions: float(state == 2), start=0, actions=[2, 2], horizon=4)
     TabularGame(2 agents, 3 states, 2×2 actions, horizon 4, rewards in [0, 1])
     """
-    horizon = check.integer("horizon", horizon)
+    if is_game(transition):
+        raise TacitError(
+            f"transition is {brief(transition)}; the functions of a game draw with numbers u and have no probabilities "
+            f"to tabulate: write transition(state, actions), which returns pairs (probability, next state)"
+        )
+    if start is ...:
+        raise TacitError("start is not given; it must be a state, or a dict {state: probability}")
+    steps, discount = check_length(horizon, discount)
     each = check.list_of("actions", actions, "numbers, one for each agent", least=1)
     sizes = check_actions(each, len(each))
     check_axes(len(sizes))
     limit = check.integer("limit", limit, least=1)
     for what, function in (("transition", transition), ("reward", reward)):
         check.function(what, function, needed=True)
-        _check_parameters(what, function)
-    search = _Search(transition, reward, sizes, horizon, limit, _shown(progress))
+    timed = [_takes_step(what, function) for what, function in (("transition", transition), ("reward", reward))]
+    if discount is not None and any(timed):
+        raise TacitError("transition and reward must not take a step: a discounted game is the same at every step")
+    steps = steps if discount is None else _ENDLESS
+    search = _Search(transition, reward, sizes, steps, limit, _shown(progress))
     first, initial = _first(start)
-    search.search(first)
+    if any(timed):
+        search.search_steps(first, *timed)
+    else:
+        search.search(first)
     names = [str(state) for state in search.states]
     return TabularGame(
         Owned(search.successors()),
         Owned(search.rewards()),
         [*initial, *[0.0] * (len(search.states) - len(first))],
         horizon,
+        discount=discount,
         name=name,
         state_names=names if len(set(names)) == len(names) else None,
         action_names=action_names,
@@ -96,16 +118,20 @@ def tabulate(
     )
 
 
-def _check_parameters(what: str, function: Callable[..., Any]) -> None:
-    """Raise unless a function can be called with a state and actions."""
+def _takes_step(what: str, function: Callable[..., Any]) -> bool:
+    """Return whether a function takes the step after a state and actions; raise unless it takes those."""
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # some compiled functions do not say what they take
-        return
+        return False
     try:
+        if "step" in signature.parameters:
+            signature.bind(None, (), 0)
+            return True
         signature.bind(None, ())
+        return False
     except TypeError:
-        message = f"{what} is a function of {brief(str(signature))}; it must be one of (state, actions)"
+        message = f"{what} is a function of {brief(str(signature))}; it must be one of (state, actions[, step])"
         after = "; of a reward that depends on the next state, return the expectation" if what == "reward" else ""
         raise TacitError(f"{message}{after}") from None
 
@@ -165,6 +191,38 @@ class _Search:
                 break
         if self.shown:
             print(f"\rtabulate: {done:,} states, {len(self.state):,} transitions", file=sys.stderr)
+
+    def search_steps(self, first: list[Any], timed_transition: bool, timed_reward: bool) -> None:
+        """Find what can be reached at each step, then write down each step's table; elsewhere nothing happens."""
+        transition, reward = self.transition, self.reward
+        reached = [{self._number(state) for state in first}]
+        for step in range(self.horizon - 1):
+            self.transition = partial(transition, step=step) if timed_transition else transition
+            for s in sorted(reached[step]):
+                self._check_limit(step)
+                for joint in self.joint:
+                    self._lead(self.states[s], joint, self.transition(self.states[s], joint))
+            reached.append(set(self.state))
+            del self.state[:], self.prob[:]
+        for step, here in enumerate(reached):
+            self.transition = partial(transition, step=step) if timed_transition else transition
+            self.reward = partial(reward, step=step) if timed_reward else reward
+            for s in range(len(self.states)):
+                if s in here:
+                    self._look(s, last=step == self.horizon - 1)
+                    continue
+                for _ in self.joint:
+                    self.state.append(s)
+                    self.prob.append(1.0)
+                    self.first.append(len(self.state))
+                    self.paid.extend([math.nan] * len(self.sizes))
+
+    def _check_limit(self, step: int) -> None:
+        if self.horizon * len(self.states) * len(self.joint) > self.limit:
+            raise TacitError(
+                f"there are more than {self.limit:,} steps × states × joint actions: {len(self.states):,} states after "
+                f"{step} steps and {len(self.joint)} joint actions; give a larger limit= or a smaller game"
+            )
 
     def _number(self, state: Any) -> int:
         try:
@@ -244,7 +302,9 @@ class _Search:
         )
 
     def rewards(self) -> Any:
-        """Return the rewards [N, 1, S, A_1, …, A_N]."""
+        """Return the rewards [N, H or 1, S, A_1, …, A_N]; where nobody comes, the least that is paid anywhere."""
         N, S = len(self.sizes), len(self.states)
-        table = np.frombuffer(self.paid, dtype=np.float64).reshape(S * len(self.joint), N)
-        return np.ascontiguousarray(table.T).reshape(N, 1, S, *self.sizes)
+        table = np.frombuffer(self.paid, dtype=np.float64).reshape(-1, N)
+        if len(table) > S * len(self.joint):
+            table = np.where(np.isnan(table), np.nanmin(table), table)
+        return np.ascontiguousarray(table.T).reshape(N, -1, S, *self.sizes)

@@ -29,6 +29,7 @@ from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
 from tacit.evaluation.gradient import Gradient
+from tacit.evaluation.induction import settle
 from tacit.evaluation.theory import lipschitz
 from tacit.games.exact import ExactGame
 from tacit.learners.spec import Learner, World
@@ -63,12 +64,12 @@ def check_eta(eta: float | str, words: tuple[str, ...] = ("auto", "theory")) -> 
 
 def theory_step(world: World) -> float:
     """Return 1/(4·N·A_max·H³), over the span of the rewards. [Mao2022, thm:mpg_exact_gradient]"""
-    return 1.0 / (lipschitz(world.agents, int(world.actions.max()), world.horizon) * world.unit)
+    return 1.0 / (lipschitz(world.agents, int(world.actions.max()), world.scale.horizon) * world.unit)
 
 
 def begin(world: World) -> Search:
     """Return the state of a search whose first step to try is 1 over the span of the rewards."""
-    return Search(0.5 / world.unit, LONGEST / (world.horizon * world.unit), 0.0)
+    return Search(0.5 / world.unit, LONGEST / (world.scale.horizon * world.unit), 0.0)
 
 
 def is_possible(search: Search, world: World) -> bool:
@@ -93,7 +94,7 @@ def take_step(
 
 def _note(search: Search, eta: float, rise: float, world: World) -> Search:
     risen = search.risen + max(rise, 0.0)
-    if risen > world.agents * world.horizon * world.unit:
+    if risen > world.agents * world.scale.horizon * world.unit:
         return Search(eta, min(eta, search.longest) / 2.0, 0.0)
     return Search(eta, search.longest, risen)
 
@@ -102,7 +103,7 @@ def gains(game: ExactGame, policy: MarkovPolicy, moved: MarkovPolicy, gradient: 
     """Return (the smaller of the two sums of gains, half of what the gradients promise, less rounding)."""
     pairs = zip(gradient.gradients, moved.probs, policy.probs, strict=True)
     promised = sum(float((slope * (new - old)).sum()) for slope, new, old in pairs)
-    rounding = 1e-13 * game.horizon * float(np.abs(game.reward_range).max()) * game.agents
+    rounding = 1e-13 * game.effective_horizon * float(np.abs(game.reward_range).max()) * game.agents
     enough = 0.5 * promised - rounding
     if all_alike(policy.probs) and all_alike(moved.probs):
         alike = game.gain_alike(policy.probs[0], moved.probs[0])
@@ -133,6 +134,8 @@ def sum_gains(game: ExactGame, old: Sequence[FloatArray], new: Sequence[FloatArr
 def own_value(game: ExactGame, probs: Sequence[FloatArray], i: int) -> float:
     """Return V_i of independent policies [H or 1, S, A_j], agent i's alone."""
     V: FloatArray | None = None
+    if game.discount is not None:
+        V = settle(game, [own[0] for own in probs], None)[[i]]
     for h in reversed(range(game.horizon)):
         rows = [own[h if len(own) > 1 else 0] for own in probs]
         q = game.payoffs(h, rows, V, agents=[i])[..., : rows[i].shape[1]]

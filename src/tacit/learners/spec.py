@@ -19,7 +19,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import lock
 from tacit.core.records import capacity
 from tacit.core.types import FloatArray, IntArray
-from tacit.games.protocol import Game
+from tacit.games.protocol import Game, count_steps
 from tacit.policies import MarkovPolicy
 
 Start = str | MarkovPolicy
@@ -289,7 +289,7 @@ class Learner:
 
 def world_of(learner: Learner, game: Game, *, episodes: int, seed: int) -> World:
     """Return what the agents of a game know, all of them together, in a run of so many episodes."""
-    scale = Scale(game.agents, game.states, max(game.actions), game.horizon, episodes)
+    scale = Scale(game.agents, game.states, max(game.actions), count_steps(game), episodes)
     for i in range(game.agents):
         _check_fits(learner.seat(i).start, game)
     world = World(game.states, lock(np.array(game.actions)), game.horizon, game.reward_range, scale)

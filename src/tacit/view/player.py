@@ -15,6 +15,7 @@ from typing import Any
 
 from tacit.core import check, streams
 from tacit.core.errors import TacitError
+from tacit.evaluation.stretches import unroll
 from tacit.games.exact import ExactGame
 from tacit.games.showing import action_names, state_name
 from tacit.view.details import payoff_table, picture
@@ -89,6 +90,8 @@ class Player:
     REMEMBERED = 100
 
     def __init__(self, game: ExactGame, policy: Any, *, agent: int = 0, seed: int = 0, blind: bool = False) -> None:
+        self._end = None if game.discount is None else game.states  # the state in which a stretch is over
+        game, policy = unroll(game, policy)
         if game.agents > AGENTS or game.horizon > STEPS:
             raise TacitError(
                 f"a game of {game.agents:,} agents and {game.horizon:,} steps is too large to be played; "
@@ -127,7 +130,7 @@ class Player:
     @property
     def over(self) -> bool:
         """Whether the episode has ended."""
-        return self.h >= self.game.horizon
+        return self.h >= self.game.horizon or self.state == self._end
 
     def act(self, action: int) -> Turn:
         """Play an action at the current step, while the others play theirs."""

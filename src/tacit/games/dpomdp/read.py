@@ -158,8 +158,8 @@ def load(path: str | os.PathLike[str], *, horizon: int | None) -> TabularGame:
     ----------
     path : str or path
         A file in the format of the MADP toolbox.
-    horizon : int
-        Steps in an episode, which the file does not say.
+    horizon : int, optional
+        Steps in an episode, which the file does not say. If it is not given, the file's discount counts.
 
     Examples
     --------
@@ -187,11 +187,16 @@ def load(path: str | os.PathLike[str], *, horizon: int | None) -> TabularGame:
     """
     place = files.path(path)
     lines = Lines(place, comment="#")
-    if horizon is None:
-        raise TacitError(f"{place} does not say how many steps an episode has; give the horizon, e.g. horizon=10")
-    check.integer("horizon", horizon)
+    if horizon is not None:
+        check.integer("horizon", horizon)
     with lines.locate_errors():
         head = _read_preamble(lines)
+    if horizon is None and head.discount == 1:
+        raise TacitError(
+            f"{place} does not say how many steps an episode has, and its discount is 1; give the horizon, e.g. "
+            f"horizon=10"
+        )
+    with lines.locate_errors():
         transitions, rewards = _body(head, lines)
     try:
         return TabularGame(
@@ -199,11 +204,12 @@ def load(path: str | os.PathLike[str], *, horizon: int | None) -> TabularGame:
             Owned(_for_every_agent(-rewards if head.cost else rewards, head)),
             head.initial,
             horizon,
+            discount=head.discount if horizon is None else None,
             name=place.stem,
             state_names=head.states.names,
             action_names=_action_names(head.actions),
             observation_names=_observation_names(head.observations),
-            notes=_notes(head, transitions),
+            notes=_notes(head, transitions, horizon),
         )
     except TacitError as error:
         raise TacitError(f"{place}: {error}") from None
@@ -248,9 +254,9 @@ def _observation_names(observations: Joint) -> list[tuple[str, ...]] | None:
     return [own.names or () for own in observations.agents]
 
 
-def _notes(head: Preamble, transitions: Distributions) -> list[str]:
+def _notes(head: Preamble, transitions: Distributions, horizon: int | None) -> list[str]:
     notes = ["observations are parsed but not used: play is fully observed"]
-    if head.discount != 1:
+    if head.discount != 1 and horizon is not None:
         notes.append(f"the discount {head.discount:g} is not used: returns are sums over the horizon")
     if head.cost:
         notes.append("values are costs: rewards are their negatives")

@@ -19,7 +19,7 @@ def save(game: TabularGame, path: str | os.PathLike[str]) -> None:
     """Write a stationary team game; each agent observes the state, so that planners see the same game.
 
     Numbers are written so that reading them back gives the same bits. Names that are no identifiers of the format give
-    way to indices. The horizon stands in a comment, since the format has no place for it.
+    way to indices. A horizon stands in a comment, since the format has no place for it; a discount has one.
     """
     check_game(game)
     if game.transition_steps > 1 or game.rewards.shape[1] > 1:
@@ -32,8 +32,9 @@ def save(game: TabularGame, path: str | os.PathLike[str]) -> None:
 def _pieces(game: TabularGame) -> Iterator[str]:
     states = _labels(game.state_names, game.states)
     actions = [_labels(own, a) for own, a in zip(game.action_names or [None] * game.agents, game.actions, strict=True)]
-    yield f"# {brief(game.name)}, written by tacit; horizon {game.horizon}\n"
-    yield f"agents: {game.agents}\ndiscount: 1.0\nvalues: reward\nstates: {states}\n"
+    yield f"# {brief(game.name)}, written by tacit; {game.length}\n"
+    discount = 1.0 if game.discount is None else game.discount
+    yield f"agents: {game.agents}\ndiscount: {discount!r}\nvalues: reward\nstates: {states}\n"
     yield f"start:\n{' '.join(repr(p) for p in game.initial.tolist())}\n"
     yield "\n".join(["actions:", *actions, "observations:", *[states] * game.agents, ""])
     joints = [" ".join(str(a) for a in joint) for joint in np.ndindex(game.actions)]

@@ -1,0 +1,114 @@
+"""Discounts in files, on the command line and in experiments."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.cli.main import main
+
+COIN = """agents: 1
+discount: {}
+values: reward
+states: heads tails
+start: heads
+actions:
+wait flip
+observations:
+1
+T: wait :
+identity
+T: flip :
+uniform
+O: * :
+uniform
+R: * : heads : * : * : 1
+"""
+
+
+def test_npz_keeps_the_discount(tmp_path):
+    game = tacit.make("good-state", discount=0.9)
+    game.save(tmp_path / "game.npz")
+    again = tacit.load(tmp_path / "game.npz")
+    assert (again.discount, again.horizon) == (0.9, 1)
+    assert again.digest == game.digest != tacit.make("good-state", discount=0.8).digest
+    assert tacit.load(tmp_path / "game.npz", horizon=3).discount is None
+    assert tacit.load(tmp_path / "game.npz", discount=0.5).discount == 0.5
+
+
+def test_dpomdp_keeps_its_discount_where_no_horizon_is_given(tmp_path):
+    path = tmp_path / "coin.dpomdp"
+    path.write_text(COIN.format(0.75))
+    game = tacit.load(path)
+    assert game.discount == 0.75
+    assert tacit.solve(game).values[0] == pytest.approx(4)
+    assert not any("not used: returns" in note for note in game.notes)
+    finite = tacit.load(path, horizon=3)
+    assert finite.discount is None
+    assert any("discount 0.75 is not used" in note for note in finite.notes)
+    game.save(tmp_path / "again.dpomdp")
+    assert tacit.load(tmp_path / "again.dpomdp").digest == game.digest
+    path.write_text(COIN.format(1))
+    with pytest.raises(tacit.TacitError, match="its discount is 1; give the horizon"):
+        tacit.load(path)
+    with pytest.raises(tacit.TacitError, match=r"horizon is 3 and discount 0\.9"):
+        tacit.load(path, horizon=3, discount=0.9)
+
+
+def test_gymnasium_tables_take_a_discount():
+    pytest.importorskip("gymnasium")
+    game = tacit.from_gymnasium("FrozenLake-v1", discount=0.99)
+    assert game.discount == 0.99
+    assert tacit.solve(game).values[0] == pytest.approx(0.542, abs=1e-3)  # as value iteration is known to give
+    with pytest.raises(tacit.TacitError, match="give one of them"):
+        tacit.from_gymnasium("FrozenLake-v1", discount=0.99, horizon=10)
+
+
+def test_functions_are_tabulated_to_the_last_state():
+    def walk(state, actions):
+        return {min(state + actions[0], 6): 1.0}
+
+    game = tacit.tabulate(walk, lambda state, actions: float(state == 6), start=0, actions=[2], discount=0.5)
+    assert (game.states, game.discount) == (7, 0.5)
+    assert tacit.solve(game).values[0] == pytest.approx(0.5**6 * 2)
+    with pytest.raises(tacit.TacitError, match="must not take a step"):
+        tacit.tabulate(lambda s, a, step: {s: 1.0}, lambda s, a: 0.0, start=0, actions=[2], discount=0.5)
+    with pytest.raises(tacit.TacitError, match="neither a horizon nor a discount"):
+        tacit.tabulate(walk, lambda s, a: 0.0, start=0, actions=[2])
+
+
+def test_registered_games_take_a_discount():
+    assert tacit.make("chicken", discount=0.5).discount == 0.5
+    with pytest.raises(tacit.TacitError, match="changes with the step"):
+        tacit.make("random-general-sum", stationary=False, discount=0.5)
+    with pytest.raises(tacit.TacitError, match="no tables over joint actions"):
+        tacit.make("congestion", discount=0.5)
+    with pytest.raises(tacit.TacitError, match="give one of them"):
+        tacit.make("good-state", discount=0.5, horizon=4)
+
+
+def test_the_command_line_shows_solves_runs_and_evaluates(tmp_path, capsys):
+    assert main(["show", "good-state", "--discount", "0.9"]) == 0
+    assert "discount 0.9" in capsys.readouterr().out
+    assert main(["solve", "good-state", "nash", "--discount", "0.9", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["discount"] == 0.9
+    assert found["gap"]["max"] < 1e-9
+    out = str(tmp_path / "run")
+    assert main(["run", "good-state", "pg-exact", "--discount", "0.9", "--episodes", "30", "--out", out, "--json"]) == 0
+    ran = json.loads(capsys.readouterr().out)
+    assert main(["evaluate", out, "--json"]) == 0
+    capsys.readouterr()
+    learned = str(tmp_path / "learned")
+    line = ["run", "good-state", "adaptive-v-cce", "--discount", ".8", "--episodes", "600", "--seed", "1"]
+    assert main([*line, "--out", learned, "--json"]) == 0
+    stored = json.loads(capsys.readouterr().out)
+    assert main(["evaluate", learned, "--json"]) == 0
+    assert f"{stored['gap']['max']:.6g}"[:6] in capsys.readouterr().out
+    best = tacit.solve(tacit.make("good-state", discount=0.9)).values
+    np.testing.assert_allclose(ran["value"], best, atol=0.5)
+    assert main(["show", "good-state", "--discount", "1"]) == 2
+    assert "it must be at least 0 and below 1" in capsys.readouterr().err

@@ -1,0 +1,73 @@
+"""Discounted games are played and learned in stretches, and what is answered is stationary."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.environments.play import play
+from tacit.evaluation.stretches import extend_policy, merge_steps
+from tacit.view.player import Player
+
+
+@pytest.fixture(scope="module")
+def game():
+    return tacit.make("good-state", discount=0.8)
+
+
+def test_a_stretch_has_the_values_of_its_game(game):
+    policy = tacit.MarkovPolicy.random(game, seed=1)
+    stretch = game.stretch()
+    assert (stretch.states, stretch.horizon) == (3, 31)  # 0.8 ** 31 < 1/1000 < 0.8 ** 30
+    exact, cut = tacit.evaluate(game, policy), tacit.evaluate(stretch, extend_policy(policy))
+    bound = 0.8**31 * 5 * 7  # γ^T·span/(1 − γ)
+    np.testing.assert_allclose(exact.values, cut.values, atol=bound)
+    assert exact.gap == pytest.approx(cut.gap, abs=bound)
+
+
+def test_play_earns_the_discounted_value(game):
+    policy = tacit.solve(game).policy
+    returns = play(game, policy, episodes=4000).returns[:, 0]
+    value, error = tacit.evaluate(game, policy).values[0], returns.std() / np.sqrt(4000)
+    assert abs(returns.mean() - value) < 4 * error + 0.03  # false alarms: one in 16,000; what is cut off: 0.03
+
+
+def test_steps_are_merged_by_use(game):
+    stretch = game.stretch()
+    policy = tacit.MarkovPolicy.random(stretch, seed=2)
+    steady = extend_policy(tacit.MarkovPolicy.random(game, seed=3))
+    repeated = tacit.MarkovPolicy([np.repeat(own, stretch.horizon, axis=0) for own in steady.probs])
+    merged, found = merge_steps(game, stretch, repeated)
+    np.testing.assert_allclose(merged.probs[0], steady.probs[0][:, :2])
+    assert found.gap == pytest.approx(tacit.evaluate(game, merged).gap)
+    assert merge_steps(game, stretch, policy)[0].horizon is None
+
+
+@pytest.mark.parametrize("learner", ["adaptive-v-cce", "pg-adaptive"])
+def test_learners_answer_with_stationary_policies_and_exact_gaps(game, learner):
+    run = tacit.learn(game, learner, episodes=600, seed=1)
+    assert run.game is game
+    assert run.policy.horizon is None
+    assert (run.policy.states, run.last.states) == (2, 2)
+    assert run.gaps.source == "exact"
+    found = tacit.evaluate(game, run.policy, gap=None if run.policy.product else run.gaps.kind)
+    np.testing.assert_allclose(found.gaps, run.gaps.upper, atol=1e-12)
+    assert any("stretches that end with probability 0.2" in note for note in run.notes)
+    again = tacit.learn(game, learner, episodes=600, seed=1)
+    np.testing.assert_array_equal(again.last.probs[0], run.last.probs[0])
+
+
+def test_a_person_plays_until_the_stretch_is_over(game):
+    player = Player(game, tacit.solve(game).policy, seed=3)
+    while not player.over:
+        player.act(0)
+    assert player.state == 2
+    assert len(player.turns) < 31
+    assert player.earned == sum(turn.reward for turn in player.turns)
+
+
+def test_an_environment_is_a_stretch(game):
+    from tacit.environments.exported import GameEnv
+
+    assert GameEnv(game).horizon == 31
