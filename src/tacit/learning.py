@@ -29,7 +29,7 @@ from tacit.environments.bounds import Bounds, Exceeded, episode_bounds, told_sco
 from tacit.environments.engine import EnvironmentEngine
 from tacit.environments.observations import Encode
 from tacit.environments.resume import Seeding
-from tacit.evaluation.gaps import uniform_gap
+from tacit.evaluation.gaps import evaluate, uniform_gap
 from tacit.evaluation.stretches import extend_policy, merge_steps
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.gymnasium import from_gymnasium, has_table
@@ -238,11 +238,15 @@ def _make(game: Game, name: str, learner: Learner, options: Options, watch: Watc
 def _merge_steps(run: Run, game: TabularGame, stretch: TabularGame, options: Options) -> Run:
     """Return a run in a discounted game's stretches as one in the game: stationary policies with their exact gaps."""
     low, high = game.reward_range
-    candidates = {}
+    candidates: dict[str, Candidate] = {}
     for name, one in run.candidates.items():
         if not one.table:
             continue  # a mixture over stretches is no stationary policy
-        policy, found = merge_steps(game, stretch, cast(MarkovPolicy, one.policy), gap=one.gaps.kind)
+        if name == "product":  # of the merged table, as in finite games
+            policy = cast(MarkovPolicy, candidates["markov"].policy).as_product()
+            found = evaluate(game, policy)
+        else:
+            policy, found = merge_steps(game, stretch, cast(MarkovPolicy, one.policy), gap=one.gaps.kind)
         policy.game = game
         gaps = Gaps(one.gaps.kind, found.gaps, "exact", most=game.effective_horizon * (high - low))
         candidates[name] = replace(Candidate.with_gaps(gaps, found.values), _policy=policy)

@@ -89,6 +89,12 @@ def test_the_command_line_shows_solves_runs_and_evaluates(tmp_path, capsys):
     ran = json.loads(capsys.readouterr().out)
     assert main(["evaluate", out, "--json"]) == 0
     capsys.readouterr()
+    learned = str(tmp_path / "learned")
+    line = ["run", "good-state", "adaptive-v-cce", "--discount", ".8", "--episodes", "600", "--seed", "1"]
+    assert main([*line, "--out", learned, "--json"]) == 0
+    stored = json.loads(capsys.readouterr().out)
+    assert main(["evaluate", learned, "--json"]) == 0
+    assert f"{stored['gap']['max']:.6g}"[:6] in capsys.readouterr().out
     best = tacit.solve(tacit.make("good-state", discount=0.9)).values
     np.testing.assert_allclose(ran["value"], best, atol=0.5)
     assert main(["show", "good-state", "--discount", "1"]) == 2

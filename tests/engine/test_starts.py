@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.cli.main import main
 from tacit.core import streams
 from tacit.engine import Advanced, Event
 from tacit.engine.checkpoint import Checkpoint
@@ -136,3 +137,8 @@ def test_a_run_says_what_its_answer_is_worth_beside_the_optimum():
     pennies = tacit.learn(tacit.make("matching-pennies"), "npg", episodes=5)  # nobody can win for all
     assert pennies.of_optimum is None
     assert "optimum" not in repr(pennies)
+
+
+def test_a_preference_on_the_command_line(capsys: pytest.CaptureFixture[str]):
+    assert main(["run", "stag-hunt", "q-independent", "--episodes", "80", "--prefer", "welfare", "--starts", "2"]) == 0
+    assert "by welfare: kept start" in capsys.readouterr().err

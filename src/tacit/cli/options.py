@@ -108,7 +108,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         elif "bool" in str(one.type):
             words |= {"choices": list(_AUTO)}
         else:
-            words |= {"metavar": one.metadata["metavar"], "type": float if "float" in str(one.type) else int}
+            kind = next(
+                (of for of in (str, float) if of.__name__ in str(one.type)), int
+            )  # text is checked with the rest
+            words |= {"metavar": one.metadata["metavar"], "type": kind}
         old = [f"--{one.metadata['old']}"] if one.metadata["old"] else []
         parser.add_argument(flag(name), *old, **words)
 

@@ -274,7 +274,11 @@ def _print_one(summary: dict[str, Any], outcomes: list[Outcome]) -> None:
         options.say(stopped)
     about = "mean [95 % bootstrap interval]; " if reward["ci95"][0] < reward["ci95"][1] else ""
     spread = f" ({about}standard deviation {reward['std']:.3g} over {seeds})" if summary["seeds"] > 1 else ""
-    options.say(f"reward of agent 0, last tenth of the episodes: {interval(reward['mean'], *reward['ci95'])}{spread}")
+    each, own = summary["rewards"], ""
+    if max(each) - min(each) > 1e-9 * max(1.0, *map(abs, each)):
+        own = f"; of each agent on average: {few_numbers(each, 8)}"
+    size = interval(reward["mean"], *reward["ci95"])
+    options.say(f"reward of agent 0, last tenth of the episodes: {size}{spread}{own}")
     if summary["value"] is not None:
         options.say(_worth(summary))
     if gap is not None:

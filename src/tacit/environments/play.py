@@ -190,7 +190,7 @@ class EnvironmentArena:
         for h in range(self.horizon):
             states = played.states[b, h]
             self._seen.write(shown, over, states)
-            played.actions[b, h] = chosen = players.act(h, states.tolist(), shown)
+            played.actions[b, h] = chosen = players.act(h, states.tolist(), shown, self.environment.allowed)
             shown, paid, over = self.environment.step(chosen)
             played.rewards[b, h] = floats(self.environment, paid)
             if over is not None and all(over):

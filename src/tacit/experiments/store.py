@@ -100,7 +100,7 @@ def others(run: Run, spec: RunSpec) -> dict[str, bytes]:
     kept, found = {POLICY: run.policy}, {}
     if "markov" in run.candidates:
         kept[MARKOV] = run.candidates["markov"].policy
-        if run.chosen in ("markov", "product"):
+        if run.chosen in ("markov", "product") and "recent" in run.candidates:
             kept[RECORD] = run.candidates["recent"].policy
     with tempfile.TemporaryDirectory(prefix="tacit-") as held, files.skip_sync():
         for name, policy in kept.items():
