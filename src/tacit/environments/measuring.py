@@ -26,12 +26,11 @@ import numpy as np
 from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
-from tacit.environments.bounds import told_cut
+from tacit.environments.bounds import describe_cut
 from tacit.environments.external import policy_of
-from tacit.environments.play import BATCH, Arena, Played, arena_of, checked_returns, play, reward_ends
+from tacit.environments.play import BATCH, Arena, Played, arena_of, finite_returns, play, reward_ends
 from tacit.environments.players import Deviation
 from tacit.environments.training import Model
-from tacit.policies import MarkovPolicy
 
 __all__ = ["Exploitation", "PlayedEvaluation", "evaluate_by_play", "exploit_by_play"]
 
@@ -198,7 +197,7 @@ def evaluate_by_play(
     policy = policy_of(game, policy, encode=given.get("encode"))
     arena = arena_of(game, policy, **given)
     found = play(arena, policy, episodes=episodes, seed=seed)
-    returns = checked_returns("the game", found)
+    returns = finite_returns("the game", found)
     least, most = reward_ends(arena, found)
     low, high = interval(returns, confidence, arena.horizon * least, arena.horizon * most)
     return PlayedEvaluation(
@@ -227,7 +226,7 @@ def exploit_by_play(
     arena = arena_of(game, policy, responds=True, **given)
     asked = range(arena.agents) if agent is None else [check.integer("agent", agent, least=0, most=arena.agents - 1)]
     baseline = play(arena, policy, episodes=plays, seed=seed)
-    returns = checked_returns("the game", baseline)
+    returns = finite_returns("the game", baseline)
     gains, low, high, upper, sure = (np.full(arena.agents, np.nan) for _ in range(5))
     halving = np.zeros(arena.agents, np.int64)
     responses: list[IntArray | None] = [None] * arena.agents
@@ -238,7 +237,7 @@ def exploit_by_play(
         responses[i] = model.best()
         response = Deviation(i, model.best())
         found = play(arena, policy, episodes=plays, seed=seed, deviation=response)
-        gained = checked_returns("the game", found)[:, i] - returns[:, i]
+        gained = finite_returns("the game", found)[:, i] - returns[:, i]
         least, most = reward_ends(arena, found, (least, most))
         spread = arena.horizon * (most - least)
         gains[i] = gained.mean()
@@ -259,7 +258,7 @@ def exploit_by_play(
         values=returns.mean(axis=0),
         responses=tuple(responses),
         kind="nash" if getattr(policy, "product", False) else "cce",
-        deviations="deviations on the shared state" if arena.shared else "deviations on own observations",
+        deviations="deviations on the shared state" if arena.common_state else "deviations on own observations",
         confidence=confidence,
         episodes=episodes,
         plays=plays,
@@ -279,7 +278,7 @@ def _notes(arena: Arena, least: float, most: float, given: Mapping[str, Any]) ->
         seen = f"[{least:g}, {most:g}]"
         notes.append(f"intervals hold if no reward lies outside those that were met, {seen}; give reward_range")
     if given.get("horizon") is not None and getattr(arena, "cut", False):
-        notes.append(told_cut(arena.horizon))
+        notes.append(describe_cut(arena.horizon))
     return tuple(notes)
 
 
@@ -319,9 +318,9 @@ def _upper(
 
     Half of the chance of being wrong is for the model, half for the mean over fresh first states and returns.
     """
-    if not arena.shared:
+    if not arena.common_state:
         return math.inf, "agents saw different things, so the model of what one meets bounds nothing"
-    if not isinstance(policy, MarkovPolicy):
+    if not hasattr(policy, "probs"):
         return math.inf, "the policy is no table over states, so the model of what an agent meets bounds nothing"
     if arena.reward_range is None:
         return math.inf, "the range of rewards is not known, so there is no upper bound"

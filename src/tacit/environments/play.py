@@ -1,9 +1,9 @@
 """THE way to play episodes of a policy: `play`, in a game or an environment, with one result, `Played`.
 
-An arena is where: over whole numbers for states, it has `agents`, `actions`, `horizon`, `shared` (whether all agents
-see the same), `reward_range` where it is known, and one method, `play`. Games with kernels are played a whole batch at
-every step, by compiled code where that pays; environments one episode after the other. Anything else with these
-attributes can be played too. Who plays is in `players.py`.
+An arena is where: over whole numbers for states, it has `agents`, `actions`, `horizon`, `common_state` (whether all
+agents see the same), `reward_range` where it is known, and one method, `play`. Games with kernels are played a whole
+batch at every step, by compiled code where that pays; environments, and policies from elsewhere, one episode after the
+other. Anything else with these attributes can be played too. Who plays is in `players.py`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
 from tacit.environments.adapters import Environment, GameAdapter, environment, floats, name_of
 from tacit.environments.bounds import episode_bounds, stated_range
-from tacit.environments.game import EnvironmentGame
 from tacit.environments.observations import OVER, Encode, Numbering, Observations, numberings
 from tacit.environments.players import Deviation, Draws, EpisodePlayers, batch_players
 from tacit.evaluation.stretches import extend_policy
@@ -55,7 +54,7 @@ class Arena(Protocol):
     ----------
     agents, horizon : int
     actions : tuple of N ints
-    shared : bool
+    common_state : bool
         Whether all agents have seen the same state at every step so far.
     reward_range : (float, float) or None
     """
@@ -66,7 +65,7 @@ class Arena(Protocol):
     reward_range: tuple[float, float] | None
 
     @property
-    def shared(self) -> bool: ...  # noqa: D102
+    def common_state(self) -> bool: ...  # noqa: D102
 
     def states(self, agent: int) -> int:
         """Return how many states an agent has met, or can meet where that is known."""
@@ -99,7 +98,7 @@ def start_batch(game, u, s):
 class GameArena:
     """A game with kernels, with tables or without: all agents see its state, and none is out before the horizon."""
 
-    shared = whole = True
+    common_state = whole = True
 
     def __init__(self, game: Game) -> None:
         check_sizes(game)
@@ -161,7 +160,7 @@ class EnvironmentArena:
         self._seen = Numbering(self.observations)
 
     @property
-    def shared(self) -> bool:
+    def common_state(self) -> bool:
         """Whether all agents have seen the same so far."""
         return self._seen.same
 
@@ -270,7 +269,7 @@ def is_arena(value: object) -> bool:
     return callable(getattr(value, "play", None)) and callable(getattr(value, "most_states", None))
 
 
-def checked_returns(name: str, played: Played) -> FloatArray:
+def finite_returns(name: str, played: Played) -> FloatArray:
     """Return the agents' returns, if they are numbers."""
     returns = played.returns
     if not np.isfinite(returns).all():
@@ -302,10 +301,10 @@ def open_environment(
 ) -> EnvironmentArena:
     """Return an environment, or the game that a run made of one, as an arena for a policy."""
     observations = getattr(policy, "observations", None)
-    if isinstance(env, EnvironmentGame):
+    if hasattr(env, "kernels") and hasattr(env, "observations"):  # the game of a run
         observations, game = env.observations, env
         horizon = game.horizon if horizon is None else horizon
-        reward_range = game.reward_range if reward_range is None and not game.guessed else reward_range
+        reward_range = game.reward_range if reward_range is None and not game.uncertain else reward_range
         env = game.source
         if env is None:
             raise TacitError(f"{game!r} does not hold its environment any more; give the environment itself")
