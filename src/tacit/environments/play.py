@@ -8,7 +8,6 @@ other. Anything else with these attributes can be played too. Who plays is in `p
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -275,19 +274,6 @@ def finite_returns(name: str, played: Played) -> FloatArray:
     if not np.isfinite(returns).all():
         raise TacitError(f"a reward of {name} is no finite number")
     return returns
-
-
-def reward_ends(arena: Arena, seen: Played, before: tuple[float, float] = (math.inf, -math.inf)) -> tuple[float, float]:
-    """Return between which ends one step's rewards lie: as the arena states it, or as they were seen, now and before.
-
-    Who is out of an environment before the horizon gets nothing, so 0 counts there.
-    """
-    low, high = before
-    if arena.reward_range is not None:
-        low, high = min(low, arena.reward_range[0]), max(high, arena.reward_range[1])
-    if not getattr(arena, "whole", False):
-        low, high = min(low, 0.0), max(high, 0.0)
-    return min(low, float(seen.rewards.min())), max(high, float(seen.rewards.max()))
 
 
 def open_environment(
