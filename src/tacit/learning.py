@@ -40,6 +40,9 @@ from tacit.learners.teams import team
 from tacit.options import Options
 from tacit.policies.markov import MarkovPolicy
 
+#: Said of an environment.
+NOTHING_TO_PREFER = "prefer changes nothing here: without tables nobody knows the values that it compares"
+
 
 def learn(
     game: TabularGame | Any,
@@ -303,6 +306,8 @@ def _in_environment(
             )
         engine.tells_seeding, engine.told = checkpoint is not None, told
         output = outputs.REGISTRY.make(chosen.output, game=engine.game, learner=chosen, options=options)
+        if options.prefer is not None and chosen.output != "portfolio":
+            output.notes = (*output.notes, NOTHING_TO_PREFER)
         engine.record = output.record
         try:
             return _conduct(engine, output, name, options, watch, checkpoint)

@@ -120,6 +120,8 @@ def test_a_preference_decides_among_close_candidates():
     [
         ({"prefer": "wealth"}, "prefer is 'wealth'"),
         ({"prefer": 2}, "there are 2 agents"),
+        ({"prefer": -1}, "prefer is -1; it must be 'welfare'"),
+        ({"prefer": [1]}, "or the number of an agent, from 0"),
         ({"starts": 0}, "starts is 0"),
         ({"starts": 2, "learner": "pg-exact"}, "leave starts out"),
         ({"starts": 2, "episodes": None, "gap": 0.1}, "say how many"),
@@ -151,6 +153,12 @@ def test_starts_that_have_not_played_yet_are_not_measured(interpreted: None):
     assert len(run.candidates) == 7
     few = tacit.learn(tacit.make("chicken"), "portfolio", episodes=3, points=3, prefer="welfare")  # for one start
     assert not any("kept start" in note for note in few.notes)
+
+
+def test_an_environment_says_that_a_preference_changes_nothing(interpreted: None):
+    env = tacit.to_pettingzoo(tacit.make("chicken"))
+    run = tacit.learn(env, "q-independent", episodes=3, prefer="welfare")
+    assert any("prefer changes nothing" in note for note in run.notes)
 
 
 def test_a_preference_on_the_command_line(capsys: pytest.CaptureFixture[str]):
