@@ -27,7 +27,7 @@ from tacit.engine.protocols import Engine, Output
 from tacit.engine.run import Candidate, Candidates, Gaps, Run, choose
 from tacit.engine.starts import STARTS, StartsEngine, StartsOutput, longest
 from tacit.environments.adapters import GameAdapter, environment, is_environment, missing, name_of
-from tacit.environments.bounds import Bounds, Exceeded, episode_bounds, told_scouting
+from tacit.environments.bounds import Bounds, Exceeded, describe_scouting, episode_bounds
 from tacit.environments.engine import EnvironmentEngine
 from tacit.environments.observations import Encode
 from tacit.environments.resume import Seeding
@@ -307,8 +307,8 @@ def _in_environment(
     _check_preferred(options, len(adapter.names))
     bounds = episode_bounds(adapter, horizon=horizon, reward_range=reward_range, seed=options.seed)
     told = bounds.notes
-    if bounds.guessed:
-        watch(Scouted(told_scouting(name_of(env), bounds, rangeless=chosen.rangeless)))
+    if bounds.uncertain:
+        watch(Scouted(describe_scouting(name_of(env), bounds, rangeless=chosen.rangeless)))
     seeding = Seeding(adapter, options.seed, pickled=check.flag("pickle_env", pickle_env or False))
     while True:
         with announce_to(lambda text: watch(Compiling(text))):

@@ -9,6 +9,7 @@ import tacit
 from tacit.evaluation import logit, occupancy, policy_gradient, policy_values
 from tacit.evaluation.gradient import gradients
 from tacit.evaluation.induction import settle, tables
+from tacit.games.exact import ExactGame
 
 GAMMA = 0.9
 
@@ -88,10 +89,19 @@ def test_iteration_alone_gives_what_elimination_does(monkeypatch):
     game = random_game(seed=2)
     policy = tacit.MarkovPolicy.random(game, seed=2, correlated=True)
     exact, d = tacit.evaluate(game, policy, gap="ce"), occupancy(game, policy)
-    monkeypatch.setattr("tacit.evaluation.induction.ELIMINATED", 0)
+    monkeypatch.setattr("tacit.evaluation.induction.MOST", 0)
     found = tacit.evaluate(game, policy, gap="ce")
     np.testing.assert_allclose(found.gaps, exact.gaps, atol=1e-11)
     np.testing.assert_allclose(occupancy(game, policy), d, atol=1e-11)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_transitions_between_states_are_what_push_makes_of_each(sparse):
+    game = random_game(states=12, actions=(2, 3), sparse=sparse)
+    product, joint = (tacit.MarkovPolicy.random(game, seed=1, correlated=flag) for flag in (False, True))
+    many = [np.stack([own[0], own[0][::-1]]) for own in product.probs]
+    for rows in (product.at(0), joint.at(0)[0], many):
+        np.testing.assert_allclose(game.walk(rows), ExactGame.walk(game, rows), atol=1e-15)
 
 
 def test_many_policies_at_once_are_evaluated_like_each():

@@ -23,8 +23,8 @@ from tacit.games import from_name_or_file
 from tacit.options import FIELDS, check_option
 
 GAME_HELP = (
-    "a name from `tacit games`; atlas/NAME; a game file (.npz, .dpomdp, .nfg, .efg); openspiel:NAME(ARGS); or "
-    "gymnasium:ID with a transition table, e.g. gymnasium:FrozenLake-v1"
+    "a name from `tacit games`; atlas/NAME; a game file (.npz, .dpomdp, .nfg, .efg, .prism); openspiel:NAME(ARGS); "
+    "or gymnasium:ID with a transition table, e.g. gymnasium:FrozenLake-v1"
 )
 
 

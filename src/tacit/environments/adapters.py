@@ -476,7 +476,7 @@ class BareAdapter:
         return shown if isinstance(shown, list) and len(shown) == len(self.actions) else [shown] * len(self.actions)
 
     def _list(self, what: str, given: Any) -> Sequence[Any]:
-        if isinstance(given, list | tuple | np.ndarray) and np.ndim(given) == 1:
+        if np.ndim(given) == 1:
             if len(given) != len(self.actions):
                 told = f"the {what} of {name_of(self.source)} are {brief(given)}"
                 raise TacitError(f"{told}; there must be one for each of {len(self.actions)} agents")
@@ -487,7 +487,7 @@ class BareAdapter:
 def _sizes(env: Any) -> tuple[int, ...]:
     """Return each agent's number of actions."""
     given, agents = env.actions, getattr(env, "agents", None)
-    if isinstance(given, list | tuple | np.ndarray):
+    if np.ndim(given) == 1:
         found = tuple(check.integer(f"actions[{i}]", own, least=1) for i, own in enumerate(given))
         if not found or (agents is not None and agents != len(found)):
             raise TacitError(f"{name_of(env)} has actions {brief(given)} and agents {brief(agents)}, which differ")

@@ -33,6 +33,7 @@ from tacit.environments import resume
 from tacit.environments.adapters import Environment, floats, stand_in
 from tacit.environments.bounds import (
     Bounds,
+    EnvironmentGame,
     Exceeded,
     OutOfRange,
     check_ended,
@@ -40,7 +41,6 @@ from tacit.environments.bounds import (
     check_rewards,
     stored_bounds,
 )
-from tacit.environments.game import EnvironmentGame
 from tacit.environments.observations import OVER, Encode, Numbering, Observations, numberings
 from tacit.environments.resume import TOLD, Seeding
 from tacit.games.protocol import Game
@@ -122,7 +122,7 @@ class EnvironmentEngine(Engine):
 
     @property
     def _proven(self) -> bool:
-        return not self.bounds.guessed and own_bound.is_bound(self.learner, self.world, self.world.scale)
+        return not self.bounds.uncertain and own_bound.is_bound(self.learner, self.world, self.world.scale)
 
     @property
     def structs(self) -> tuple[object, ...]:  # type: ignore[override]
@@ -346,7 +346,7 @@ class EnvironmentEngine(Engine):
             return Gaps.unknown("nash", self.game.agents)
         drawn = self.bounds.drawn and any(own.count != 1 for own in self.observations)
         upper, source = own_bound.judge(
-            self.learner, self.world, total, done, drawn=drawn, trusted=not self.bounds.guessed
+            self.learner, self.world, total, done, drawn=drawn, trusted=not self.bounds.uncertain
         )
         return Gaps(kind, upper, source, most=self.bounds.horizon * (high - low))
 
@@ -385,7 +385,7 @@ class EnvironmentEngine(Engine):
         bounds = stored_bounds(str(arrays["bounds"]))
         if bounds != self.bounds:
             if (bounds.horizon, bounds.reward_range) != (self.bounds.horizon, self.bounds.reward_range) and not (
-                self.bounds.guessed
+                self.bounds.uncertain
             ):
                 raise TacitError("its horizon or its range of rewards is not the one that was given")
             if not (
@@ -448,6 +448,7 @@ def _numbered_before(learner: Learner, agents: int) -> list[Observations]:
     """Return how the agents of a starting policy numbered what they saw; nothing where there is none."""
     for i in range(agents):
         start = learner.seat(i).start
-        if isinstance(start, MarkovPolicy) and getattr(start, "observations", None) is not None:
-            return list(start.observations)
+        known = getattr(start, "observations", None)
+        if known is not None:
+            return list(known)
     return []

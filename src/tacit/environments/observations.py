@@ -163,7 +163,7 @@ class Observations:
         found = None if key is OVER else key[list(self._space.spaces).index("action_mask")]
         return found if found is not None and any(found) else None
 
-    def listed(self) -> list[Any] | None:
+    def to_list(self) -> list[Any] | None:
         """Return what was observed, by number and as JSON has it; None where JSON cannot hold it.
 
         With `encode`, what that made of it; otherwise as the environment shows it.

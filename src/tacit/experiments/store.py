@@ -43,7 +43,7 @@ from tacit.core import check, files, memory
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.engine import Event, Measured, Run, Started
 from tacit.engine.curve import ENDED, ENDS, FIRST_COLUMNS, table
-from tacit.environments.game import EnvironmentGame
+from tacit.environments.bounds import EnvironmentGame
 from tacit.environments.observations import OVER
 from tacit.experiments import toml
 from tacit.experiments.results import SOURCES, Outcome

@@ -401,7 +401,7 @@ ENTRIES = (
         soccer.__doc__ or "",
         soccer,
         _wins(0.0),
-        seconds=30.0,
+        seconds=2.0,
     ),
     Entry(
         "big-match",
