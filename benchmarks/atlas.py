@@ -83,7 +83,7 @@ def page(data: dict[str, Any], shared: dict[str, list[tuple[float, float]]]) -> 
         figures=len(found),
         agree=sum(figure["agrees"] for figure in found),
         besides=f"; the others are of {', '.join(off)}" if off else "",
-        markov=sum(one["size"]["states"] > 1 and one["size"]["horizon"] > 1 for one in data.values()),
+        markov=sum(one["size"]["states"] > 1 and (one["size"]["horizon"] or 2) > 1 for one in data.values()),
         checks=table(["game", "source", "question", "stated", "ours", "note"], check_rows(data)),
         counts=", ".join(f"{int(count):,}" for count in COUNTS if measured(data, count)),
         missing=f"{unlearned} games were not learned yet; `make atlas` does." if unlearned else "",

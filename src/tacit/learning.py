@@ -25,7 +25,7 @@ from tacit.engine.fused import FusedEngine
 from tacit.engine.outputs.recorded import tables_to_measure
 from tacit.engine.protocols import Engine, Output
 from tacit.engine.run import Candidate, Candidates, Gaps, Run, choose
-from tacit.engine.starts import STARTS, StartsEngine, StartsOutput, longest
+from tacit.engine.starts import STARTS, StartsEngine, StartsOutput, longest, most_starts
 from tacit.environments.adapters import GameAdapter, environment, is_environment, missing, name_of
 from tacit.environments.bounds import Bounds, Exceeded, describe_scouting, episode_bounds
 from tacit.environments.engine import EnvironmentEngine
@@ -208,7 +208,7 @@ def run_learner(
         run = run_learner(stretch, learner, params, options, watch=watch, checkpoint=checkpoint)
         return _merge_steps(run, tables, stretch, options)
     _check_preferred(options, game.agents)
-    starts = options.starts or (STARTS if options.prefer is not None and not options.open else 1)
+    starts = options.starts or (1 if options.prefer is None or options.open else most_starts(options.most, STARTS))
     if starts > 1 and (chosen.exact or chosen.interpreted):
         if options.starts is not None:
             raise TacitError(f"{name} does not play in the compiled loop, which several starts do; leave starts out")
@@ -218,6 +218,8 @@ def run_learner(
         return _conduct(engine, output, name, options, watch, None if chosen.interpreted else checkpoint)
     if options.open:
         raise TacitError("starts share the episodes; say how many there are")
+    if starts > most_starts(options.most, starts):
+        raise TacitError(f"starts is {starts} with {options.most} episodes; each needs 4 of them at least")
     seeds = [options.seed, *streams.seeds(options.seed, streams.STARTS, range(starts - 1)).tolist()]
     own = [replace(options, seed=seed, episodes=longest(options.most, starts)) for seed in seeds]
     made = [_make(game, name, chosen, one, watch) for one in own]

@@ -9,6 +9,7 @@ import tacit
 from tacit.evaluation import logit, occupancy, policy_gradient, policy_values
 from tacit.evaluation.gradient import gradients
 from tacit.evaluation.induction import settle, tables
+from tacit.evaluation.potential import Search, _in_the_long_run, pairs
 from tacit.games.exact import ExactGame
 
 GAMMA = 0.9
@@ -170,6 +171,27 @@ def test_potential_games_are_recognised_and_their_potential_is_every_agents_gain
         assert found.holds
         gain = tacit.evaluate(here, third).values[1] - tacit.evaluate(here, one).values[1]
         assert found.value(third) - found.value(one) == pytest.approx(gain, abs=1e-10)
+
+
+def test_asymmetries_in_a_state_are_cross_derivatives_over_its_visits():
+    game = random_game(actions=(2, 2))
+    rows = [own[0] for own in tacit.MarkovPolicy.random(game, seed=4).probs]
+    found = Search(tolerance=0.0)
+    _in_the_long_run(game, rows, pairs(game)[0], found)
+    amounts = {one.states[0]: one.amount for one in found.failures if one.states[0] == one.states[1]}
+    visits = np.linalg.inv(np.eye(4) - game.walk(rows))
+    way = np.array([-1.0, 1.0])
+
+    def bend(s, length):  # the derivative along the first agent's move, beside a move of the second
+        moved = [own.astype(complex) for own in rows]
+        moved[0][s] += 1e-30j * way
+        moved[1][s] += length * way
+        V = settle(game, moved, None)
+        return (V[0] - V[1])[s].imag / 1e-30
+
+    for s in range(4):
+        cross = (bend(s, 1e-4) - bend(s, -1e-4)) / 2e-4
+        assert amounts[s] == pytest.approx(abs(cross) / visits[s, s], rel=1e-5)
 
 
 def test_the_optimum_is_that_of_value_iteration():

@@ -1,5 +1,7 @@
 """Models and properties of PRISM-games: figures that its tests state, on models written anew, and what is refused."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
@@ -120,6 +122,24 @@ def test_until_and_a_goal_without_a_bound(read):
 def test_what_is_not_read_is_refused_in_a_sentence(read, change, wanted, message):
     with pytest.raises(tacit.TacitError, match=message):
         read(PENNIES.replace(*change, 1), wanted)
+
+
+@pytest.mark.parametrize(
+    "bad", ["(" * 5000 + "1", "mod(1, 0)", "log(0, 2)", "pow(10, 400)", "min(true, )", "won'", "1/0"]
+)
+def test_expressions_that_cannot_be_computed_are_told(read, bad):
+    with pytest.raises(tacit.TacitError, match=r"model\.prism"):
+        read(PENNIES.replace("?1:0", f"?{bad}:{bad}"), "<<even>>Pmax=? [ X won=1 ]")
+
+
+def test_random_damage_is_told_in_a_sentence(read):
+    rng = np.random.default_rng(0)
+    for _ in range(150):
+        text = list(PENNIES)
+        for at in rng.integers(len(text), size=3):
+            text[at] = str(rng.choice(list("()[]{}'=;:x1 &+-")))
+        with contextlib.suppress(tacit.TacitError):  # any other error fails
+            read("".join(text), "<<even>>Pmax=? [ F<=2 won=1 ]")
 
 
 def test_a_model_without_a_property_asks_for_one(tmp_path):

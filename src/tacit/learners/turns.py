@@ -49,7 +49,8 @@ class Portfolio(Learner):
     def __post_init__(self) -> None:
         object.__setattr__(self, "members", _named(self.members))
         if len(self.members) < 2:
-            raise TacitError(f"members is {brief(self.members)}; a portfolio has at least two")
+            named = ",".join(name for name, _ in self.members)
+            raise TacitError(f"members is {brief(named)}; a portfolio has at least two, separated by commas")
         for name, own in self.members:
             if own.central or own.exact or own.interpreted:
                 raise TacitError(f"{name} does not learn with kernels from one agent's own play, so it takes no turns")

@@ -198,6 +198,11 @@ def big_match(*, horizon: int = 10) -> TabularGame:
     return tabulate(transition, reward, start="open", actions=[2, 2], horizon=horizon, progress=False, name="big-match")
 
 
+def discounted_big_match(*, discount: float = 0.9) -> TabularGame:
+    """The big match without an end: what is paid a day later counts `discount` times as much."""
+    return big_match().with_discount(discount)
+
+
 def inspection(*, periods: int = 4, inspections: int = 2) -> TabularGame:
     """An inspector has some inspections for a number of periods; the other acts illegally at most once.
 
@@ -409,6 +414,13 @@ ENTRIES = (
         big_match.__doc__ or "",
         big_match,
         _wins(5.0),
+    ),
+    Entry(
+        "big-match-discounted",
+        "D. Blackwell and T. Ferguson, The big match, 1968: 1/2 a day for every discount",
+        discounted_big_match.__doc__ or "",
+        discounted_big_match,
+        _wins(0.5 / (1 - 0.9)),
     ),
     *(
         Entry(

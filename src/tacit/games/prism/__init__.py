@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from tacit.core import check, files
-from tacit.core.errors import TacitError, brief
+from tacit.core.errors import TacitError, brief, sentence
 from tacit.games.atlas.objectives import game
 from tacit.games.prism.model import read_model
 from tacit.games.prism.property import read_property
@@ -48,9 +49,21 @@ def load(
         raise TacitError(
             f"{place} is a model; give property=, what its players want, e.g. property='<<p1>>Pmax=? [ F<=3 x=1 ]'"
         )
-    given = {} if constants is None else dict(constants)
+    if not isinstance(property, str):
+        raise TacitError(f"property is {brief(property)}; it must be a text, e.g. '<<p1>>Pmax=? [ F<=3 x=1 ]'")
+    if not isinstance(constants, Mapping | None):
+        raise TacitError(f"constants is {brief(constants)}; it must be a dict of names and values, e.g. {{'k': 3}}")
+    try:
+        return _load(place, horizon, property, dict(constants or {}))
+    except TacitError:
+        raise
+    except (ArithmeticError, TypeError, ValueError, LookupError, RecursionError) as error:
+        raise TacitError(f"{place}: an expression cannot be computed ({sentence(error)})") from None
+
+
+def _load(place: Path, horizon: int | None, property: str, given: dict[str, Any]) -> TabularGame:
     model = read_model(place, files.read_utf8(place), given)
-    wanted = read_property(str(property), model)
+    wanted = read_property(property, model)
     bound = max(objective.last for objective in wanted.objectives)
     if wanted.unbounded and horizon is None:
         raise TacitError(f"the property {brief(property)} has no bound; give horizon=, after which the game ends")
