@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, cast
 
 from tacit.core import check, streams
@@ -21,6 +22,7 @@ from tacit.engine.drive import drive
 from tacit.engine.events import Compiling, Finished, Noted, Scouted, Started, Watcher, log_event, show, to_all
 from tacit.engine.exact import ExactEngine
 from tacit.engine.fused import FusedEngine
+from tacit.engine.outputs.recorded import tables_to_measure
 from tacit.engine.protocols import Engine, Output
 from tacit.engine.run import Candidate, Candidates, Gaps, Run, choose
 from tacit.engine.starts import STARTS, StartsEngine, StartsOutput, longest, most_starts
@@ -43,7 +45,7 @@ from tacit.policies.markov import MarkovPolicy
 
 def learn(
     game: TabularGame | Any,
-    learner: str | Learner | Sequence[Any] | Callable[..., Any] = DEFAULT,
+    learner: str | Learner | Sequence[Any] | Callable[..., Any] | None = None,
     *,
     episodes: int | None = None,
     seed: int = 0,
@@ -73,7 +75,8 @@ def learn(
         its own observations and rewards. Without tables each agent's own bound stands in for the certificate. Gymnasium
         environments that carry their transition table (FrozenLake, Taxi, CliffWalking) are games with tables.
     learner : str, learner object, Python class, or a list of those, one for each agent
-        If not given, adaptive V-learning for a cce, which has nothing to set. A name from `tacit learners`, or e.g.
+        If not given, `portfolio` in games with joint tables of at most 1024 joint actions, elsewhere and where
+        parameters are given `adaptive-v-cce`; both have nothing to set. A name from `tacit learners`, or e.g.
         `tacit.StageV(bandit="tsallis-inf")`. A class of your own is called with `states`, `actions`, `horizon`,
         `reward_range`, `seed` and `index`, and has `act(h, s)` and `learn(h, s, a, reward, next_state)`; it is played
         by agents on their own instead of in the compiled loop, some hundred times slower.
@@ -166,7 +169,7 @@ def learn(
 
 def run_learner(
     game: TabularGame | Any,
-    learner: str | Learner | Sequence[Any] | Callable[..., Any],
+    learner: str | Learner | Sequence[Any] | Callable[..., Any] | None,
     params: Mapping[str, Any],
     options: Options,
     *,
@@ -180,6 +183,7 @@ def run_learner(
         raise TacitError(f"checkpoint is {brief(checkpoint)}; it must be a tacit.engine.checkpoint.Checkpoint")
     if not is_game(game) and is_environment(game):
         if bounds.get("encode") is not None or not has_table(game):
+            learner = DEFAULT if learner is None else learner
             return _in_environment(game, learner, params, options, watch, checkpoint, **bounds)
         game, bounds = from_gymnasium(game, horizon=bounds.get("horizon")), {**bounds, "horizon": None}
     if not is_game(game):
@@ -194,6 +198,7 @@ def run_learner(
         _require_tables(game, "the certificate needs tables")
     for option in (key for key, value in bounds.items() if value is not None):
         raise TacitError(f"{option} is for environments without tables; {game!r} has its own")
+    learner = default_for(game, params) if learner is None else learner
     name, chosen = team(learner, params, game.name, game.agents)
     if getattr(game, "discount", None) is not None and not chosen.exact:
         if isinstance(params.get("start"), MarkovPolicy):
@@ -220,6 +225,17 @@ def run_learner(
     made = [_make(game, name, chosen, one, watch) for one in own]
     several = StartsEngine([engine for engine, _ in made])
     return _conduct(several, StartsOutput([output for _, output in made], options), name, options, watch, checkpoint)
+
+
+def default_for(game: Any, params: Mapping[str, Any] = MappingProxyType({})) -> str:
+    """Return who learns a game where nobody is named; parameters without a name are those of adaptive V-learning.
+
+    >>> import tacit
+    >>> default_for(tacit.make("chicken")), default_for(tacit.make("minority", agents=5))
+    ('portfolio', 'adaptive-v-cce')
+    """
+    tables = tables_to_measure(game, None)
+    return DEFAULT if tables is None or tables.anonymous or params else "portfolio"
 
 
 def _make(game: Game, name: str, learner: Learner, options: Options, watch: Watcher) -> tuple[Engine, Output]:

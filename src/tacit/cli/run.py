@@ -86,7 +86,12 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         EPILOG,
     )
     options.add_game(parser, "; pettingzoo:MODULE.PATH; or an experiment, FILE.toml", default=None)
-    parser.add_argument("learner", metavar="LEARNER", nargs="?", help="a name from `tacit learners` (adaptive-v-cce)")
+    parser.add_argument(
+        "learner",
+        metavar="LEARNER",
+        nargs="?",
+        help="a name from `tacit learners` (portfolio; adaptive-v-cce without joint tables)",
+    )
     options.add_options(parser)
     parser.add_argument("--seeds", metavar="N", type=int, help="number of runs, with seeds s, s+1, … (1)")
     told = "a parameter of the learner, e.g. bonus=0.1 or preset=paper; may be given several times"
@@ -126,8 +131,9 @@ def run_run(args: argparse.Namespace) -> int:
     from tacit.experiments.runner import run_experiment
 
     scripts.run(args.scripts)
-    experiment = _from_file(args) if file else _from_line(args)
     chatter = contextlib.redirect_stdout(sys.stderr)  # an environment may print; stdout is for the document
+    with chatter:
+        experiment = _from_file(args) if file else _from_line(args)
     try:
         with chatter, progress_on_stderr(experiment.name) as progress:
             results = run_experiment(
@@ -199,13 +205,16 @@ def _from_line(args: argparse.Namespace) -> Experiment:
         given["episodes"] = EPISODES
 
     from tacit.experiments import Experiment, GameSpec, LearnerSpec  # imports the compiler
-    from tacit.learners import DEFAULT
+    from tacit.experiments.spec import make_game, sweep
+    from tacit.games import REGISTRY
+    from tacit.learning import default_for
 
-    learner = args.learner or DEFAULT
+    game = GameSpec(args.game, game_params)
+    learner = args.learner or default_for(make_game(sweep((game,), REGISTRY)[0]), params)
     _check_whose(args.game, learner, params)
     return Experiment(
         name=f"{args.game} {learner}",
-        games=(GameSpec(args.game, game_params),),
+        games=(game,),
         learners=(LearnerSpec(learner, params),),
         seeds=1 if args.seeds is None else args.seeds,
         options=Options(**given),

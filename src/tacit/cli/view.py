@@ -120,7 +120,11 @@ def add_play(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--policy", metavar="FILE", help="a policy of all agents, .npz or .json (learned now)")
     parser.add_argument("--concept", metavar="C", help="or the solution of `tacit solve`: optimum, cce, ce, nash")
     parser.add_argument("--agent", metavar="I", type=int, default=0, help="whose place you take (0)")
-    parser.add_argument("--learner", metavar="LEARNER", help="who learns the policy (adaptive-v-cce)")
+    parser.add_argument(
+        "--learner",
+        metavar="LEARNER",
+        help="who learns the policy (portfolio; adaptive-v-cce without joint tables)",
+    )
     parser.add_argument(
         "--episodes", metavar="K", type=int, default=EPISODES, help=f"episodes to learn for ({EPISODES:,})"
     )
@@ -167,10 +171,9 @@ def _policy(game: Any, args: argparse.Namespace) -> tuple[Any, str]:
         return solution.policy, f"The others play the {args.concept} that `tacit solve` finds ({solution.method})."
     from tacit.cli.progress import steps_on_stderr
     from tacit.engine.events import Advanced, Event
-    from tacit.learners import DEFAULT
-    from tacit.learning import learn
+    from tacit.learning import default_for, learn
 
-    learner = args.learner or DEFAULT
+    learner = args.learner or default_for(game)
     with steps_on_stderr(f"{learner} learns {args.game}") as show:
 
         def watch(event: Event) -> None:
