@@ -158,7 +158,7 @@ class ModelSeeded(Learner):
             q=np.zeros((2, 2, A)),
             tests=np.zeros((2, A)),
             joint=np.zeros(capacity(J)),
-            values=np.zeros((2, S, 4)),
+            scratch=np.zeros((2, S, 4)),
             team=lock(np.array(team)),
             strides=lock(np.array(strides)),
             rows=J,
@@ -246,7 +246,7 @@ class SeededState(NamedTuple):
     q: FloatArray  # [2, 2, A]  scratch
     tests: FloatArray  # [2, A]  scratch
     joint: FloatArray  # [J]  scratch
-    values: FloatArray  # [2, S, 4]  scratch
+    scratch: FloatArray  # [2, S, 4]  values of plans
     team: IntArray  # [n]  actions of all agents of the team
     strides: IntArray  # [n]  what one more of an agent's action adds to the number of the joint action
     rows: int  # J

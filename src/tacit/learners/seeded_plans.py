@@ -134,13 +134,13 @@ def plan_team(learner, i):
 @generics.jitable
 def worth_of(learner, here, joint, d, which):
     """Return the mean reward and the value that follows, d steps before the last."""
-    return mean_reward(here, joint, 0) + (expect(here, joint, learner.values[(d + 1) % 2, :, which]) if d > 0 else 0.0)
+    return mean_reward(here, joint, 0) + (expect(here, joint, learner.scratch[(d + 1) % 2, :, which]) if d > 0 else 0.0)
 
 
 @generics.jitable
 def keep_value(learner, d, which, s, value):
     """Keep a value for the step before."""
-    learner.values[d % 2, s, which] = value
+    learner.scratch[d % 2, s, which] = value
 
 
 @generics.jitable
@@ -155,7 +155,7 @@ def sweep_opposed(learner, i):
     for d in range(learner.horizon):
         h = learner.horizon - 1 - d
         mine, others = learner.returns[h, i].most, -learner.returns[h, i].least
-        after = learner.values[(d + 1) % 2]
+        after = learner.scratch[(d + 1) % 2]
         for k in range(min(me.met, states)):
             s = min(learner.model[0, k, i].state, states - 1)
             here, cell = view(learner, i, h, s, OPPOSED), learner.cells[h, s, i]
@@ -182,7 +182,7 @@ def sweep_opposed(learner, i):
                 leave_out(q[1, z], tests[z], play[1, z], team[z])
                 for which in range(2):
                     value = move_opposed(me, cell, which, z, q[which, z], team[z])
-                    learner.values[d % 2, s, 2 * which + (0 if z == m else 1)] = value
+                    learner.scratch[d % 2, s, 2 * which + (0 if z == m else 1)] = value
 
 
 @generics.jitable
