@@ -163,7 +163,7 @@ class ModelSeeded(Learner):
             strides=lock(np.array(strides)),
             rows=J,
             first=world.first,
-            seed=world.seed,
+            seed=fold(world.seed),
             horizon=H,
         )
 
@@ -251,11 +251,20 @@ class SeededState(NamedTuple):
     strides: IntArray  # [n]  what one more of an agent's action adds to the number of the joint action
     rows: int  # J
     first: int  # the number in the team of the first agent here
-    seed: int
+    seed: int  # the common one, folded
     horizon: int
 
 
 # the common seed and the schedule ------------------------------------------------------------------------------------
+
+
+def fold(seed: int) -> int:
+    """Return a number below 2³¹ − 1 that stands for a seed of any size, so that products stay below 2⁶³.
+
+    >>> fold(7), fold(2**64)
+    (8, 13)
+    """
+    return (seed % 2147483647 + seed // 2147483647 + 1) % 2147483647
 
 
 @generics.jitable
@@ -270,7 +279,7 @@ def stir(x):
 @generics.jitable
 def common(learner, k, h, number):
     """Return a uniform number in [0, 1) that all agents know, by the seed, the episode, the step and its own number."""
-    x = stir(learner.seed % 2147483647 + learner.seed // 2147483647 + 1)
+    x = stir(learner.seed)
     x = stir(x + k % 2147483647)
     x = stir(stir(x + h) + number)
     return x / 2147483648.0
