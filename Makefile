@@ -6,7 +6,7 @@ CORE   := $(VENV)/.core
 READY  := $(VENV)/.ready
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: paper test test-all bench coverage dist docs lint clean help
+.PHONY: paper test test-all atlas bench coverage dist docs lint clean help
 
 help:           ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/'
@@ -56,6 +56,10 @@ coverage: $(READY)  ## which lines the tests run, as pages in build/coverage (a 
 dist: $(READY)   ## wheel and sdist in dist
 	$(PIP) build
 	$(BIN)/python -m build
+
+atlas: $(READY)  ## the atlas: check every figure that others stated, learn what was not learned yet, the page and the picture
+	$(BIN)/tacit atlas --learn 100000 --out docs/atlas.json
+	$(BIN)/python benchmarks/atlas.py
 
 bench: $(READY)  ## measure, ours and others' side by side
 	$(BIN)/python benchmarks/evaluation.py

@@ -107,7 +107,7 @@ def real() -> dict[str, tuple[Callable[[], Any], dict[str, Any]]]:
 def parts(seconds: float) -> None:
     """Microseconds in which a part of each kind of policy, loaded from its file, acts and begins an episode."""
     game = tacit.make("good-state", horizon=10)
-    run = tacit.learn(game, episodes=20_000)
+    run = tacit.learn(game, "adaptive-v-cce", episodes=20_000)
     average = run.candidates["average"].policy
     kinds = {"markov": run.last, "certified": average, "thinned": average.deploy(1000)}
     states = np.random.default_rng(0).integers(game.states, size=game.horizon).tolist()

@@ -35,7 +35,7 @@ DATA = {
     "tacit.games.REGISTRY": "Games by name; `REGISTRY.add(name, factory)` makes one known.",
     "tacit.bandits.REGISTRY": "Bandits by name.",
     "tacit.learners.REGISTRY": "Learners by name; it takes a Python class with `act` and `learn` too.",
-    "tacit.learners.DEFAULT": "The name of the learner that learns where nothing else is asked for.",
+    "tacit.learners.DEFAULT": "Who learns where nobody is named and there are no joint tables of moderate size.",
     "tacit.engine.Event": "Any of `Started`, `Advanced`, `Measured`, `Noted`, `Finished`.",
     "tacit.engine.Watcher": "A function of an event.",
     "tacit.kernels.jitable": "A decorator that marks a plain function that kernels may call.",

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, cast
 
 from tacit.core import check, streams
@@ -21,15 +22,16 @@ from tacit.engine.drive import drive
 from tacit.engine.events import Compiling, Finished, Noted, Scouted, Started, Watcher, log_event, show, to_all
 from tacit.engine.exact import ExactEngine
 from tacit.engine.fused import FusedEngine
+from tacit.engine.outputs.recorded import tables_to_measure
 from tacit.engine.protocols import Engine, Output
 from tacit.engine.run import Candidate, Candidates, Gaps, Run, choose
-from tacit.engine.starts import STARTS, StartsEngine, StartsOutput, longest
+from tacit.engine.starts import STARTS, StartsEngine, StartsOutput, longest, most_starts
 from tacit.environments.adapters import GameAdapter, environment, is_environment, missing, name_of
-from tacit.environments.bounds import Bounds, Exceeded, episode_bounds, told_scouting
+from tacit.environments.bounds import Bounds, Exceeded, describe_scouting, episode_bounds
 from tacit.environments.engine import EnvironmentEngine
 from tacit.environments.observations import Encode
 from tacit.environments.resume import Seeding
-from tacit.evaluation.gaps import uniform_gap
+from tacit.evaluation.gaps import evaluate, uniform_gap
 from tacit.evaluation.stretches import extend_policy, merge_steps
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.gymnasium import from_gymnasium, has_table
@@ -40,10 +42,13 @@ from tacit.learners.teams import team
 from tacit.options import Options
 from tacit.policies.markov import MarkovPolicy
 
+#: Said of an environment.
+NOTHING_TO_PREFER = "prefer changes nothing here: without tables nobody knows the values that it compares"
+
 
 def learn(
     game: TabularGame | Any,
-    learner: str | Learner | Sequence[Any] | Callable[..., Any] = DEFAULT,
+    learner: str | Learner | Sequence[Any] | Callable[..., Any] | None = None,
     *,
     episodes: int | None = None,
     seed: int = 0,
@@ -73,7 +78,8 @@ def learn(
         its own observations and rewards. Without tables each agent's own bound stands in for the certificate. Gymnasium
         environments that carry their transition table (FrozenLake, Taxi, CliffWalking) are games with tables.
     learner : str, learner object, Python class, or a list of those, one for each agent
-        If not given, adaptive V-learning for a cce, which has nothing to set. A name from `tacit learners`, or e.g.
+        If not given, `portfolio` in games with joint tables of at most 1024 joint actions, elsewhere and where
+        parameters are given `adaptive-v-cce`; both have nothing to set. A name from `tacit learners`, or e.g.
         `tacit.StageV(bandit="tsallis-inf")`. A class of your own is called with `states`, `actions`, `horizon`,
         `reward_range`, `seed` and `index`, and has `act(h, s)` and `learn(h, s, a, reward, next_state)`; it is played
         by agents on their own instead of in the compiled loop, some hundred times slower.
@@ -166,7 +172,7 @@ def learn(
 
 def run_learner(
     game: TabularGame | Any,
-    learner: str | Learner | Sequence[Any] | Callable[..., Any],
+    learner: str | Learner | Sequence[Any] | Callable[..., Any] | None,
     params: Mapping[str, Any],
     options: Options,
     *,
@@ -180,6 +186,7 @@ def run_learner(
         raise TacitError(f"checkpoint is {brief(checkpoint)}; it must be a tacit.engine.checkpoint.Checkpoint")
     if not is_game(game) and is_environment(game):
         if bounds.get("encode") is not None or not has_table(game):
+            learner = DEFAULT if learner is None else learner
             return _in_environment(game, learner, params, options, watch, checkpoint, **bounds)
         game, bounds = from_gymnasium(game, horizon=bounds.get("horizon")), {**bounds, "horizon": None}
     if not is_game(game):
@@ -194,6 +201,7 @@ def run_learner(
         _require_tables(game, "the certificate needs tables")
     for option in (key for key, value in bounds.items() if value is not None):
         raise TacitError(f"{option} is for environments without tables; {game!r} has its own")
+    learner = default_for(game, params) if learner is None else learner
     name, chosen = team(learner, params, game.name, game.agents)
     if getattr(game, "discount", None) is not None and not chosen.exact:
         if isinstance(params.get("start"), MarkovPolicy):
@@ -203,7 +211,7 @@ def run_learner(
         run = run_learner(stretch, learner, params, options, watch=watch, checkpoint=checkpoint)
         return _merge_steps(run, tables, stretch, options)
     _check_preferred(options, game.agents)
-    starts = options.starts or (STARTS if options.prefer is not None and not options.open else 1)
+    starts = options.starts or (1 if options.prefer is None or options.open else most_starts(options.most, STARTS))
     if starts > 1 and (chosen.exact or chosen.interpreted):
         if options.starts is not None:
             raise TacitError(f"{name} does not play in the compiled loop, which several starts do; leave starts out")
@@ -213,11 +221,24 @@ def run_learner(
         return _conduct(engine, output, name, options, watch, None if chosen.interpreted else checkpoint)
     if options.open:
         raise TacitError("starts share the episodes; say how many there are")
+    if starts > most_starts(options.most, starts):
+        raise TacitError(f"starts is {starts} with {options.most} episodes; each needs 4 of them at least")
     seeds = [options.seed, *streams.seeds(options.seed, streams.STARTS, range(starts - 1)).tolist()]
     own = [replace(options, seed=seed, episodes=longest(options.most, starts)) for seed in seeds]
     made = [_make(game, name, chosen, one, watch) for one in own]
     several = StartsEngine([engine for engine, _ in made])
     return _conduct(several, StartsOutput([output for _, output in made], options), name, options, watch, checkpoint)
+
+
+def default_for(game: Any, params: Mapping[str, Any] = MappingProxyType({})) -> str:
+    """Return who learns a game where nobody is named; parameters without a name are those of adaptive V-learning.
+
+    >>> import tacit
+    >>> default_for(tacit.make("chicken")), default_for(tacit.make("minority", agents=5))
+    ('portfolio', 'adaptive-v-cce')
+    """
+    tables = tables_to_measure(game, None)
+    return DEFAULT if tables is None or tables.anonymous or params else "portfolio"
 
 
 def _make(game: Game, name: str, learner: Learner, options: Options, watch: Watcher) -> tuple[Engine, Output]:
@@ -238,11 +259,15 @@ def _make(game: Game, name: str, learner: Learner, options: Options, watch: Watc
 def _merge_steps(run: Run, game: TabularGame, stretch: TabularGame, options: Options) -> Run:
     """Return a run in a discounted game's stretches as one in the game: stationary policies with their exact gaps."""
     low, high = game.reward_range
-    candidates = {}
+    candidates: dict[str, Candidate] = {}
     for name, one in run.candidates.items():
         if not one.table:
             continue  # a mixture over stretches is no stationary policy
-        policy, found = merge_steps(game, stretch, cast(MarkovPolicy, one.policy), gap=one.gaps.kind)
+        if name == "product":  # of the merged table, as in finite games
+            policy = cast(MarkovPolicy, candidates["markov"].policy).as_product()
+            found = evaluate(game, policy)
+        else:
+            policy, found = merge_steps(game, stretch, cast(MarkovPolicy, one.policy), gap=one.gaps.kind)
         policy.game = game
         gaps = Gaps(one.gaps.kind, found.gaps, "exact", most=game.effective_horizon * (high - low))
         candidates[name] = replace(Candidate.with_gaps(gaps, found.values), _policy=policy)
@@ -287,8 +312,8 @@ def _in_environment(
     _check_preferred(options, len(adapter.names))
     bounds = episode_bounds(adapter, horizon=horizon, reward_range=reward_range, seed=options.seed)
     told = bounds.notes
-    if bounds.guessed:
-        watch(Scouted(told_scouting(name_of(env), bounds, rangeless=chosen.rangeless)))
+    if bounds.uncertain:
+        watch(Scouted(describe_scouting(name_of(env), bounds, rangeless=chosen.rangeless)))
     seeding = Seeding(adapter, options.seed, pickled=check.flag("pickle_env", pickle_env or False))
     while True:
         with announce_to(lambda text: watch(Compiling(text))):
@@ -297,6 +322,8 @@ def _in_environment(
             )
         engine.tells_seeding, engine.told = checkpoint is not None, told
         output = outputs.REGISTRY.make(chosen.output, game=engine.game, learner=chosen, options=options)
+        if options.prefer is not None and chosen.output != "portfolio":
+            output.notes = (*output.notes, NOTHING_TO_PREFER)
         engine.record = output.record
         try:
             return _conduct(engine, output, name, options, watch, checkpoint)

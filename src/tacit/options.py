@@ -27,10 +27,13 @@ def _option(default: Any, checked: Callable[[str, Any], Any], metavar: str, help
 
 def _check_preference(name: str, value: Any) -> str | int:
     """Return a preference; on the command line an agent's number is text."""
-    number = int(value) if isinstance(value, str) and value.isdecimal() else value
-    if number not in ("welfare", "egalitarian") and (isinstance(number, bool | str | float) or number is None):
-        raise TacitError(f"{name} is {brief(value)}; it must be 'welfare', 'egalitarian' or the number of an agent")
-    return number if isinstance(number, str) else check.integer(name, number, least=0)
+    if isinstance(value, str) and value in ("welfare", "egalitarian"):
+        return value
+    try:
+        return check.integer(name, int(value) if isinstance(value, str) else value, least=0)
+    except (TacitError, ValueError):
+        told = f"{name} is {brief(value)}; it must be 'welfare', 'egalitarian' or the number of an agent, from 0"
+        raise TacitError(told) from None
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,8 @@ class Options:
         None,
         partial(check.integer, least=1, most=1024),
         "M",
-        "begin M times and go on with what is worth the most: within the same episodes (4 with --prefer, otherwise 1)",
+        "begin M times and go on with what is worth the most: within the same episodes "
+        "(4 with --prefer and a number of episodes, otherwise 1)",
     )
 
     def __post_init__(self) -> None:

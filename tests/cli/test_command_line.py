@@ -93,6 +93,11 @@ def test_a_wrong_command_line_exits_2_with_one_line(which: str, capsys: pytest.C
         (["solve"], "GAME"),
         (["solve", "chicken", "ce", "--objective", "mine"], "agent:K"),
         (["solve", "chicken", "--out", "policy.xyz"], "ends in .npz or .json"),
+        (
+            ["run", "chicken", "--episodes", "9", "--prefer", "riches"],
+            "'welfare', 'egalitarian' or the number of an agent",
+        ),
+        (["run", "chicken", "--episodes", "9", "--prefer", "2"], "there are 2 agents"),
         (["evaluate", "x.toml"], "is an experiment, not a directory of results"),
     ],
 )

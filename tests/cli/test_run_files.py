@@ -40,6 +40,7 @@ KEYS = [
     "seeds",
     "seed_list",
     "reward",
+    "rewards",
     "value",
     "values",
     "welfare",

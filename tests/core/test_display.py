@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import unicodedata
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tacit.core.display import printable, printable_json
+from tacit.core.display import Table, exact, interval, printable, printable_json
 
 OBEYED = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 anything = st.text(st.characters(codec=None, exclude_categories=()))
@@ -32,3 +34,20 @@ def test_documents_read_back_as_they_were(document: dict[str, object]):
 def test_what_is_long_is_cut():
     assert printable("x" * 100, 10) == "xxxxxxxxx…"
     assert printable("x" * 10, 10) == "x" * 10
+
+
+def test_means_lie_inside_their_intervals_as_printed():
+    rng = np.random.default_rng(0)
+    for width in 10.0 ** -np.arange(8):
+        low, mean, high = np.sort(23 + width * rng.normal(size=3))
+        told, *ends = map(float, re.findall(r"[\d.e+-]+", interval(mean, low, high)))
+        assert ends[0] <= told <= ends[1]
+        assert ends[0] < ends[1]
+
+
+def test_fractions_are_shown_where_numbers_are_such():
+    assert [str(exact(a / b)) for a, b in ((1, 3), (14, 3), (-5, 7), (997, 999))] == ["1/3", "14/3", "-5/7", "997/999"]
+    assert [exact(x) for x in (0.5, 0.3125, 3.0, 0.33333, 2**0.5, 1 / 3 + 1e-12)] == [
+        0.5, 0.3125, 3.0, 0.33333, 2**0.5, 1 / 3 + 1e-12
+    ]  # fmt: skip
+    assert str(Table("", ["p"], [[exact(1 / 3)], [0.5]])) == "  p\n1/3\n0.5"

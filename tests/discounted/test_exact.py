@@ -9,6 +9,8 @@ import tacit
 from tacit.evaluation import logit, occupancy, policy_gradient, policy_values
 from tacit.evaluation.gradient import gradients
 from tacit.evaluation.induction import settle, tables
+from tacit.evaluation.potential import Search, _in_the_long_run, pairs
+from tacit.games.exact import ExactGame
 
 GAMMA = 0.9
 
@@ -88,10 +90,19 @@ def test_iteration_alone_gives_what_elimination_does(monkeypatch):
     game = random_game(seed=2)
     policy = tacit.MarkovPolicy.random(game, seed=2, correlated=True)
     exact, d = tacit.evaluate(game, policy, gap="ce"), occupancy(game, policy)
-    monkeypatch.setattr("tacit.evaluation.induction.ELIMINATED", 0)
+    monkeypatch.setattr("tacit.evaluation.induction.MOST", 0)
     found = tacit.evaluate(game, policy, gap="ce")
     np.testing.assert_allclose(found.gaps, exact.gaps, atol=1e-11)
     np.testing.assert_allclose(occupancy(game, policy), d, atol=1e-11)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_transitions_between_states_are_what_push_makes_of_each(sparse):
+    game = random_game(states=12, actions=(2, 3), sparse=sparse)
+    product, joint = (tacit.MarkovPolicy.random(game, seed=1, correlated=flag) for flag in (False, True))
+    many = [np.stack([own[0], own[0][::-1]]) for own in product.probs]
+    for rows in (product.at(0), joint.at(0)[0], many):
+        np.testing.assert_allclose(game.walk(rows), ExactGame.walk(game, rows), atol=1e-15)
 
 
 def test_many_policies_at_once_are_evaluated_like_each():
@@ -160,6 +171,27 @@ def test_potential_games_are_recognised_and_their_potential_is_every_agents_gain
         assert found.holds
         gain = tacit.evaluate(here, third).values[1] - tacit.evaluate(here, one).values[1]
         assert found.value(third) - found.value(one) == pytest.approx(gain, abs=1e-10)
+
+
+def test_asymmetries_in_a_state_are_cross_derivatives_over_its_visits():
+    game = random_game(actions=(2, 2))
+    rows = [own[0] for own in tacit.MarkovPolicy.random(game, seed=4).probs]
+    found = Search(tolerance=0.0)
+    _in_the_long_run(game, rows, pairs(game)[0], found)
+    amounts = {one.states[0]: one.amount for one in found.failures if one.states[0] == one.states[1]}
+    visits = np.linalg.inv(np.eye(4) - game.walk(rows))
+    way = np.array([-1.0, 1.0])
+
+    def bend(s, length):  # the derivative along the first agent's move, beside a move of the second
+        moved = [own.astype(complex) for own in rows]
+        moved[0][s] += 1e-30j * way
+        moved[1][s] += length * way
+        V = settle(game, moved, None)
+        return (V[0] - V[1])[s].imag / 1e-30
+
+    for s in range(4):
+        cross = (bend(s, 1e-4) - bend(s, -1e-4)) / 2e-4
+        assert amounts[s] == pytest.approx(abs(cross) / visits[s, s], rel=1e-5)
 
 
 def test_the_optimum_is_that_of_value_iteration():

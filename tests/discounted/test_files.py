@@ -67,6 +67,19 @@ def test_gymnasium_tables_take_a_discount():
         tacit.from_gymnasium("FrozenLake-v1", discount=0.99, horizon=10)
 
 
+def test_functions_are_tabulated_to_the_last_state():
+    def walk(state, actions):
+        return {min(state + actions[0], 6): 1.0}
+
+    game = tacit.tabulate(walk, lambda state, actions: float(state == 6), start=0, actions=[2], discount=0.5)
+    assert (game.states, game.discount) == (7, 0.5)
+    assert tacit.solve(game).values[0] == pytest.approx(0.5**6 * 2)
+    with pytest.raises(tacit.TacitError, match="must not take a step"):
+        tacit.tabulate(lambda s, a, step: {s: 1.0}, lambda s, a: 0.0, start=0, actions=[2], discount=0.5)
+    with pytest.raises(tacit.TacitError, match="neither a horizon nor a discount"):
+        tacit.tabulate(walk, lambda s, a: 0.0, start=0, actions=[2])
+
+
 def test_registered_games_take_a_discount():
     assert tacit.make("chicken", discount=0.5).discount == 0.5
     with pytest.raises(tacit.TacitError, match="changes with the step"):
@@ -89,6 +102,12 @@ def test_the_command_line_shows_solves_runs_and_evaluates(tmp_path, capsys):
     ran = json.loads(capsys.readouterr().out)
     assert main(["evaluate", out, "--json"]) == 0
     capsys.readouterr()
+    learned = str(tmp_path / "learned")
+    line = ["run", "good-state", "adaptive-v-cce", "--discount", ".8", "--episodes", "600", "--seed", "1"]
+    assert main([*line, "--out", learned, "--json"]) == 0
+    stored = json.loads(capsys.readouterr().out)
+    assert main(["evaluate", learned, "--json"]) == 0
+    assert f"{stored['gap']['max']:.6g}"[:6] in capsys.readouterr().out
     best = tacit.solve(tacit.make("good-state", discount=0.9)).values
     np.testing.assert_allclose(ran["value"], best, atol=0.5)
     assert main(["show", "good-state", "--discount", "1"]) == 2

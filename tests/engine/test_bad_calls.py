@@ -28,7 +28,6 @@ def refused(message: str, call: Any, *args: Any, **kwargs: Any) -> None:
     [
         ("stage-v-ccee", "did you mean 'stage-v-cce'"),
         ("nonsense", "known: portfolio, adaptive-v-cce"),
-        (None, "learner is None"),
         (3, "learner is 3"),
         (Exp3IX(), "learner is Exp3IX"),
     ],

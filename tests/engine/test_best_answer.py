@@ -37,7 +37,7 @@ def test_different_games_have_different_answers():
 
 
 def test_of_equals_the_simplest_is_chosen():
-    run = tacit.learn(tacit.games.matrix_game(np.ones((2, 2, 2))), episodes=5)
+    run = tacit.learn(tacit.games.matrix_game(np.ones((2, 2, 2))), "adaptive-v-cce", episodes=5)
     assert {one.gap for one in run.candidates.values()} == {0.0}
     assert run.chosen == "last"
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.cli.main import main
 from tacit.core import streams
 from tacit.engine import Advanced, Event
 from tacit.engine.checkpoint import Checkpoint
@@ -119,9 +120,12 @@ def test_a_preference_decides_among_close_candidates():
     [
         ({"prefer": "wealth"}, "prefer is 'wealth'"),
         ({"prefer": 2}, "there are 2 agents"),
+        ({"prefer": -1}, "prefer is -1; it must be 'welfare'"),
+        ({"prefer": [1]}, "or the number of an agent, from 0"),
         ({"starts": 0}, "starts is 0"),
         ({"starts": 2, "learner": "pg-exact"}, "leave starts out"),
         ({"starts": 2, "episodes": None, "gap": 0.1}, "say how many"),
+        ({"starts": 3}, "starts is 3 with 10 episodes"),
     ],
 )
 def test_what_cannot_be_is_refused(given: dict[str, Any], sentence: str):
@@ -136,3 +140,27 @@ def test_a_run_says_what_its_answer_is_worth_beside_the_optimum():
     pennies = tacit.learn(tacit.make("matching-pennies"), "npg", episodes=5)  # nobody can win for all
     assert pennies.of_optimum is None
     assert "optimum" not in repr(pennies)
+    rewards = np.multiply.outer([0.1, 0.2, -0.3], np.ones((1, 2, 2, 2)))  # they sum to 0 up to rounding
+    alike = tacit.TabularGame(np.ones((1, 2, 2, 2, 1)), rewards, 0, horizon=1)
+    assert tacit.solve(alike, "optimum").values.sum() != 0
+    assert tacit.learn(alike, "npg", episodes=2).of_optimum is None
+
+
+def test_starts_that_have_not_played_yet_are_not_measured(interpreted: None):
+    """A row of the curve is one episode here: three of four starts, and a member of each, have none."""
+    run = tacit.learn(tacit.make("chicken"), "portfolio", episodes=16, points=16, prefer="welfare")
+    assert np.isfinite(run.curve["gap"]).all()
+    assert len(run.candidates) == 7
+    few = tacit.learn(tacit.make("chicken"), "portfolio", episodes=3, points=3, prefer="welfare")  # for one start
+    assert not any("kept start" in note for note in few.notes)
+
+
+def test_an_environment_says_that_a_preference_changes_nothing(interpreted: None):
+    env = tacit.to_pettingzoo(tacit.make("chicken"))
+    run = tacit.learn(env, "q-independent", episodes=3, prefer="welfare")
+    assert any("prefer changes nothing" in note for note in run.notes)
+
+
+def test_a_preference_on_the_command_line(capsys: pytest.CaptureFixture[str]):
+    assert main(["run", "stag-hunt", "q-independent", "--episodes", "80", "--prefer", "welfare", "--starts", "2"]) == 0
+    assert "by welfare: kept start" in capsys.readouterr().err

@@ -52,6 +52,7 @@ def trial(number: int, episodes: int, *, rare: bool = False) -> Trial:
     found = tacit.exploit(game, policy, episodes=episodes, seed=number)
     played = tacit.evaluate(game, policy, episodes=episodes, seed=number + 10_000)
     result = Trial([], [], [], [], [])
+    result.below_gap.append(bool(found.lower <= exact.gap + 1e-9))
     for i in range(agents):
         true = gain(game, policy, i, found.responses[i])
         result.values_covered.append(bool(played.low[i] <= exact.values[i] <= played.high[i]))

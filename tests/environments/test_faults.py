@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+import time
 import warnings
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 
 import tacit
 from tacit.cli.main import main
+from tacit.engine import drive
 from tacit.environments.adapters import environment
 from tacit.environments.bounds import STEPS, episode_bounds
 
@@ -138,3 +141,49 @@ def test_a_failing_encode_is_not_blamed_on_advance():
             lambda u: (0, 0), lambda h, s, a, u: (0, 2), lambda i, h, s, a: 0.0, agents=1, actions=2, states=4,
             horizon=2, reward_range=(0, 1), decode=lambda s: (s // 2, s % 2), encode=encode,
         )  # fmt: skip
+
+
+class Hangs(Bare):
+    """Ctrl-C is pressed twice within the fifth episode, with a pause between."""
+
+    episodes = 0
+
+    def reset(self) -> Any:
+        self.episodes += 1
+        return super().reset()
+
+    def step(self, actions: list[int]) -> Any:
+        if self.episodes == 5:
+            signal.raise_signal(signal.SIGINT)
+            time.sleep(0.3)
+            signal.raise_signal(signal.SIGINT)
+            time.sleep(60)
+        return super().step(actions)
+
+
+def test_a_second_ctrl_c_keeps_the_episodes_before(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
+    monkeypatch.setattr(drive, "PATIENCE", 0.05)
+    with pytest.warns(UserWarning, match="holds 4 of 9 episodes"):
+        run = tacit.learn(Hangs(), "q-independent", episodes=9, horizon=3)
+    assert (run.episodes, run.ended) == (4, "interrupted")
+    assert "Ctrl-C within an episode" in str(run.error)
+    assert "Ctrl-C again leaves the episode out" in caplog.text
+
+
+class Endless(Bare):
+    def step(self, actions: list[int]) -> Any:
+        self.shown += 1.0
+        return super().step(actions)
+
+
+def test_observations_that_are_nearly_all_new_are_told_early(caplog: pytest.LogCaptureFixture):
+    def stop(event: Any) -> None:
+        if "were new" in caplog.text:
+            raise KeyboardInterrupt
+
+    interrupted = pytest.warns(UserWarning, match="interrupted")
+    with interrupted, pytest.warns(UserWarning, match=r"100% were new.*give encode="):
+        run = tacit.learn(Endless(length=100), "q-independent", episodes=10_000, horizon=100, progress=stop)
+    assert 20 <= run.episodes < 10_000
+    few = tacit.learn(Endless(length=100), "q-independent", episodes=30, horizon=100, encode=lambda s: s % 100)
+    assert not few.warnings

@@ -297,7 +297,7 @@ def test_a_single_agent_without_tables():
 def test_gymnasium_environments_with_tables_are_games():
     run = tacit.learn(gymnasium.make("FrozenLake-v1"), "stage-v-cce", episodes=200, horizon=20)
     assert isinstance(run.game, tacit.TabularGame)
-    assert run.gaps.source == "certificate"
+    assert run.gaps.source in ("certificate", "exact")  # of a mixture, or of its table
 
 
 @pytest.mark.parametrize(

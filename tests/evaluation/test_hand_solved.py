@@ -152,3 +152,9 @@ def test_teams_reach_their_optimum(name: str, best: float):
 def test_a_nash_gap_needs_a_product_policy():
     with pytest.raises(tacit.TacitError, match="product policy"):
         tacit.evaluate(tacit.make("chicken"), joint([[0, 0.5], [0.5, 0]]), gap="nash")
+
+
+def test_a_solution_says_how_far_it_is_and_shows_no_values_of_places_that_are_not_reached():
+    found = tacit.solve(tacit.make("good-state", horizon=3), "nash")
+    assert (found.gap, found.evaluation) == (0.0, None)
+    assert "V=" not in repr(found)

@@ -25,6 +25,8 @@ class Moody:
         self.seed, self.mood = seed, mood
 
     def act(self, h, s):
+        if pathlib.Path("furious").exists():
+            raise RuntimeError(f"not {self.seed}")
         if self.seed % 2 == self.mood and pathlib.Path("moody").exists():
             raise RuntimeError("not\\n today")
         return 0
@@ -80,6 +82,13 @@ def test_for_people_too(capsys: pytest.CaptureFixture[str]):
     out, err = capsys.readouterr()
     assert "reward of agent 0" in out
     assert err.count("failed") == 1
+
+
+def test_if_all_fail_each_in_its_own_way_all_are_listed(capsys: pytest.CaptureFixture[str]):
+    Path("furious").touch()
+    assert main([*LINE, "--seeds", "2"]) == 1
+    said = capsys.readouterr().err
+    assert all(f"seed {seed}, failed: RuntimeError: not {seed}\n" in said for seed in range(2))
 
 
 def test_if_all_fail_it_is_bad_input_and_one_sentence(capsys: pytest.CaptureFixture[str]):

@@ -75,12 +75,14 @@ def test_a_resumed_run_has_the_same_average(tmp_path: Path):
     np.testing.assert_array_equal(whole, again)
 
 
-@pytest.mark.parametrize("name", ["random-general-sum", "random-team"])
-def test_many_policies_at_once_are_what_they_are_one_by_one(name: str):
-    """Against `evaluate` and `l2_gap`, for agents with different numbers of actions."""
-    game = tacit.make(name, agents=3, actions=[2, 3, 2], states=4, horizon=3, seed=5)
+@pytest.mark.parametrize(
+    ("name", "actions"), [("random-general-sum", [2, 3, 2]), ("random-team", [2, 3, 2]), ("random-general-sum", [3])]
+)
+def test_many_policies_at_once_are_what_they_are_one_by_one(name: str, actions: list[int]):
+    """Against `evaluate` and `l2_gap`, for agents with different numbers of actions, and for one that is alone."""
+    game = tacit.make(name, agents=len(actions), actions=actions, states=4, horizon=3, seed=5)
     rng = np.random.default_rng(0)
-    table = np.zeros((6, 3, 3, 4, 3))
+    table = np.zeros((6, len(actions), 3, 4, 3))
     for i, size in enumerate(game.actions):
         table[:, i, :, :, :size] = rng.dirichlet(np.ones(size), (6, 3, 4))
         table[0, i] = np.eye(3)[0]  # a deterministic one among them

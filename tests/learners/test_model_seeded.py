@@ -51,7 +51,7 @@ def test_each_kind_of_game_is_recognised_and_learned(kind: str, believed: int, s
 
 
 def test_the_best_equilibrium_of_box_pushing():
-    run = tacit.learn(tacit.make("box-pushing", horizon=3), "model-seeded", episodes=10_000, points=1)
+    run = tacit.learn(tacit.make("box-pushing", horizon=3), "model-seeded", episodes=10_000, seed=1, points=1)
     np.testing.assert_allclose(run.values, tacit.solve(run.game, "optimum").values, rtol=1e-6)
     assert run.gap == pytest.approx(0, abs=1e-9)
 
@@ -160,9 +160,19 @@ def test_numbers_of_the_common_seed_are_even_and_independent():
         assert ((pairs - expected) ** 2 / expected).sum() < 113  # 63 degrees of freedom: 1e-4
 
 
+@pytest.mark.parametrize("seed", [0, 2**31 - 1, 2**62, 2**63 - 1, 2**64 + 1])
+def test_a_seed_of_any_size_fits_the_kernels(seed: int):
+    """Whole numbers of kernels end at 2⁶³, those of the interpreter nowhere."""
+    world = tacit.learners.World(
+        1, np.array([2]), 1, (0.0, 1.0), tacit.kernels.Scale(1, 1, 2, 1, 1), (), (2, 2), 0, seed
+    )
+    assert 0 <= tacit.ModelSeeded().init(world).seed < 2**31 - 1
+    assert model_seeded.fold(seed) != model_seeded.fold(seed + 1)
+
+
 def test_the_joint_action_of_a_probe_is_known_to_all():
     engine = play(random_game("general"), 300)
-    known = engine.state.model["known"]
+    known = engine.state.model["counts"]["known"]
     np.testing.assert_array_equal(known[:, :, 0], known[:, :, 1])
     assert known.sum() > 0
     np.testing.assert_array_equal(engine.state.agents["episodes"], 300)
@@ -176,6 +186,8 @@ def test_what_it_refuses():
         tacit.agent("model-seeded", **known)
     with pytest.raises(tacit.TacitError, match="agent 1 of it must have 3 actions"):
         tacit.agent("model-seeded", **known, index=1, team=[3, 2])
+    with pytest.raises(tacit.TacitError, match="team is 2; it must be a list"):
+        tacit.agent("model-seeded", **known, team=2)
     with pytest.raises(tacit.TacitError, match="stage-v-cce is never told of other agents"):
         tacit.agent("stage-v-cce", **known, team=[3, 3])
     with pytest.raises(tacit.TacitError, match="goes through all joint actions, and these agents have 59,049"):

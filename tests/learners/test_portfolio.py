@@ -112,3 +112,21 @@ def test_in_an_environment_it_does_the_same_and_late_returns_decide():
 def test_what_takes_no_turns_is_refused(members: str, sentence: str):
     with pytest.raises(tacit.TacitError, match=sentence):
         tacit.learn(tacit.make("chicken"), "portfolio", episodes=10, members=members)
+
+
+@pytest.mark.parametrize(
+    ("members", "sentence"),
+    [
+        (3, "members is 3; it must be names"),
+        ([3], "it must be names"),
+        ("q-independent", "members is 'q-independent'; a portfolio has at least two"),
+        ("q-independent,q-independent", "members has 'q-independent' twice"),
+        ([("a", 1), ("b", 2)], "learner is 1; it must be a name"),
+        ("q-independent,pg-exact", "takes no turns"),
+    ],
+)
+def test_members_that_cannot_be_are_refused(members: object, sentence: str):
+    with pytest.raises(tacit.TacitError, match=sentence):
+        tacit.learners.REGISTRY.make("portfolio", members=members)
+    several = tacit.learners.REGISTRY.make("portfolio", members=["q-independent", "ucb-independent"])
+    assert several == tacit.learners.REGISTRY.make("portfolio", members="q-independent, ucb-independent")

@@ -45,7 +45,7 @@ def searches(monkeypatch: pytest.MonkeyPatch) -> list[Search]:
 
 @pytest.mark.parametrize("text", LARGE)
 def test_refused_soon(text: str, searches: list[Search]):
-    with pytest.raises(tacit.TacitError, match=r"up to move \d+.*; give a smaller horizon,? or a larger limit"):
+    with pytest.raises(tacit.TacitError, match=r"up to move \d+.*; give (a smaller )?horizon=.* or a larger limit="):
         from_openspiel(text, limit=50_000)
     assert searches[-1].followed <= LARGE[text]
     assert len(searches[-1]._layer) <= 50_000

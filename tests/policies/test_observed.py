@@ -176,13 +176,13 @@ def test_observations_of_all_spaces_as_they_are_shown():
     shown = [space.sample() for _ in range(20)]
     numbers = [own.number(own.key(seen)) for seen in shown]
     own.number(OVER)
-    listed = own.listed()
+    listed = own.to_list()
     assert listed is not None
     assert listed[-1] == {"over": True}
     found = observed.numbers(listed)
     assert [found[observed.key(seen)] for seen in shown] == numbers
     numbered = Observations(spaces.Discrete(3, start=5), None, "agent 0", numbered=True)
-    assert numbered.listed() == [5, 6, 7]
+    assert numbered.to_list() == [5, 6, 7]
     odd = Observations(spaces.Discrete(3), frozenset, "agent 0", numbered=False)
     odd.number(odd.key([1]))
-    assert odd.listed() is None
+    assert odd.to_list() is None

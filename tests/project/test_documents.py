@@ -85,6 +85,12 @@ def test_links_lead_somewhere(path: Path):
             assert (path.parent / target.partition("#")[0]).exists(), f"{label(path)} links to {target}"
 
 
+def test_exact_is_said_of_numbers_and_never_of_bounds():
+    for path in (*ROOT.glob("src/**/*.py"), *(path for path in NAMED if path.suffix == ".md")):
+        found = re.search(r"exact(ly)?\s+(upper\s+bound|certificate|certified)", path.read_text(encoding="utf-8"))
+        assert found is None, f"{label(path)}: {found[0]}"
+
+
 def test_python_files_exist():
     held = [path.relative_to(ROOT).as_posix() for path in ROOT.rglob("*.py") if ".venv" not in path.parts]
     for path in (ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"):

@@ -18,7 +18,8 @@ from tacit.engine.trajectory import trajectory
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, Results
 from tacit.figures import pictures
 from tacit.figures.curves import Series, draw_series, gap_axis
-from tacit.figures.pictures import ce_vertices
+from tacit.figures.pictures import ce_vertices, plot_policy, plot_polytope
+from tacit.figures.style import look
 
 
 @pytest.fixture(autouse=True)
@@ -228,3 +229,27 @@ def test_the_legend_of_a_field_names_all_that_is_drawn():
     told = [text.get_text() for text in ax.get_legend().get_texts()]
     own = {f"{path.learner}: path", f"{path.learner}: end"}
     assert {"where each gains", *own, "policy", "nash equilibrium"} <= {*told}
+
+
+def test_learners_look_different():
+    looks = [tuple(look(k).values()) for k in range(20)]
+    assert len(set(looks)) == 20
+    assert len({color for color, _ in looks[:14]}) == 14
+
+
+def test_joint_actions_of_three_agents_are_drawn():
+    joint = np.zeros((1, 1, 2, 2, 2))
+    joint[..., 0, 0, 0], joint[..., 1, 1, 1] = 2 / 3, 1 / 3
+    game = tacit.TabularGame(np.ones((1, 1, 2, 2, 2, 1)), np.zeros((3, 1, 1, 2, 2, 2)), 0, 1)
+    (ax,) = plot_policy(tacit.MarkovPolicy(joint), game)
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["0, 0, 0", "1, 1, 1"]
+    assert [bar.get_width() for bar in ax.patches] == pytest.approx([2 / 3, 1 / 3])
+    assert [text.get_text().strip() for text in ax.texts] == ["2/3", "1/3"]
+
+
+def test_labels_of_the_polytope_are_clear_of_each_other_and_of_the_legend():
+    ax = plot_polytope(tacit.make("chicken"))
+    ax.figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in ax.texts] + [ax.get_legend().get_window_extent()]
+    assert len(boxes) == 5
+    assert not any(one.overlaps(other) for k, one in enumerate(boxes) for other in boxes[:k])

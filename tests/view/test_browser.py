@@ -180,7 +180,7 @@ def test_a_game_is_played_with_the_keyboard_on_a_phone(watched: Any) -> None:
         (player,) = plays._players.values()
         for step in range(3):
             worst = int(player.judge.q[player.h, player.state].argmin())
-            seen.page.keyboard.press(str(worst + 1))
+            seen.page.keyboard.press(str(worst))
             played = "(n) => document.querySelectorAll('main > section tbody tr').length === n"
             seen.page.wait_for_function(played, arg=step + 1)
         seen.page.wait_for_selector(".again")

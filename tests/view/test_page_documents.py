@@ -11,11 +11,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import tacit
 from tacit.core.errors import TacitError
 from tacit.experiments import store
 from tacit.view import documents as curves
 from tacit.view import page
-from tacit.view.details import details
+from tacit.view.details import _joint, details
 from tacit.view.documents import overview
 from tacit.view.folder import Folder, GrowingCurve
 from tacit.view.report import report_document, write_report
@@ -215,3 +216,11 @@ def test_a_report_shows_the_game_its_equilibria_and_of_which_seed_the_policy_is(
     assert "agent 0: dare; agent 1: yield" in shown["game"]["equilibria"]
     assert "smallest gap of 2 seeds" in shown["which"]
     assert "(" not in shown["policy"]
+
+
+def test_joint_actions_of_three_agents_are_listed() -> None:
+    joint = np.zeros((1, 1, 2, 2, 2))
+    joint[..., 0, 0, 0], joint[..., 1, 1, 1] = 0.75, 0.25
+    game = tacit.TabularGame(np.ones((1, 1, 2, 2, 2, 1)), np.zeros((3, 1, 1, 2, 2, 2)), 0, 1)
+    (found,) = _joint(game, tacit.behaviour(game, tacit.MarkovPolicy(joint)), [0], [0])
+    assert [(row["actions"], row["chance"]) for row in found["listed"]] == [(["0"] * 3, 0.75), (["1"] * 3, 0.25)]

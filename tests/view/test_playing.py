@@ -102,6 +102,31 @@ def test_the_terminal_plays_from_standard_input(
     assert "better by 1 on average" in told  # heads loses 0.5 where tails wins 0.5
 
 
+def test_a_person_plays_with_a_solution(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert typed(monkeypatch, "0\n", "chicken", "--concept", "ce", "--rounds", "1") == 0
+    told = capsys.readouterr().out
+    assert "the signal tells you" in told
+    assert "the best response that sees the signal: 5.25 on average (exactly)" in told
+
+
+def test_steps_and_actions_are_counted_from_0(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert (
+        typed(
+            monkeypatch, "0\n0\n", *["good-state", "--game-set", "horizon=2", "--concept", "optimum", "--rounds", "1"]
+        )
+        == 0
+    )
+    told = capsys.readouterr().out
+    assert [line.split(",")[0] for line in told.splitlines() if line.startswith("step")] == [
+        "step 0 of 0 to 1",
+        "step 1 of 0 to 1",
+    ]
+    page = (Path(tacit.__file__).parent / "view" / "static" / "play.js").read_text(encoding="utf-8")
+    assert "step + 1" not in page
+
+
 @pytest.mark.parametrize("text", ["", "q\n", "1\n"])
 def test_it_ends_cleanly_wherever_the_input_ends(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], policy: str, text: str
@@ -131,7 +156,7 @@ def test_ctrl_c_keeps_the_tally(
         (["good-state", "--policy", "POLICY"], "does not fit"),
         (["matching-pennies", "--policy", "POLICY", "--agent", "2"], "--agent is 2"),
         (["matching-pennies", "--policy", "nowhere.npz"], "no file"),
-        (["matching-pennies", "--policy", "POLICY", "--learner", "npg"], "nothing has to be learned"),
+        (["matching-pennies", "--policy", "POLICY", "--learner", "npg"], "give one of them"),
         (["matching-pennies", "--policy", "POLICY", "--port", "70000"], "--port is 70000"),
     ],
 )

@@ -46,7 +46,7 @@ def run_atlas(args: argparse.Namespace) -> int:
     """List, check or learn."""
     for name in args.games:
         check.choice("game of the atlas", name, ENTRIES)
-    options.check_counts(args, learn=1)
+    options.check_counts(args, learn=1_000)
     names = args.games or list(ENTRIES)
     if not (args.games or args.check or args.learn or args.out):
         return _list(args.json)

@@ -23,8 +23,8 @@ from tacit.games import from_name_or_file
 from tacit.options import FIELDS, check_option
 
 GAME_HELP = (
-    "a name from `tacit games`; a game file (.npz, .dpomdp, .nfg); openspiel:NAME(ARGS); or gymnasium:ID with a "
-    "transition table, e.g. gymnasium:FrozenLake-v1"
+    "a name from `tacit games`; atlas/NAME; a game file (.npz, .dpomdp, .nfg, .efg, .prism); openspiel:NAME(ARGS); "
+    "or gymnasium:ID with a transition table, e.g. gymnasium:FrozenLake-v1"
 )
 
 
@@ -108,7 +108,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         elif "bool" in str(one.type):
             words |= {"choices": list(_AUTO)}
         else:
-            words |= {"metavar": one.metadata["metavar"], "type": float if "float" in str(one.type) else int}
+            kind = next(
+                (of for of in (str, float) if of.__name__ in str(one.type)), int
+            )  # text is checked with the rest
+            words |= {"metavar": one.metadata["metavar"], "type": kind}
         old = [f"--{one.metadata['old']}"] if one.metadata["old"] else []
         parser.add_argument(flag(name), *old, **words)
 

@@ -86,7 +86,12 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         EPILOG,
     )
     options.add_game(parser, "; pettingzoo:MODULE.PATH; or an experiment, FILE.toml", default=None)
-    parser.add_argument("learner", metavar="LEARNER", nargs="?", help="a name from `tacit learners` (adaptive-v-cce)")
+    parser.add_argument(
+        "learner",
+        metavar="LEARNER",
+        nargs="?",
+        help="a name from `tacit learners` (portfolio; adaptive-v-cce without joint tables)",
+    )
     options.add_options(parser)
     parser.add_argument("--seeds", metavar="N", type=int, help="number of runs, with seeds s, s+1, … (1)")
     told = "a parameter of the learner, e.g. bonus=0.1 or preset=paper; may be given several times"
@@ -126,8 +131,9 @@ def run_run(args: argparse.Namespace) -> int:
     from tacit.experiments.runner import run_experiment
 
     scripts.run(args.scripts)
-    experiment = _from_file(args) if file else _from_line(args)
     chatter = contextlib.redirect_stdout(sys.stderr)  # an environment may print; stdout is for the document
+    with chatter:
+        experiment = _from_file(args) if file else _from_line(args)
     try:
         with chatter, progress_on_stderr(experiment.name) as progress:
             results = run_experiment(
@@ -199,13 +205,16 @@ def _from_line(args: argparse.Namespace) -> Experiment:
         given["episodes"] = EPISODES
 
     from tacit.experiments import Experiment, GameSpec, LearnerSpec  # imports the compiler
-    from tacit.learners import DEFAULT
+    from tacit.experiments.spec import make_game, sweep
+    from tacit.games import REGISTRY
+    from tacit.learning import default_for
 
-    learner = args.learner or DEFAULT
+    game = GameSpec(args.game, game_params)
+    learner = args.learner or default_for(make_game(sweep((game,), REGISTRY)[0]), params)
     _check_whose(args.game, learner, params)
     return Experiment(
         name=f"{args.game} {learner}",
-        games=(GameSpec(args.game, game_params),),
+        games=(game,),
         learners=(LearnerSpec(learner, params),),
         seeds=1 if args.seeds is None else args.seeds,
         options=Options(**given),
@@ -274,7 +283,11 @@ def _print_one(summary: dict[str, Any], outcomes: list[Outcome]) -> None:
         options.say(stopped)
     about = "mean [95 % bootstrap interval]; " if reward["ci95"][0] < reward["ci95"][1] else ""
     spread = f" ({about}standard deviation {reward['std']:.3g} over {seeds})" if summary["seeds"] > 1 else ""
-    options.say(f"reward of agent 0, last tenth of the episodes: {interval(reward['mean'], *reward['ci95'])}{spread}")
+    each, own = summary["rewards"], ""
+    if max(each) - min(each) > 1e-9 * max(1.0, *map(abs, each)):
+        own = f"; of each agent on average: {few_numbers(each, 8)}"
+    size = interval(reward["mean"], *reward["ci95"])
+    options.say(f"reward of agent 0, last tenth of the episodes: {size}{spread}{own}")
     if summary["value"] is not None:
         options.say(_worth(summary))
     if gap is not None:

@@ -59,7 +59,8 @@ SOLVE_EPILOG = """examples:
                                                    (if several are equally good, one of them)
   tacit solve chicken ce --objective egalitarian   the one in which who gets least gets most
   tacit solve chicken ce --objective entropy       the one of largest entropy, the most random
-  tacit solve chicken nash                         all extreme equilibria of a small two-player game
+  tacit solve chicken nash                         all extreme equilibria of a small two-player game;
+                                                   of more players those that a search finds
   tacit solve random-general-sum nash --select egalitarian
                                                    one of each stage game, backwards from the last step
   tacit solve congestion cce --tolerance 0.001     where a linear program is too large, by sweeps with full information;
@@ -173,7 +174,7 @@ def _print_row(every: Equilibria, solution: Solution, rule: str) -> None:
         if all(np.allclose(mine, theirs, atol=1e-9) for mine, theirs in zip(own, policy.probs, strict=True)):
             others = [int(j) + 1 for j in select_best(every.values, rule) if j != k]
             known = f" (equally good: {', '.join(map(str, others[:10]))})" if others else ""
-            options.say(f"equilibrium {k + 1}, selected by {rule}{known}:")
+            options.say(f"equilibrium {k + 1}, selected by {rule}{known}:" if every.sure else f"equilibrium {k + 1}:")
             return
 
 

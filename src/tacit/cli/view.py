@@ -104,21 +104,27 @@ def add_play(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     options.describe(
         parser,
-        "Play a game in the place of one agent. The others play a policy from a file, or one learned "
-        "first. After every step you see what your choice cost on average (your regret) and what the best response "
-        "would have played, and after every episode what it would have got: exactly, from the game's own tables. "
-        "A correlated policy tells you what to play, and you obey or not. Against a certified policy, which depends on "
-        "more than step and state, the certificate says what no strategy exceeds.",
+        "Play a game in the place of one agent. The others play a policy from a file, the solution of the game, or a "
+        "policy learned first. After every step you see what your choice cost on average (your regret) and what the "
+        "best response would have played, and after every episode what it would have got: exactly, from the game's own "
+        "tables. A correlated policy tells you what to play, and you obey or not. Against a certified policy, which "
+        "depends on more than step and state, the certificate says what no strategy exceeds.",
         "in the terminal, type an action's number or name; q, Ctrl-D or Ctrl-C ends it\n\nexamples:\n"
         "  tacit play chicken                       against a policy that is learned now\n"
+        "  tacit play chicken --concept ce          with the correlated equilibrium that `tacit solve` finds\n"
         "  tacit play box-pushing --browser         on a page\n"
         "  tacit play good-state --policy results/first/…/policy.npz --agent 1\n"
         "  printf '0\\n1\\n' | tacit play matching-pennies --rounds 2",
     )
     options.add_game(parser)
     parser.add_argument("--policy", metavar="FILE", help="a policy of all agents, .npz or .json (learned now)")
+    parser.add_argument("--concept", metavar="C", help="or the solution of `tacit solve`: optimum, cce, ce, nash")
     parser.add_argument("--agent", metavar="I", type=int, default=0, help="whose place you take (0)")
-    parser.add_argument("--learner", metavar="LEARNER", help="who learns the policy (adaptive-v-cce)")
+    parser.add_argument(
+        "--learner",
+        metavar="LEARNER",
+        help="who learns the policy (portfolio; adaptive-v-cce without joint tables)",
+    )
     parser.add_argument(
         "--episodes", metavar="K", type=int, default=EPISODES, help=f"episodes to learn for ({EPISODES:,})"
     )
@@ -153,16 +159,21 @@ def _policy(game: Any, args: argparse.Namespace) -> tuple[Any, str]:
     """Return the policy that the others play, and where it comes from in words."""
     from tacit import policies
 
+    given = [f"--{name}" for name in ("policy", "concept", "learner") if getattr(args, name) is not None]
+    if len(given) > 1:
+        raise TacitError(f"{given[1]} is given beside {given[0]}; each names a policy, so give one of them")
     if args.policy is not None:
-        if args.learner is not None:
-            raise TacitError("--learner is given beside --policy; nothing has to be learned then")
         return policies.load(args.policy), f"Against the policy of {args.policy}."
+    if args.concept is not None:
+        from tacit.evaluation.solve import solve
+
+        solution = solve(game, args.concept, progress=options.tell)
+        return solution.policy, f"The others play the {args.concept} that `tacit solve` finds ({solution.method})."
     from tacit.cli.progress import steps_on_stderr
     from tacit.engine.events import Advanced, Event
-    from tacit.learners import DEFAULT
-    from tacit.learning import learn
+    from tacit.learning import default_for, learn
 
-    learner = args.learner or DEFAULT
+    learner = args.learner or default_for(game)
     with steps_on_stderr(f"{learner} learns {args.game}") as show:
 
         def watch(event: Event) -> None:
@@ -233,7 +244,7 @@ def _show_place(player: Player) -> None:
     from tacit.view.player import payoffs
 
     game, i = player.game, player.agent
-    where = f"step {player.h + 1} of {game.horizon}" if game.horizon > 1 else f"round {player.episode}"
+    where = f"step {player.h} of 0 to {game.horizon - 1}" if game.horizon > 1 else f"round {player.episode}"
     state = f", {state_name(game, player.state)}" if game.states > 1 else ""
     _say(f"\n{where}{state}")
     table = payoffs(player)

@@ -159,9 +159,11 @@ def columns(array: Array, path: str = "") -> Iterator[tuple[str, Array]]:
 
 
 def transfer(learned: Any, wider: Any) -> None:
-    """Copy all that a state remembers into a fresh one that has room for more states."""
-    for (path, old), (_, new) in zip(parts(learned), parts(wider), strict=True):
-        target = new[:, : old.shape[1]] if old.ndim == 3 else new
+    """Copy all that a state remembers into a fresh one that has room for more states; nothing is in `scratch`."""
+    for (path, old), (_, new) in zip(arrays(learned), arrays(wider), strict=True):
+        if "scratch" in path.split("."):
+            continue
+        target = new[:, : old.shape[1]] if old.dtype.names is not None and old.ndim == 3 else new
         if old.dtype != new.dtype or target.shape != old.shape:
             raise TacitError(
                 f"{path} has the shape {old.shape}, and {new.shape} with more states; what a state remembers is an "

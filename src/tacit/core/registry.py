@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import logging
+import re
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Mapping
@@ -73,7 +74,7 @@ class Registry(Generic[T]):
 
     def __iter__(self) -> Iterator[str]:
         self._meet_plugins()
-        return (name for name in self._factories if "/" not in name)
+        return (name for name in self._factories if not re.match(r"[\w-]+/", name))
 
     def __contains__(self, name: object) -> bool:
         self._meet_plugins()

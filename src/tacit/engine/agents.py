@@ -302,6 +302,8 @@ def _check_team(spec: Learner, name: str, team: Sequence[int] | None, index: int
         raise TacitError(
             f"agents of {name} know of each other; give team, the actions of each, e.g. team=[{actions}, {actions}]"
         )
+    if not np.iterable(team):
+        raise TacitError(f"team is {brief(team)}; it must be a list, the actions of each, e.g. [{actions}, {actions}]")
     known = tuple(check.integer("team", own, least=1) for own in team)
     if index >= len(known) or known[index] != actions:
         raise TacitError(f"team is {list(known)}; agent {index} of it must have {actions} actions")

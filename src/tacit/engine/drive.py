@@ -15,11 +15,15 @@ from typing import Any
 from tacit.core.types import FloatArray
 from tacit.engine.checkpoint import Checkpoint
 from tacit.engine.curve import Curve
-from tacit.engine.events import Advanced, Event, Measured, Watcher
+from tacit.engine.events import Advanced, Event, Measured, Watcher, log
 from tacit.engine.protocols import Engine, Output
 
 #: Seconds that a chunk takes at most, unless a single episode takes longer: Ctrl-C is heard between two of them.
 CHUNK_SECONDS = 0.5
+
+#: Seconds after Ctrl-C in which a run most often has ended; after them people are told what it waits for.
+PATIENCE = 2.0
+WAITING = "Ctrl-C: the run ends after this episode; Ctrl-C again leaves the episode out and keeps those before it"
 
 
 def drive(
@@ -39,7 +43,7 @@ def drive(
     for more episodes, or "interrupted".
     """
     ended, clock = "", Clock(engine, curve, seconds)
-    with Interrupts() as interrupts:
+    with Interrupts(message=WAITING) as interrupts:
 
         def emit(event: Event) -> None:
             try:
@@ -141,15 +145,16 @@ class Clock:
 
 
 class Interrupts:
-    """While it is entered, the first Ctrl-C only sets `pending`; a second one interrupts at once.
+    """While it is entered, the first Ctrl-C only sets `pending`, and soon `message` is logged; a second interrupts.
 
     So a run ends between two chunks, where everything that was done is consistent. In other threads than the main one,
     which signals never reach, it does nothing.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, message: str = "") -> None:
         self.pending = False
         self._before: Any = None
+        self._slow = threading.Timer(PATIENCE, log.warning, [message]) if message else None
 
     def __enter__(self) -> Interrupts:
         if threading.current_thread() is threading.main_thread():
@@ -159,6 +164,8 @@ class Interrupts:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._slow is not None:
+            self._slow.cancel()
         if self._before is not None:
             signal.signal(signal.SIGINT, self._before)
             self._before = None
@@ -166,3 +173,6 @@ class Interrupts:
     def _note(self, number: int, frame: FrameType | None) -> None:
         self.pending = True
         signal.signal(signal.SIGINT, self._before)
+        if self._slow is not None:
+            self._slow.daemon = True
+            self._slow.start()

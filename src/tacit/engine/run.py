@@ -533,8 +533,9 @@ class Run:
             return None
         if game.horizon * game.states * game.joint_actions > SMALL_TABLES:
             return None
-        most = float(solve(game, "optimum").values.sum())
-        return float(self.values.sum()) / most if most > 0 else None
+        best = solve(game, "optimum").values
+        most = float(best.sum())
+        return float(self.values.sum()) / most if most > _EQUAL * float(np.abs(best).max()) else None
 
     @property
     def share(self) -> float | None:

@@ -42,6 +42,15 @@ def rounds(episodes: int, starts: int) -> list[tuple[int, int]]:
     return [*found, (episodes, 1)]
 
 
+def most_starts(episodes: int, wanted: int) -> int:
+    """Return how many of the starts that are wanted have an episode each in every round, one at least.
+
+    >>> most_starts(16_000, 4), most_starts(10, 4)
+    (4, 2)
+    """
+    return max(1, min(wanted, int(SHARE * episodes)))
+
+
 def longest(episodes: int, starts: int) -> int:
     """Return how many episodes the start that goes on to the end has.
 
@@ -69,6 +78,11 @@ class StartsEngine(Engine):
     def alive(self) -> list[int]:
         """The starts that still take turns."""
         return [m for m, own in enumerate(self.engines) if own is not None]
+
+    @property
+    def begun(self) -> list[int]:
+        """Those of them that have played; early in the first round some have not."""
+        return [m for m in self.alive if self.played[m] > 0] or self.alive[:1]
 
     def of(self, m: int) -> Engine:
         """Return the engine of a start that still takes turns."""
@@ -189,7 +203,7 @@ class StartsOutput(Output):
     def _ranked(self, engine: StartsEngine) -> list[tuple[int, Candidate]]:
         """Return the starts that take turns and what is known of their answers, those that are worth the most first."""
         prefer, found = self.options.prefer, {}
-        for m in engine.alive:
+        for m in engine.begun:
             self.outputs[m].interrupted = self.interrupted
             row = self.outputs[m].measure(engine.of(m), int(engine.played[m]))
             gap, values = np.asarray(row["gap"]), np.asarray(row["value"])
@@ -207,7 +221,7 @@ class StartsOutput(Output):
     def measure(self, engine: Engine, done: int) -> Measures:
         """Return what the output of the start measures that is worth the most by now."""
         assert isinstance(engine, StartsEngine)
-        rows = [self.outputs[m].measure(engine.of(m), int(engine.played[m])) for m in engine.alive]
+        rows = [self.outputs[m].measure(engine.of(m), int(engine.played[m])) for m in engine.begun]
         return max(rows, key=lambda row: worth(np.nan_to_num(row["value"] - row["gap"]), self.options.prefer))
 
     def result(self, engine: Engine, done: int) -> Result:

@@ -11,7 +11,9 @@ from tacit.core import check, memory, streams
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine.agents import agent as make
+from tacit.engine.exact import ExactEngine
 from tacit.games.tabular import TabularGame
+from tacit.learners import REGISTRY
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +54,8 @@ def trajectory(
     marks = np.unique(np.linspace(0, episodes, points + 1).round().astype(np.int64))
     if learner == "fictitious-play":
         return _fictitious(game, marks, seed)
+    if learner in list(REGISTRY) and REGISTRY.make(learner, **params).exact:
+        return _follow_gradients(game, learner, marks, seed, params)
     made = [
         make(learner, states=game.states, actions=a, horizon=game.horizon, reward_range=game.reward_range, seed=seed,
              index=i, **params)
@@ -78,6 +82,23 @@ def trajectory(
             if h == 0:
                 counts[tuple(actions)] += 1
             s = s_next
+    return Trajectory(game, learner, marks, tuple(held), counts / counts.sum())
+
+
+def _follow_gradients(
+    game: TabularGame, learner: str, marks: IntArray, seed: int, params: dict[str, Any]
+) -> Trajectory:
+    """Iterate a learner with exact gradients, which plays nothing; counts are those of its mean iterate."""
+    engine = ExactEngine(game, REGISTRY.make(learner, **params), episodes=int(marks[-1]), seed=seed)
+    held = [memory.zeros((len(marks), *own.shape), "the trajectory") for own in engine.iterate.probs]
+    counts = np.zeros(game.actions)
+    first = int(np.argmax(game.initial))
+    for place, more in enumerate(np.diff(marks, prepend=0)):
+        if more:
+            engine.advance(int(more))
+        for own, probs in zip(held, engine.iterate.probs, strict=True):
+            own[place] = probs
+        counts += engine.iterate.joint(0)[first]
     return Trajectory(game, learner, marks, tuple(held), counts / counts.sum())
 
 

@@ -20,6 +20,7 @@ lists with one entry for each agent, or one number and one truth for all.
 from __future__ import annotations
 
 import inspect
+import itertools
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -49,6 +50,7 @@ class Environment(Protocol):
     spaces: list[Any]  # of observations
     actions: tuple[int, ...]
     seeded: bool  # whether reset takes a seed
+    allowed: list[Any]  # each agent's action mask of now, None for no mask; see `stand_in`
 
     def reset(self, seed: int | None) -> Sequence[Any]:
         """Begin an episode; return each agent's observation. With a seed, begin its random stream anew."""
@@ -57,7 +59,50 @@ class Environment(Protocol):
         """Take a joint action; those of agents that are out do not matter."""
 
 
-class ParallelAdapter:
+class Masks:
+    """The agents' action masks of now, as PettingZoo has them: `action_mask` of an observation or of an info.
+
+    A forbidden action stands for an allowed one, so whatever agents choose is allowed. To a learner that is a game in
+    which some actions do the same: nothing that is proven changes, and responses are trained on what is allowed.
+    """
+
+    actions: tuple[int, ...]
+    names: list[str]
+
+    def __init__(self) -> None:
+        self.allowed: list[Any] = [None] * len(self.actions)
+        self._masked = False
+
+    def _look(self, shown: Sequence[Any], infos: Sequence[Any]) -> None:
+        """Read the masks."""
+        for i, (seen, info) in enumerate(zip(shown, infos, strict=True)):
+            holder = next((one for one in (seen, info) if isinstance(one, Mapping) and "action_mask" in one), None)
+            mask = None if holder is None else np.asarray(holder["action_mask"])
+            if mask is not None:
+                self._masked = True
+                if mask.shape != (self.actions[i],):
+                    wanted = f"it must have one entry for each of {self.actions[i]} actions"
+                    raise TacitError(f"the action mask of {self.names[i]} is {brief(mask)}; {wanted}")
+            self.allowed[i] = mask if mask is not None and mask.any() else None  # none at all: it is not its turn
+
+    def _allow(self, actions: list[int]) -> list[int]:
+        """Return the actions that were meant."""
+        pairs = zip(actions, self.allowed, strict=True)
+        return [a if mask is None or mask[a] else stand_in(mask)[a] for a, mask in pairs]
+
+
+def stand_in(mask: Any) -> list[int]:
+    """Return for which allowed action each action stands: itself, or, forbidden, the allowed ones in turn.
+
+    >>> stand_in([0, 1, 0, 0, 1])
+    [1, 1, 4, 1, 4]
+    """
+    allowed = np.flatnonzero(mask).tolist()
+    turns = itertools.cycle(allowed)
+    return [a if free else next(turns) for a, free in enumerate(mask)]
+
+
+class ParallelAdapter(Masks):
     """A PettingZoo `ParallelEnv`."""
 
     seeded = True
@@ -78,6 +123,7 @@ class ParallelAdapter:
         self._everybody = True  # whether nobody is out
         self._nobody = dict.fromkeys(self.names, False)
         self._sizes = list(self.actions)
+        super().__init__()
 
     def reset(self, seed: int | None) -> Sequence[Any]:
         """Begin an episode."""
@@ -86,7 +132,7 @@ class ParallelAdapter:
         except BaseException:
             with theirs(self.source, "reset"):
                 raise
-        observations, _ = _tuple(self.source, "reset", given, ["observations", "infos"])
+        observations, infos = _tuple(self.source, "reset", given, ["observations", "infos"])
         try:
             self._last = self._each(observations)
         except Exception:  # told by the careful way
@@ -95,6 +141,7 @@ class ParallelAdapter:
             told = f"{missing} observes nothing when an episode begins; all possible_agents must be there"
             raise TacitError(told) from None
         self._check_actions()
+        self._look(self._last, [infos.get(name) if isinstance(infos, Mapping) else None for name in self.names])
         self._over, self._everybody = [], True
         return self._last
 
@@ -113,7 +160,7 @@ class ParallelAdapter:
 
     def step(self, actions: list[int]) -> Moved:
         """Take a joint action."""
-        chosen = self._named(actions)
+        chosen = self._named(self._allow(actions) if self._masked else actions)
         if not self._everybody:
             chosen = {name: a for (name, a), out in zip(chosen.items(), self._over, strict=True) if not out}
         try:
@@ -121,6 +168,10 @@ class ParallelAdapter:
         except BaseException:
             with theirs(self.source, "step"):
                 raise
+        if self._masked:
+            moved = self._with_some(given)
+            self._look(moved[0], [given[4].get(name) for name in self.names])
+            return moved
         if self._everybody:
             try:  # all is as it most often is: everybody plays on, or the episode ends for all at once
                 observations, rewards, terminated, truncated, _ = given
@@ -184,7 +235,7 @@ def _name_actions(names: list[str], first: list[int]) -> Callable[[list[int]], d
     return lambda own: dict(zip(names, own))  # noqa: B905  # strict takes as long again
 
 
-class SingleAdapter:
+class SingleAdapter(Masks):
     """A Gymnasium environment: one agent."""
 
     seeded = True
@@ -194,6 +245,7 @@ class SingleAdapter:
         self.names = ["agent"]
         self.spaces = [env.observation_space]
         self.actions, self.first = _discrete([env.action_space], self.names)
+        super().__init__()
 
     def reset(self, seed: int | None) -> list[Any]:
         """Begin an episode."""
@@ -202,16 +254,20 @@ class SingleAdapter:
         except BaseException:
             with theirs(self.source, "reset"):
                 raise
-        return [_tuple(self.source, "reset", given, ["observation", "info"])[0]]
+        observation, info = _tuple(self.source, "reset", given, ["observation", "info"])
+        self._look([observation], [info])
+        return [observation]
 
     def step(self, actions: list[int]) -> Moved:
         """Take an action."""
         try:
-            given = self.source.step(self.first[0] + actions[0])
+            given = self.source.step(self.first[0] + (self._allow(actions) if self._masked else actions)[0])
         except BaseException:
             with theirs(self.source, "step"):
                 raise
-        observation, reward, terminated, truncated, _ = _tuple(self.source, "step", given, _PARTS)
+        observation, reward, terminated, truncated, info = _tuple(self.source, "step", given, _PARTS)
+        if self._masked:
+            self._look([observation], [info])
         return (observation,), (reward,), [True] if terminated or truncated else None
 
 
@@ -232,6 +288,7 @@ class GameAdapter:
         self.names = [f"agent {i}" for i in range(game.agents)]
         self.spaces: list[Any] = [Discrete(game.states)] * game.agents
         self.actions = game.actions
+        self.allowed: list[Any] = [None] * game.agents
         self._kernels = game.kernels()
         self._stream = streams.stream(0, streams.ENVIRONMENT)
         self._h = self._s = 0
@@ -393,6 +450,7 @@ class BareAdapter:
         except (TypeError, ValueError):
             self.seeded = False
         self._over = [False] * N
+        self.allowed: list[Any] = [None] * N
 
     def reset(self, seed: int | None) -> Sequence[Any]:
         """Begin an episode."""
@@ -418,7 +476,7 @@ class BareAdapter:
         return shown if isinstance(shown, list) and len(shown) == len(self.actions) else [shown] * len(self.actions)
 
     def _list(self, what: str, given: Any) -> Sequence[Any]:
-        if isinstance(given, list | tuple | np.ndarray) and np.ndim(given) == 1:
+        if np.ndim(given) == 1:
             if len(given) != len(self.actions):
                 told = f"the {what} of {name_of(self.source)} are {brief(given)}"
                 raise TacitError(f"{told}; there must be one for each of {len(self.actions)} agents")
@@ -429,7 +487,7 @@ class BareAdapter:
 def _sizes(env: Any) -> tuple[int, ...]:
     """Return each agent's number of actions."""
     given, agents = env.actions, getattr(env, "agents", None)
-    if isinstance(given, list | tuple | np.ndarray):
+    if np.ndim(given) == 1:
         found = tuple(check.integer(f"actions[{i}]", own, least=1) for i, own in enumerate(given))
         if not found or (agents is not None and agents != len(found)):
             raise TacitError(f"{name_of(env)} has actions {brief(given)} and agents {brief(agents)}, which differ")

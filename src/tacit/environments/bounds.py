@@ -1,4 +1,4 @@
-"""What has to be known of an environment before learning: the horizon and the range of rewards.
+"""What is known of an environment: before learning the horizon and the range of rewards, afterwards a game.
 
 What the user does not say and the environment does not state (as attributes `horizon` and `reward_range`) is looked for
 by playing a few episodes evenly at random. That may miss the longest episode or the largest reward: a run that meets
@@ -12,13 +12,15 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from tacit.core import check, streams
-from tacit.core.errors import TacitError, one_line
-from tacit.environments.adapters import Environment, floats, look_up
+from tacit.core.display import Document, count, times
+from tacit.core.errors import TacitError, brief, one_line
+from tacit.environments.adapters import Environment, floats, look_up, name_of
+from tacit.environments.observations import Observations
 from tacit.games.gymnasium import time_limit
 from tacit.games.protocol import check_range
 
@@ -40,12 +42,12 @@ class Bounds:
     notes: tuple[str, ...] = ()  # for people: what was guessed, and how it turned out
 
     @property
-    def guessed(self) -> bool:
+    def uncertain(self) -> bool:
         """Whether anything was guessed."""
         return self.guessed_horizon or self.guessed_range
 
 
-def told_scouting(name: str, bounds: Bounds, *, rangeless: bool) -> str:
+def describe_scouting(name: str, bounds: Bounds, *, rangeless: bool) -> str:
     """Return in one line what a few episodes have shown, and what happens if it turns out wrong."""
     low, high = bounds.reward_range
     horizon = f"horizon={bounds.horizon}" if bounds.guessed_horizon else ""
@@ -141,8 +143,8 @@ def check_ended(bounds: Bounds, over: list[bool] | None) -> Bounds:
     """Raise with a longer horizon where an episode goes on and the horizon was a guess; note it where it was given."""
     if over is not None and all(over):
         return bounds
-    if bounds.given_horizon and told_cut(bounds.horizon) not in bounds.notes:
-        return replace(bounds, notes=(*bounds.notes, told_cut(bounds.horizon)))
+    if bounds.given_horizon and describe_cut(bounds.horizon) not in bounds.notes:
+        return replace(bounds, notes=(*bounds.notes, describe_cut(bounds.horizon)))
     if bounds.guessed_horizon:
         longer = 2 * bounds.horizon
         told = (
@@ -152,7 +154,7 @@ def check_ended(bounds: Bounds, over: list[bool] | None) -> Bounds:
     return bounds
 
 
-def told_cut(horizon: int) -> str:
+def describe_cut(horizon: int) -> str:
     """Return in words that the horizon that was given ends episodes."""
     return f"horizon={horizon} cuts episodes that the environment had not ended: later rewards do not count"
 
@@ -191,3 +193,69 @@ def _scout(environment: Environment, horizon: int | None, seed: int) -> tuple[in
                 raise TacitError(f"an episode has not ended after {STEPS} steps; give the horizon, the steps to play")
         lengths.append(h)
     return max(lengths), low, high, early or min(lengths) < (horizon or max(lengths))
+
+
+class EnvironmentGame:
+    """What a run has learned about an environment: `run.game` where there are no tables.
+
+    Attributes
+    ----------
+    name : str
+    agent_names : list of N str
+    actions : tuple of N ints
+    horizon : int
+    reward_range : (float, float)
+    observations : list of N Observations
+        Each agent's own numbering of what it has met.
+    notes : tuple of str
+        None: what was found or decided while learning is in `run.notes`.
+    """
+
+    def __init__(self, environment: Environment, bounds: Bounds, observations: list[Observations]) -> None:
+        self.name = name_of(environment.source)
+        self.agent_names = list(environment.names)
+        self.actions = environment.actions
+        self.horizon, self.reward_range = bounds.horizon, bounds.reward_range
+        self.observations = observations
+        self.notes: tuple[str, ...] = ()
+        self.source: Any = environment.source  # None once the game was pickled or copied
+        self.uncertain = bounds.uncertain
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave the environment out: it is not ours to copy."""
+        return {**self.__dict__, "source": None}
+
+    @property
+    def agents(self) -> int:
+        """Number of agents, N."""
+        return len(self.actions)
+
+    @property
+    def states(self) -> int:
+        """Number of states that were met, or that the space has; the most of any agent."""
+        return max(len(own.met) for own in self.observations)
+
+    def kernels(self) -> NoReturn:
+        """Raise: an environment is played by agents on their own, outside the compiled loop."""
+        raise TacitError(f"{self!r} has no kernels; it can only be played")
+
+    def state(self, observation: Any, *, agent: int = 0) -> int:
+        """Return the number of the state that an agent takes an observation for, as policies count states."""
+        i = check.integer("agent", agent, least=0, most=self.agents - 1)
+        found = self.observations[i].known(observation)
+        if found is None:
+            raise TacitError(f"agent {i} never met the observation {brief(observation)} while it learned")
+        return found
+
+    def show(self, **options: Any) -> Document:
+        """Show the sizes; an environment is known only by playing it."""
+        from tacit.games.showing import show_sizes
+
+        return show_sizes(self, "an environment: it is known only by playing it, so rewards are not listed")
+
+    def __repr__(self) -> str:
+        low, high = self.reward_range
+        return (
+            f"EnvironmentGame({self.name!r}: {count(self.agents, 'agent')}, {count(self.states, 'state')}, "
+            f"{times(self.actions)} actions, horizon {self.horizon}, rewards in [{low:g}, {high:g}])"
+        )

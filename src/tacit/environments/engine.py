@@ -24,14 +24,16 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import lock
 from tacit.core.types import FloatArray
 from tacit.engine.checkpoint import Arrays, check_equal, check_names, check_seconds, take, whole_number
+from tacit.engine.events import log
 from tacit.engine.observers import Nothing, Record, capacity, enlarge
 from tacit.engine.protocols import Engine
 from tacit.engine.run import Gaps
 from tacit.engine.team import APART, BAD_REWARD, BAD_STATE, SAME, Fixed, team_of
 from tacit.environments import resume
-from tacit.environments.adapters import Environment, floats
+from tacit.environments.adapters import Environment, floats, stand_in
 from tacit.environments.bounds import (
     Bounds,
+    EnvironmentGame,
     Exceeded,
     OutOfRange,
     check_ended,
@@ -39,7 +41,6 @@ from tacit.environments.bounds import (
     check_rewards,
     stored_bounds,
 )
-from tacit.environments.game import EnvironmentGame
 from tacit.environments.observations import OVER, Encode, Numbering, Observations, numberings
 from tacit.environments.resume import TOLD, Seeding
 from tacit.games.protocol import Game
@@ -55,6 +56,9 @@ DIFFERENT = (
 )
 NOT_COMMON = "the agents saw different observations, and those of this learner must all see the same state"
 MARKOV = "the bound holds if what all agents see is the state of a Markov game, which nobody can check from outside"
+
+#: Observations after which the share of new ones says something.
+MANY = 2_000
 
 #: Types that a reward most often has.
 _FLOATS = frozenset({float, np.float64, np.float32, int})
@@ -97,7 +101,7 @@ class EnvironmentEngine(Engine):
         self._heard = memoryview(self.team.buffer.rewards.base)  # type: ignore[arg-type]
         self._episode = 0
         self._seeding = Seeding(environment, seed) if seeding is None else seeding
-        self.tells_seeding = False
+        self.tells_seeding = self._said_new = False
         self._tell()
 
     def _known(self, episodes: int) -> World:
@@ -118,7 +122,7 @@ class EnvironmentEngine(Engine):
 
     @property
     def _proven(self) -> bool:
-        return not self.bounds.guessed and own_bound.is_bound(self.learner, self.world, self.world.scale)
+        return not self.bounds.uncertain and own_bound.is_bound(self.learner, self.world, self.world.scale)
 
     @property
     def structs(self) -> tuple[object, ...]:  # type: ignore[override]
@@ -143,6 +147,10 @@ class EnvironmentEngine(Engine):
             if self._episode == 0 or isinstance(error, OutOfRange | Fixed):
                 raise
             self.failure = error
+        except KeyboardInterrupt:  # the second, in an environment that hangs
+            if self._episode == 0:
+                raise
+            self.failure = TacitError(f"Ctrl-C within an episode of {self.game.name}; the episodes before it are kept")
         self.seconds += time.perf_counter() - began
         if self.visited is not None:
             self.record.visited[first : self._episode] = self.visited[first : self._episode, :, 0]
@@ -152,9 +160,25 @@ class EnvironmentEngine(Engine):
     def _tell(self) -> None:
         """Bring the notes up to date."""
         proven = [MARKOV] if self._proven and self.common_state else []
-        self.warnings = () if self.common_state else (DIFFERENT,)
+        new = self._count_new()
+        if new and not self._said_new:  # early: the run may take long
+            self._said_new = True
+            log.warning("%s: %s", self.game.name, new)
+        self.warnings = tuple(one for one in ("" if self.common_state else DIFFERENT, new) if one)
         told = [TOLD[self._seeding.how]] if self.tells_seeding else []
         self.notes = (*self.bounds.notes, *proven, *self.warnings, *told)
+
+    def _count_new(self) -> str:
+        """Return in words how many observations are new, where most are; "" otherwise."""
+        steps, met = self._episode * self.bounds.horizon, max(len(own.met) for own in self.observations)
+        if self._numbered or steps < MANY or met < steps / 2:
+            return ""
+        places = self.bounds.horizon * met * max(self.game.actions)
+        return (
+            f"of {steps:,} observations {met / steps:.0%} were new: a state was met {steps / met:.1f} times, and an "
+            f"action tried {steps / places:.1g} times at a step of it, too rarely to learn from; give encode=, which "
+            f"makes fewer states (rounds, bins, leaves out)"
+        )
 
     def _play(self) -> FloatArray:
         """Play one episode; return the agents' returns [N]."""
@@ -270,9 +294,15 @@ class EnvironmentEngine(Engine):
     def policy(self, distributions: list[FloatArray]) -> MarkovPolicy:
         """Return distributions as a policy; even ones at states that an agent had not met by then."""
         probs = []
-        for table, actions in zip(distributions, self.game.actions, strict=True):
+        for table, actions, own in zip(distributions, self.game.actions, self.observations, strict=True):
             padded = np.full((self.bounds.horizon, self.game.states, actions), 1 / actions)
             padded[:, : table.shape[1]] = table
+            for s in range(len(own.met)):
+                mask = own.mask(s)
+                if mask is not None:  # what a forbidden action stands for gets its share
+                    share = padded[:, s].copy()
+                    padded[:, s] = 0.0
+                    np.add.at(padded[:, s].T, stand_in(mask), share.T)
             probs.append(padded)
         found = MarkovPolicy(probs)
         if self._own_game is not None:
@@ -316,7 +346,7 @@ class EnvironmentEngine(Engine):
             return Gaps.unknown("nash", self.game.agents)
         drawn = self.bounds.drawn and any(own.count != 1 for own in self.observations)
         upper, source = own_bound.judge(
-            self.learner, self.world, total, done, drawn=drawn, trusted=not self.bounds.guessed
+            self.learner, self.world, total, done, drawn=drawn, trusted=not self.bounds.uncertain
         )
         return Gaps(kind, upper, source, most=self.bounds.horizon * (high - low))
 
@@ -355,7 +385,7 @@ class EnvironmentEngine(Engine):
         bounds = stored_bounds(str(arrays["bounds"]))
         if bounds != self.bounds:
             if (bounds.horizon, bounds.reward_range) != (self.bounds.horizon, self.bounds.reward_range) and not (
-                self.bounds.guessed
+                self.bounds.uncertain
             ):
                 raise TacitError("its horizon or its range of rewards is not the one that was given")
             if not (
@@ -418,6 +448,7 @@ def _numbered_before(learner: Learner, agents: int) -> list[Observations]:
     """Return how the agents of a starting policy numbered what they saw; nothing where there is none."""
     for i in range(agents):
         start = learner.seat(i).start
-        if isinstance(start, MarkovPolicy) and getattr(start, "observations", None) is not None:
-            return list(start.observations)
+        known = getattr(start, "observations", None)
+        if known is not None:
+            return list(known)
     return []

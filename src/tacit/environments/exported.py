@@ -121,7 +121,7 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
             return None
         if self.render_mode == "rgb_array" and self.game.picture is not None:
             return self.game.picture(self._s)
-        text = f"step {self._h} of {self.horizon}, state {self._state_name()}{self._told()}"
+        text = f"step {self._h} of {self.horizon}, state {self._state_name()}{self._describe_step()}"
         if self.render_mode == "human":
             print(text)
             return None
@@ -140,7 +140,7 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
     def _state_name(self) -> str:
         return str(self._s) if self.game.state_names is None else self.game.state_names[self._s]
 
-    def _told(self) -> str:
+    def _describe_step(self) -> str:
         """Return what happened in the step before."""
         if self._before is None:
             return ""

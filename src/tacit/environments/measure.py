@@ -34,6 +34,9 @@ def evaluate(game: Any, policy: Any, *, gap: str | None = None, episodes: int | 
         By play: of the intervals (0.95), which hold for every distribution of returns in the range of rewards.
     horizon, encode, reward_range
         Of an environment, as in `tacit.learn`; a policy that was learned there knows them.
+    return_range : (float, float), optional
+        By play: where an episode's return lies, if you know better than the horizon times `reward_range`. Intervals are
+        at least 4 of its spans wide over the number of episodes.
 
     Returns
     -------
@@ -120,6 +123,8 @@ def exploit(
         Called with a line of text after each agent.
     horizon, encode, reward_range
         Of an environment, as in `tacit.learn`.
+    return_range : (float, float), optional
+        As for `tacit.evaluate`: where rewards are sparse it makes intervals much narrower.
 
     Returns
     -------

@@ -26,12 +26,11 @@ import numpy as np
 from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
-from tacit.environments.bounds import told_cut
+from tacit.environments.bounds import describe_cut
 from tacit.environments.external import policy_of
-from tacit.environments.play import BATCH, Arena, Played, arena_of, checked_returns, play, reward_ends
+from tacit.environments.play import BATCH, Arena, Played, arena_of, finite_returns, play
 from tacit.environments.players import Deviation
 from tacit.environments.training import Model
-from tacit.policies import MarkovPolicy
 
 __all__ = ["Exploitation", "PlayedEvaluation", "evaluate_by_play", "exploit_by_play"]
 
@@ -190,7 +189,14 @@ def with_halves(values: FloatArray, low: FloatArray, high: FloatArray) -> str:
 
 
 def evaluate_by_play(
-    game: Any, policy: Any, *, episodes: int, seed: int = 0, confidence: float = 0.95, **given: Any
+    game: Any,
+    policy: Any,
+    *,
+    episodes: int,
+    seed: int = 0,
+    confidence: float = 0.95,
+    return_range: tuple[float, float] | None = None,
+    **given: Any,
 ) -> PlayedEvaluation:
     """Play a policy, and return what it was worth; see `measure.evaluate`."""
     episodes = check.integer("episodes", episodes, least=2)
@@ -198,12 +204,12 @@ def evaluate_by_play(
     policy = policy_of(game, policy, encode=given.get("encode"))
     arena = arena_of(game, policy, **given)
     found = play(arena, policy, episodes=episodes, seed=seed)
-    returns = checked_returns("the game", found)
-    least, most = reward_ends(arena, found)
-    low, high = interval(returns, confidence, arena.horizon * least, arena.horizon * most)
-    return PlayedEvaluation(
-        returns.mean(axis=0), low, high, returns, episodes, confidence, notes=_notes(arena, least, most, given)
-    )
+    returns = finite_returns("the game", found)
+    ends = Ends(arena, return_range)
+    ends.meet(found)
+    low, high = interval(returns, confidence, ends.low, ends.high)
+    notes = _notes(arena, ends, given)
+    return PlayedEvaluation(returns.mean(axis=0), low, high, returns, episodes, confidence, notes=notes)
 
 
 def exploit_by_play(
@@ -216,6 +222,7 @@ def exploit_by_play(
     seed: int,
     confidence: float,
     progress: Callable[[str], None] | None,
+    return_range: tuple[float, float] | None = None,
     **given: Any,
 ) -> Exploitation:
     """Train best responses, and measure what they gain; see `measure.exploit`."""
@@ -227,20 +234,21 @@ def exploit_by_play(
     arena = arena_of(game, policy, responds=True, **given)
     asked = range(arena.agents) if agent is None else [check.integer("agent", agent, least=0, most=arena.agents - 1)]
     baseline = play(arena, policy, episodes=plays, seed=seed)
-    returns = checked_returns("the game", baseline)
+    returns = finite_returns("the game", baseline)
     gains, low, high, upper, sure = (np.full(arena.agents, np.nan) for _ in range(5))
     halving = np.zeros(arena.agents, np.int64)
     responses: list[IntArray | None] = [None] * arena.agents
-    least, most = reward_ends(arena, baseline)
+    ends = Ends(arena, return_range)
+    ends.meet(baseline)
     notes: list[str] = []
     for i in asked:
         model = _train(arena, policy, i, episodes, seed)
         responses[i] = model.best()
         response = Deviation(i, model.best())
         found = play(arena, policy, episodes=plays, seed=seed, deviation=response)
-        gained = checked_returns("the game", found)[:, i] - returns[:, i]
-        least, most = reward_ends(arena, found, (least, most))
-        spread = arena.horizon * (most - least)
+        gained = finite_returns("the game", found)[:, i] - returns[:, i]
+        ends.meet(found)
+        spread = ends.high - ends.low
         gains[i] = gained.mean()
         low[i], high[i] = (end[0] for end in interval(gained[:, None], confidence, -spread, spread))
         sure[i] = lower(gained, (1 - confidence) / len(asked), -spread, spread)  # one end, for all agents together
@@ -249,8 +257,8 @@ def exploit_by_play(
         notes += [told] if told and told not in notes else []
         if progress is not None:
             progress(f"agent {i} gains {gains[i]:.4g} ± {gains[i] - low[i]:.2g}")
-    notes += _notes(arena, least, most, given)
-    values_low, values_high = interval(returns, confidence, arena.horizon * least, arena.horizon * most)
+    notes += _notes(arena, ends, given)
+    values_low, values_high = interval(returns, confidence, ends.low, ends.high)
     return Exploitation(
         gains=gains,
         low=low,
@@ -259,12 +267,12 @@ def exploit_by_play(
         values=returns.mean(axis=0),
         responses=tuple(responses),
         kind="nash" if getattr(policy, "product", False) else "cce",
-        deviations="deviations on the shared state" if arena.shared else "deviations on own observations",
+        deviations="deviations on the shared state" if arena.common_state else "deviations on own observations",
         confidence=confidence,
         episodes=episodes,
         plays=plays,
         half=max(float(np.nanmax(gains)), 0.0) - max(float(np.nanmax(sure)), 0.0),
-        most=arena.horizon * (most - least),
+        most=ends.high - ends.low,
         halving=int(halving[np.nanargmax(gains)]),
         notes=tuple(notes),
         values_low=values_low,
@@ -272,14 +280,60 @@ def exploit_by_play(
     )
 
 
-def _notes(arena: Arena, least: float, most: float, given: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return what to note: what intervals rest on where the range of rewards was only seen, and episodes cut short."""
+class Ends:
+    """Between which ends an episode's return lies: as is given, by the range of rewards, or by what was met.
+
+    Who is out of an environment before the horizon gets nothing, so a reward of 0 counts there. Where nothing is known,
+    the span of the returns that were met is taken on either side again, or less, by the rewards that were met.
+    """
+
+    def __init__(self, arena: Arena, given: tuple[float, float] | None) -> None:
+        self.known = given is not None or arena.reward_range is not None
+        self.given = None if given is None else check.interval("return_range", given)
+        self._steps, self._rewards, self._returns = arena.horizon, list(arena.reward_range or ()), [math.inf, -math.inf]
+        if not getattr(arena, "whole", False):
+            self._rewards.append(0.0)
+
+    def meet(self, played: Played) -> None:
+        """Take in what was met."""
+        met = played.returns
+        low, high = float(met.min()), float(met.max())
+        if self.given is not None and not self.given[0] <= low <= high <= self.given[1]:
+            raise TacitError(f"returns of {low:g} to {high:g} were met; give a return_range that holds them")
+        self._rewards += [float(played.rewards.min()), float(played.rewards.max())]
+        self._returns = [min(low, self._returns[0]), max(high, self._returns[1])]
+
+    @property
+    def low(self) -> float:
+        """No return is lower."""
+        return self._pair[0]
+
+    @property
+    def high(self) -> float:
+        """No return is higher."""
+        return self._pair[1]
+
+    @property
+    def _pair(self) -> tuple[float, float]:
+        if self.given is not None:
+            return self.given
+        least, most = self._steps * min(self._rewards), self._steps * max(self._rewards)
+        if self.known:
+            return least, most
+        low, high = self._returns
+        if low == high:
+            return least, most
+        return max(least, 2 * low - high), min(most, 2 * high - low)
+
+
+def _notes(arena: Arena, ends: Ends, given: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what to note: what intervals rest on where nobody said how large returns are, and episodes cut short."""
     notes = []
-    if arena.reward_range is None:
-        seen = f"[{least:g}, {most:g}]"
-        notes.append(f"intervals hold if no reward lies outside those that were met, {seen}; give reward_range")
+    if not ends.known:
+        seen = f"[{ends.low:g}, {ends.high:g}], three times what was met at most"
+        notes.append(f"intervals hold if no return lies outside {seen}; give reward_range or return_range")
     if given.get("horizon") is not None and getattr(arena, "cut", False):
-        notes.append(told_cut(arena.horizon))
+        notes.append(describe_cut(arena.horizon))
     return tuple(notes)
 
 
@@ -319,9 +373,9 @@ def _upper(
 
     Half of the chance of being wrong is for the model, half for the mean over fresh first states and returns.
     """
-    if not arena.shared:
+    if not arena.common_state:
         return math.inf, "agents saw different things, so the model of what one meets bounds nothing"
-    if not isinstance(policy, MarkovPolicy):
+    if not hasattr(policy, "probs"):
         return math.inf, "the policy is no table over states, so the model of what an agent meets bounds nothing"
     if arena.reward_range is None:
         return math.inf, "the range of rewards is not known, so there is no upper bound"

@@ -155,7 +155,15 @@ class Observations:
         made.restore(keys)
         return made
 
-    def listed(self) -> list[Any] | None:
+    def mask(self, s: int) -> Any:
+        """Return the action mask that is part of a state's observation; None where there is none."""
+        if self._encoded is not None or _kind(self._space) != "Dict" or "action_mask" not in self._space.spaces:
+            return None
+        key: Any = self.met[s]
+        found = None if key is OVER else key[list(self._space.spaces).index("action_mask")]
+        return found if found is not None and any(found) else None
+
+    def to_list(self) -> list[Any] | None:
         """Return what was observed, by number and as JSON has it; None where JSON cannot hold it.
 
         With `encode`, what that made of it; otherwise as the environment shows it.

@@ -1,14 +1,13 @@
 """THE way to play episodes of a policy: `play`, in a game or an environment, with one result, `Played`.
 
-An arena is where: over whole numbers for states, it has `agents`, `actions`, `horizon`, `shared` (whether all agents
-see the same), `reward_range` where it is known, and one method, `play`. Games with kernels are played a whole batch at
-every step, by compiled code where that pays; environments one episode after the other. Anything else with these
-attributes can be played too. Who plays is in `players.py`.
+An arena is where: over whole numbers for states, it has `agents`, `actions`, `horizon`, `common_state` (whether all
+agents see the same), `reward_range` where it is known, and one method, `play`. Games with kernels are played a whole
+batch at every step, by compiled code where that pays; environments, and policies from elsewhere, one episode after the
+other. Anything else with these attributes can be played too. Who plays is in `players.py`.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -20,7 +19,6 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
 from tacit.environments.adapters import Environment, GameAdapter, environment, floats, name_of
 from tacit.environments.bounds import episode_bounds, stated_range
-from tacit.environments.game import EnvironmentGame
 from tacit.environments.observations import OVER, Encode, Numbering, Observations, numberings
 from tacit.environments.players import Deviation, Draws, EpisodePlayers, batch_players
 from tacit.evaluation.stretches import extend_policy
@@ -55,7 +53,7 @@ class Arena(Protocol):
     ----------
     agents, horizon : int
     actions : tuple of N ints
-    shared : bool
+    common_state : bool
         Whether all agents have seen the same state at every step so far.
     reward_range : (float, float) or None
     """
@@ -66,7 +64,7 @@ class Arena(Protocol):
     reward_range: tuple[float, float] | None
 
     @property
-    def shared(self) -> bool: ...  # noqa: D102
+    def common_state(self) -> bool: ...  # noqa: D102
 
     def states(self, agent: int) -> int:
         """Return how many states an agent has met, or can meet where that is known."""
@@ -99,7 +97,7 @@ def start_batch(game, u, s):
 class GameArena:
     """A game with kernels, with tables or without: all agents see its state, and none is out before the horizon."""
 
-    shared = whole = True
+    common_state = whole = True
 
     def __init__(self, game: Game) -> None:
         check_sizes(game)
@@ -161,7 +159,7 @@ class EnvironmentArena:
         self._seen = Numbering(self.observations)
 
     @property
-    def shared(self) -> bool:
+    def common_state(self) -> bool:
         """Whether all agents have seen the same so far."""
         return self._seen.same
 
@@ -190,7 +188,7 @@ class EnvironmentArena:
         for h in range(self.horizon):
             states = played.states[b, h]
             self._seen.write(shown, over, states)
-            played.actions[b, h] = chosen = players.act(h, states.tolist(), shown)
+            played.actions[b, h] = chosen = players.act(h, states.tolist(), shown, self.environment.allowed)
             shown, paid, over = self.environment.step(chosen)
             played.rewards[b, h] = floats(self.environment, paid)
             if over is not None and all(over):
@@ -270,25 +268,12 @@ def is_arena(value: object) -> bool:
     return callable(getattr(value, "play", None)) and callable(getattr(value, "most_states", None))
 
 
-def checked_returns(name: str, played: Played) -> FloatArray:
+def finite_returns(name: str, played: Played) -> FloatArray:
     """Return the agents' returns, if they are numbers."""
     returns = played.returns
     if not np.isfinite(returns).all():
         raise TacitError(f"a reward of {name} is no finite number")
     return returns
-
-
-def reward_ends(arena: Arena, seen: Played, before: tuple[float, float] = (math.inf, -math.inf)) -> tuple[float, float]:
-    """Return between which ends one step's rewards lie: as the arena states it, or as they were seen, now and before.
-
-    Who is out of an environment before the horizon gets nothing, so 0 counts there.
-    """
-    low, high = before
-    if arena.reward_range is not None:
-        low, high = min(low, arena.reward_range[0]), max(high, arena.reward_range[1])
-    if not getattr(arena, "whole", False):
-        low, high = min(low, 0.0), max(high, 0.0)
-    return min(low, float(seen.rewards.min())), max(high, float(seen.rewards.max()))
 
 
 def open_environment(
@@ -302,10 +287,10 @@ def open_environment(
 ) -> EnvironmentArena:
     """Return an environment, or the game that a run made of one, as an arena for a policy."""
     observations = getattr(policy, "observations", None)
-    if isinstance(env, EnvironmentGame):
+    if hasattr(env, "kernels") and hasattr(env, "observations"):  # the game of a run
         observations, game = env.observations, env
         horizon = game.horizon if horizon is None else horizon
-        reward_range = game.reward_range if reward_range is None and not game.guessed else reward_range
+        reward_range = game.reward_range if reward_range is None and not game.uncertain else reward_range
         env = game.source
         if env is None:
             raise TacitError(f"{game!r} does not hold its environment any more; give the environment itself")

@@ -167,11 +167,11 @@ class EpisodePlayers:
             part.begin(seed)
         self.stray = streams.stream(seed, streams.PLAY)
 
-    def act(self, h: int, states: Sequence[int], shown: Sequence[Any]) -> list[int]:
+    def act(self, h: int, states: Sequence[int], shown: Sequence[Any], allowed: Sequence[Any]) -> list[int]:
         """Return the agents' actions; who sees what its policy never saw plays evenly."""
         chosen = [
-            part.act(h, seen) if part.sees else part.act(h, s) if s < known else part.stray(h)
-            for part, s, known, seen in zip(self.parts, states, self.known, shown, strict=True)
+            part.choose(h, seen, mask) if part.sees else part.act(h, s) if s < known else part.stray(h)
+            for part, s, known, seen, mask in zip(self.parts, states, self.known, shown, allowed, strict=True)
         ]
         if self.deviation is not None and self.table is not None:
             i, row = self.deviation.agent, self.table[h]

@@ -164,9 +164,9 @@ def load_keys(text: str, *, most: int) -> list[Hashable]:
 def _plain(value: Any) -> Any:
     if value is OVER:
         return {"over": True}
-    if isinstance(value, np.generic):
-        value = value.item()
     match value:
+        case np.generic():
+            return _plain(value.item())
         case None | bool() | int() | str():
             return value
         case float():

@@ -1,9 +1,9 @@
-"""All Nash equilibria of a small two-player game that is played once."""
+"""Nash equilibria of a small game that is played once: of two players all of them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from tacit.core.display import Cell, Document, Table, exact
 from tacit.core.errors import TacitError
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray, IntArray
-from tacit.evaluation import bimatrix
+from tacit.evaluation import bimatrix, supports
 from tacit.games.exact import with_tables
 from tacit.games.showing import action_names
 from tacit.games.tabular import TabularGame
@@ -20,25 +20,26 @@ from tacit.policies.markov import MarkovPolicy
 
 @dataclass(frozen=True, eq=False)
 class Equilibria:
-    """All extreme equilibria of a two-player game that is played once, enumerated in exact arithmetic.
+    """Equilibria of a game that is played once: of two players all extreme ones, enumerated in exact arithmetic.
 
     Payoffs with at most 12 decimals are taken as these decimals, others as the binary fractions that their floats are;
-    each probability is the float nearest to the exact one.
+    each probability is the float nearest to the exact one. Of more players those that a search support by support
+    finds.
 
     Attributes
     ----------
     game : TabularGame
     policies : tuple of MarkovPolicy
-    values : array [E, 2]
+    values : array [E, N]
     gap : float
         The largest nash gap of them: what rounding their probabilities to floats costs.
     component : int array [E]
         Which connected set each belongs to. A set with several holds infinitely many equilibria: those that share a
-        strategy can be mixed.
+        strategy can be mixed. Of more than two players each is a set of its own.
     degenerate : bool
-        Whether some mixture of k actions has more than k best responses.
+        Whether some mixture of k actions has more than k best responses; of more than two players this is not known.
     sure : bool
-        Whether there is surely no other: always true.
+        Whether there is surely no other: of two players.
 
     Examples
     --------
@@ -53,7 +54,7 @@ class Equilibria:
     gap: float
     component: IntArray
     degenerate: bool
-    sure: ClassVar[bool] = True
+    sure: bool = True
 
     def __len__(self) -> int:
         return len(self.policies)
@@ -68,7 +69,7 @@ class Equilibria:
         """How many there are, in words."""
         if not self.infinite:
             number = "1 equilibrium" if len(self) == 1 else f"{len(self)} equilibria"
-            return f"{number}, and no other"
+            return f"{number}, and no other" if self.sure else f"{number} found; there may be others"
         sets = len(set(self.component.tolist()))
         return (
             f"infinitely many equilibria, in {sets} connected {'set' if sets == 1 else 'sets'}; listed are the "
@@ -76,24 +77,24 @@ class Equilibria:
         )
 
     def show(self, *, limit: int | None = 20) -> Document:
-        """Show what both play in each equilibrium, and what they get."""
+        """Show what each player plays in each equilibrium, and what it gets."""
         most = len(self) if limit is None else limit
-        names = [action_names(self.game, i) for i in (0, 1)]
+        agents = range(self.game.agents)
         rows: list[list[Cell]] = []
         for k, policy in enumerate(self.policies[:most]):
-            chances: list[Cell] = [exact(float(p), 4) for i in (0, 1) for p in policy.probs[i][0, 0]]
+            chances: list[Cell] = [exact(float(p), 4) for i in agents for p in policy.probs[i][0, 0]]
             values: list[Cell] = [exact(float(v)) for v in self.values[k]]
             rows.append([k + 1, *([int(self.component[k]) + 1] if self.infinite else []), *chances, *values])
         columns = ["", *(["set"] if self.infinite else [])]
-        columns += [f"0: {name}" for name in names[0]] + [f"1: {name}" for name in names[1]]
-        parts: list[str | Table] = [Table("", [*columns, "0 gets", "1 gets"], rows)]
+        columns += [f"{i}: {name}" for i in agents for name in action_names(self.game, i)]
+        parts: list[str | Table] = [Table("", [*columns, *(f"{i} gets" for i in agents)], rows)]
         if len(self) > most:
             parts.append(f"{len(self) - most} more are not shown; limit=None, or --all on the command line, shows all")
         return Document(f"nash equilibria: {self.told}", parts, self.data())
 
     def data(self) -> dict[str, Any]:
         """Return the equilibria as JSON has them."""
-        names = [action_names(self.game, i) for i in (0, 1)]
+        names = [action_names(self.game, i) for i in range(self.game.agents)]
         return {
             "infinite": self.infinite,
             "degenerate": self.degenerate,
@@ -101,7 +102,10 @@ class Equilibria:
             "gap": self.gap,
             "equilibria": [
                 {
-                    "agents": [dict(zip(names[i], policy.probs[i][0, 0].tolist(), strict=True)) for i in (0, 1)],
+                    "agents": [
+                        dict(zip(own, probs[0, 0].tolist(), strict=True))
+                        for own, probs in zip(names, policy.probs, strict=True)
+                    ],
                     "value": self.values[k].tolist(),
                     "set": int(self.component[k]),
                 }
@@ -117,21 +121,20 @@ class Equilibria:
 
 
 def enumerable(game: Any) -> bool:
-    """Return whether all equilibria of a game can be listed."""
-    return (
-        isinstance(game, TabularGame)
-        and (game.states, game.effective_horizon) == (1, 1)
-        and bimatrix.fits(game.actions)
-    )
+    """Return whether equilibria of a game can be listed."""
+    once = isinstance(game, TabularGame) and (game.states, game.effective_horizon) == (1, 1)
+    return once and (bimatrix.fits(game.actions) or supports.fits(game.actions))
 
 
 def equilibria(game: TabularGame) -> Equilibria:
-    """Return all extreme Nash equilibria of a two-player game that is played once, in one state, degenerate or not.
+    """Return the extreme Nash equilibria of a game that is played once, in one state, degenerate or not.
+
+    Of two players these are all; of more, those that a search support by support finds, and `sure` is False.
 
     Parameters
     ----------
     game : TabularGame
-        Of two players, one state and one step.
+        Of one state and one step, with at most about 9×9 or 3×3×3 actions.
 
     Returns
     -------
@@ -151,18 +154,23 @@ def equilibria(game: TabularGame) -> Equilibria:
     game = with_tables(game)
     if not enumerable(game):
         raise TacitError(
-            f"{game!r} is not a two-player game of one state and step with at most about 9×9 actions, whose equilibria "
-            f"can all be listed; tacit.solve(game, 'nash') finds one"
+            f"{game!r} is not a game of one state and step with at most about 9×9 or 3×3×3 actions, whose equilibria "
+            f"can be listed; tacit.solve(game, 'nash') finds one"
         )
     payoffs = game.rewards[:, 0, 0]
-    found = bimatrix.extreme_equilibria(payoffs)
-    policies = []
-    for x, y in zip(found.rows, found.columns, strict=True):
-        policy = MarkovPolicy([Owned(x[None, None].copy()), Owned(y[None, None].copy())])
+    two = game.agents == 2
+    found = bimatrix.extreme_equilibria(payoffs) if two else None
+    played = supports.find_equilibria(payoffs) if found is None else [found.rows, found.columns]  # [E, A_i] of each
+    policies = tuple(
+        MarkovPolicy([Owned(own[None, None].copy()) for own in rows]) for rows in zip(*played, strict=True)
+    )
+    for policy in policies:
         policy.game = game
-        policies.append(policy)
-    worth = [found.columns @ payoffs[0].T, found.rows @ payoffs[1]]  # of each action against the other's mixture
-    values = np.stack([(own * mine).sum(axis=1) for own, mine in zip(worth, found[:2], strict=True)], axis=1)
+    worth = [
+        supports.contract(own, played, (i,)) for i, own in enumerate(payoffs)
+    ]  # of each action, against the others
+    values = np.stack([(own * mine).sum(axis=1) for own, mine in zip(worth, played, strict=True)], axis=1)
     best = np.stack([own.max(axis=1) for own in worth], axis=1)
     gap = float(np.maximum(best - values, 0.0).max())
-    return Equilibria(game, tuple(policies), values, gap, found.component, found.degenerate)
+    component = np.arange(len(policies)) if found is None else found.component
+    return Equilibria(game, policies, values, gap, component, found is not None and found.degenerate, two)

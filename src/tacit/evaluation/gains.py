@@ -95,6 +95,8 @@ class DeviationTable:
         parts: list[str | Table] = []
         if rows:
             caption = "gain: each time; share: gain times chance. An agent's shares add up to its gap"
+            if self.game.discount is not None:
+                caption += "; chance: expected visits, discounted"
             played = "when told" if self.kind != "nash" else "instead of"
             columns = ["agent", "step", "state", played, "play", "chance", "gain", "share"]
             parts.append(Table(caption, columns, rows, head=3))

@@ -124,8 +124,9 @@ def deviation(product: bool, kind: str) -> Deviate:
 
 # what follows a step that is followed by itself
 
-#: States up to which values are found by elimination; of more, by iteration alone.
-ELIMINATED = 2000
+#: States up to which values are found by elimination, whatever the discount, and at most; of more, by iteration alone.
+#: Measured: with 3000 states and γ = 0.95 elimination takes 15 times as long; iterations grow with 1/(1 − γ).
+FEW, MOST = 300, 2000
 
 #: Error of values in units of the largest difference of returns, and rounds of policy iteration at most.
 _ERROR, _ROUNDS = 1e-12, 100
@@ -147,7 +148,7 @@ def settle(game: ExactGame, rows: Rows, deviate: Deviate | None) -> FloatArray:
     now = game.payoffs(0, rows, None)
     paid = average(now, rows)
     V = np.zeros_like(paid)
-    if game.states <= ELIMINATED:
+    if _eliminates(game):
         V = _eliminate(walk(game, rows)[..., None, :, :], paid)
     following = V if deviate is None else np.array([V, _improve(game, rows, now, V, deviate)])
     low, high = game.reward_range
@@ -162,9 +163,14 @@ def settle(game: ExactGame, rows: Rows, deviate: Deviate | None) -> FloatArray:
         last = change
 
 
+def _eliminates(game: ExactGame) -> bool:
+    """Return whether elimination is quicker than iteration."""
+    return game.states <= min(max(FEW, 10 * game.effective_horizon), MOST)
+
+
 def _improve(game: ExactGame, rows: Rows, now: FloatArray, V: FloatArray, deviate: Deviate) -> FloatArray:
     """Return the values of the best deviation by policy iteration; V itself where only iteration will do."""
-    if game.states > ELIMINATED or deviate not in (best_action, ignore_draw, swap):
+    if not _eliminates(game) or deviate not in (best_action, ignore_draw, swap):
         return V
     best, before = V, np.zeros(0)
     for _ in range(_ROUNDS):
@@ -197,16 +203,13 @@ def leave(rows: Rows, i: int, choices: IntArray) -> Rows:
 def walk(game: ExactGame, rows: Rows) -> FloatArray:
     """Return the transitions [..., S, S] from state to state where all play `rows`, discounted."""
     memory.require(memory.floats(2, game.states, game.states), "the transitions between states")
-    joint = isinstance(rows, np.ndarray)
-    one = np.ones(() if joint else rows[0].shape[:-2])
-    at = [rows[s] if joint else [own[..., s, :] for own in rows] for s in range(game.states)]
-    return np.stack([game.push(0, own, one, s) for s, own in enumerate(at)], axis=-2)
+    return game.walk(rows)
 
 
 def count_visits(game: ExactGame, rows: Rows, initial: FloatArray) -> FloatArray:
     """Return the expected visits [..., S] from an initial distribution, discounted."""
     there: FloatArray = initial
-    if game.states <= ELIMINATED:
+    if _eliminates(game):
         onward = walk(game, rows)
         there = _eliminate(np.swapaxes(onward, -1, -2), np.broadcast_to(initial, onward.shape[:-1]))
     last = np.inf

@@ -57,6 +57,9 @@ def show_policy(policy: Any, game: Any, everything: bool, limit: int | None) -> 
             f"what a {type(policy).__name__} plays depends on more than step and state; policy.show(game) with a "
             f"game that has tables averages it"
         )
+    if getattr(game, "discount", None) is not None:
+        visits = f"{1 / (1 - game.discount):.6g}"
+        parts.append(f"the same at every step; reached: how often, discounted, which adds up to {visits} visits")
     named = game if game is not None else _Numbers(policy)
     steady = policy.horizon is None
     places = _places(found, everything or not is_exact(game), steady)

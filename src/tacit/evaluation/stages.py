@@ -77,7 +77,7 @@ class Solution:
     concept: str
     policy: MarkovPolicy
     values: FloatArray
-    V: FloatArray
+    V: FloatArray = field(repr=False)
     method: str = "backward induction"
     game: ExactGame | None = field(default=None, repr=False)
     evaluation: Evaluation | None = None

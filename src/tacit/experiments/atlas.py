@@ -59,9 +59,9 @@ class Checked:
         }
 
 
-def check_entry(entry: Entry) -> list[Checked]:
+def check_entry(entry: Entry, game: Any = None) -> list[Checked]:
     """Compare all figures of an entry with what the oracle gives."""
-    game = entry.make()
+    game = entry.make() if game is None else game
     found = []
     for figure in entry.figures:
         began = time.perf_counter()
@@ -80,7 +80,7 @@ def answer(game: Any, figure: Figure) -> Any:
     kind, _, agent = concept.partition(":")
     match kind:
         case "gap" | "values":
-            policy = MarkovPolicy([np.array(own, dtype=float)[None, None] for own in figure.policy])
+            policy = MarkovPolicy([np.tile(np.array(own, dtype=float), (game.horizon, 1, 1)) for own in figure.policy])
             return getattr(evaluate(game, policy), kind)
         case "equilibria":
             return len(equilibria(game))
@@ -97,14 +97,15 @@ def answer(game: Any, figure: Figure) -> Any:
     raise TacitError(f"the atlas has no question {figure.question!r}")
 
 
+def measure_size(game: Any) -> dict[str, Any]:
+    """Return how large a game is."""
+    return {name: getattr(game, name) for name in ("agents", "states", "horizon")} | {"actions": list(game.actions)}
+
+
 def describe(game: Any) -> dict[str, Any]:
-    """Return how large a game is, and between which totals learners can end."""
+    """Return the gap of uniform play, and between which totals learners can end."""
     worst = solve(game, "optimum", weights=[-1.0] * game.agents)
     return {
-        "agents": game.agents,
-        "states": game.states,
-        "actions": list(game.actions),
-        "horizon": game.horizon,
         "uniform_gap": uniform_gap(game),
         "best": float(solve(game, "optimum").values.sum()),
         "worst": float(worst.values.sum()),
@@ -146,9 +147,11 @@ def update(
             tell(f"{name} ({k + 1} of {len(names)})")
         one = data.setdefault(name, {})
         one["source"] = entry.source
-        one["figures"] = [found.data for found in check_entry(entry)]
+        game = entry.make()
+        one["size"] = measure_size(game)
+        one["figures"] = [found.data for found in check_entry(entry, game)]
         if episodes:
-            _learn(one, entry.make(), episodes, learners)
+            _learn(one, game, episodes, learners)
         if keep is not None:
             keep(data)
     return data

@@ -312,6 +312,7 @@ class Group:
             "seeds": len(runs),
             "seed_list": [one.spec.seed for one in runs],
             "reward": reward.data(),
+            "rewards": np.mean([one.reward for one in runs], axis=0).tolist(),
             "value": np.mean(values, axis=0).tolist() if values else None,
             "values": [one.value for one in runs],
             "welfare": welfare,

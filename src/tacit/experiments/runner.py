@@ -153,8 +153,10 @@ def _results(
     outcomes = [found[spec.hash] for spec in runs if spec.hash in found]
     failures = [FailedRun(spec, failed[spec.hash].sentence) for spec in runs if spec.hash in failed]
     faults = any(isinstance(one.error, Fault) for one in failed.values())
-    if failures and not outcomes and not interrupted and not faults:
-        raise TacitError(failures[0].sentence)  # whatever is wrong is wrong with the input
+    sentences = {one.sentence for one in failures}
+    if len(sentences) == 1 and not outcomes and not interrupted and not faults:
+        which = f"all {len(failures)} runs failed: " if len(failures) > 1 else ""
+        raise TacitError(f"{which}{sentences.pop()}")  # whatever is wrong is wrong with the input
     if interrupted and not outcomes:
         raise KeyboardInterrupt
     return Results(outcomes, failures, interrupted)

@@ -116,6 +116,7 @@ class Experiment(HasOptions):
         Episodes of each run; it may be left out where `gap` or `seconds` ends runs.
     games : tuple of GameSpec, or of their names
     learners : tuple of LearnerSpec, or of their names
+        If not given, `adaptive-v-cce`, whatever the games.
     seeds, first_seed : int
         The seeds are first_seed, first_seed + 1, …
     scripts : tuple of str

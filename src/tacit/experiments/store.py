@@ -43,7 +43,7 @@ from tacit.core import check, files, memory
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.engine import Event, Measured, Run, Started
 from tacit.engine.curve import ENDED, ENDS, FIRST_COLUMNS, table
-from tacit.environments.game import EnvironmentGame
+from tacit.environments.bounds import EnvironmentGame
 from tacit.environments.observations import OVER
 from tacit.experiments import toml
 from tacit.experiments.results import SOURCES, Outcome
@@ -100,7 +100,7 @@ def others(run: Run, spec: RunSpec) -> dict[str, bytes]:
     kept, found = {POLICY: run.policy}, {}
     if "markov" in run.candidates:
         kept[MARKOV] = run.candidates["markov"].policy
-        if run.chosen in ("markov", "product"):
+        if run.chosen in ("markov", "product") and "recent" in run.candidates:
             kept[RECORD] = run.candidates["recent"].policy
     with tempfile.TemporaryDirectory(prefix="tacit-") as held, files.skip_sync():
         for name, policy in kept.items():

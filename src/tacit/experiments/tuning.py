@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core import check
-from tacit.core.display import Table
+from tacit.core.display import Table, interval
 from tacit.core.errors import TacitError
 from tacit.experiments.dispatch import Batch, Failure
 from tacit.experiments.progress import Progress
@@ -151,10 +151,9 @@ class Tuned:
         if self.gain is None or self.gap is None or self.default_gap is None:
             lines.append("interrupted before the best was compared with the defaults on fresh seeds")
             return "\n".join(lines)
-        low, high = self.gain.ci95
         lines.append(
             f"on {self.gain.count} fresh seeds: gap {self.gap.mean:.4g}, with the defaults "
-            f"{self.default_gap.mean:.4g}, so smaller by {self.gain.mean:.4g} (95 % interval {low:.4g} to {high:.4g})"
+            f"{self.default_gap.mean:.4g}, so smaller by {interval(self.gain.mean, *self.gain.ci95)} (95 % interval)"
         )
         lines.append(
             f"use {words(self.found)}"

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core import check
-from tacit.core.display import number
+from tacit.core.display import cell_text, exact
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.engine.trajectory import Trajectory, trajectory
@@ -27,7 +27,8 @@ from tacit.figures.style import COLORS, animate, axes_for, legend, name, new_axe
 from tacit.games.showing import action_names, state_name
 from tacit.games.tabular import TabularGame
 
-_LINE = (COLORS["blue"], COLORS["red"], COLORS["green"], COLORS["orange"], COLORS["purple"], COLORS["black"])
+_FIRST = ("blue", "red", "green", "orange", "purple", "black")
+_LINE = [COLORS[color] for color in (*_FIRST, *(color for color in COLORS if color not in _FIRST))]
 
 
 def plot_policy(policy: Any, game: Any = None, *, ax: Any = None, size: tuple[float, float] | None = None) -> Any:
@@ -60,6 +61,10 @@ def plot_policy(policy: Any, game: Any = None, *, ax: Any = None, size: tuple[fl
             axes[0].set_title("joint distribution")
             axes[0].figure.colorbar(image, ax=axes[0], label="probability")
             return axes
+        if H * S == 1 and found.joint is not None:
+            axes = axes_for(ax, 1, size, (6.0, 4.2))
+            draw_joint_actions(axes[0], found.joint[0, 0], names)
+            return axes
         agents = range(min(game.agents, 6))
         reached = [s for s in range(S) if found.reach[:, s].any()]
         shown = sorted(reached, key=lambda s: -found.reach[:, s].sum())[:12]
@@ -69,7 +74,7 @@ def plot_policy(policy: Any, game: Any = None, *, ax: Any = None, size: tuple[fl
         for own, i in zip(axes, agents, strict=True):
             states = [state_name(game, s) for s in shown]
             image = draw_policy(own, found.marginals[i][:, shown], found.reach[:, shown], states, names[i])
-            own.set_title(f"agent {i}")
+            own.set_title(f"agent {i}" if found.joint is None else f"agent {i}'s part of a joint draw")
         axes[-1].figure.colorbar(image, ax=list(axes), label="probability; pale: hardly reached")
         left = len(reached) - len(shown)
         if left:
@@ -164,7 +169,7 @@ def plot_polytope(
             ring = {"facecolors": "none", "edgecolors": color, "linewidths": 2, "marker": "^", "s": 150}
             ax.scatter(*point[:, None], **ring, label=_policy_label(k, policies), depthshade=False)
         title(ax, f"{name(game.name or 'a game')}: correlated equilibria")
-        legend(ax, loc="upper center", bbox_to_anchor=(0.5, 0.02), ncols=2)
+        legend(ax, loc="upper center", bbox_to_anchor=(0.5, -0.04), ncols=2)
     return ax
 
 
@@ -293,11 +298,33 @@ def draw_joint(ax: Any, joint: FloatArray, names: Sequence[Sequence[str]]) -> An
     if joint.size <= 144:
         for (a, b), p in np.ndenumerate(joint):
             ax.text(
-                b, a, number(round(float(p), 4), 3), ha="center", va="center", color="white" if p > 0.6 else "black"
+                b, a, cell_text(exact(float(p), 3)), ha="center", va="center", color="white" if p > 0.6 else "black"
             )
     ax.set(xlabel="agent 1", ylabel="agent 0")
     ax.grid(False)
     return image
+
+
+#: Joint actions that are drawn.
+_BARS = 24
+
+
+def draw_joint_actions(ax: Any, joint: FloatArray, names: Sequence[Sequence[str]]) -> Any:
+    """Draw the likeliest joint actions of a distribution [A_1, …, A_N] as bars, and return the axes."""
+    played = np.argwhere(joint > 0)
+    chances = joint[tuple(played.T)]
+    order = np.argsort(-chances, kind="stable")[:_BARS]
+    words = [", ".join(name(names[i][a]) for i, a in enumerate(actions)) for actions in played[order]]
+    ax.barh(range(len(order)), chances[order], color=COLORS["blue"])
+    _ticks(ax.set_yticks, ax.set_yticklabels, words)
+    for k, p in enumerate(chances[order]):
+        ax.text(p, k, f" {cell_text(exact(float(p), 4))}", va="center", fontsize=8)
+    ax.invert_yaxis()
+    ax.margins(x=0.12)
+    left = len(played) - len(order)
+    agents = f"agents 0 to {joint.ndim - 1}"
+    ax.set(xlabel="probability", title=f"joint actions of {agents}" + (f" ({left} more)" if left else ""))
+    return ax
 
 
 def draw_policy(
@@ -442,6 +469,10 @@ def _responses(payoff: FloatArray) -> list[tuple[list[float], list[float]]]:
 TETRAHEDRON = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.5, 0.866, 0.0], [0.5, 0.289, 0.816]])
 
 
+#: On which side of a corner its label stands, as the tetrahedron is seen.
+_SIDES = (("right", "center"), ("center", "top"), ("left", "center"), ("center", "bottom"))
+
+
 def ce_vertices(payoffs: FloatArray) -> FloatArray:
     """Return the vertices [V, 4] of the correlated equilibria of a 2×2 game, over joint actions in their order.
 
@@ -474,9 +505,9 @@ def draw_polytope(ax: Any, payoffs: FloatArray, names: Sequence[Sequence[str]]) 
     for one, other in itertools.combinations(range(4), 2):
         ax.plot(*TETRAHEDRON[[one, other]].T, color="0.6", linewidth=0.8)
     for k, (a, b) in enumerate(np.ndindex(2, 2)):
-        away = (TETRAHEDRON[k] - TETRAHEDRON.mean(axis=0)) * 0.3  # clear of markers at the corner
+        away = (TETRAHEDRON[k] - TETRAHEDRON.mean(axis=0)) * 0.08  # clear of markers at the corner
         word = f"{name(names[0][a])}, {name(names[1][b])}"
-        plain(ax.text(*(TETRAHEDRON[k] + away), word, fontsize=8, ha="center"))
+        plain(ax.text(*(TETRAHEDRON[k] + away), word, fontsize=8, ha=_SIDES[k][0], va=_SIDES[k][1]))
     corners = ce_vertices(payoffs) @ TETRAHEDRON
     _hull(ax, corners)
     ax.scatter(*corners.T, color=COLORS["blue"], s=16, label="corners of the ce polytope", depthshade=False)

@@ -1,5 +1,5 @@
-"""One style for all figures: colour-blind-safe colours (Okabe and Ito), and the same colour for the same thing; and
-figures and animations on disk.
+"""One style for all figures: colours, the first seven colour-blind-safe (Okabe and Ito), the same for the same thing;
+and figures and animations on disk.
 """
 
 from __future__ import annotations
@@ -28,6 +28,13 @@ COLORS = {
     "purple": "#CC79A7",
     "sky": "#56B4E9",
     "black": "#000000",
+    "wine": "#882255",
+    "olive": "#8C8C1A",
+    "teal": "#117A8B",
+    "brown": "#7A4A1E",
+    "indigo": "#4B3BB0",
+    "rose": "#E0607E",
+    "lime": "#6AA121",
 }
 
 _SETTINGS: dict[str, Any] = {

@@ -6,11 +6,12 @@ A new game is one file here and one line in the table below, or an entry point o
 from __future__ import annotations
 
 import importlib
+import inspect
 import os
 from pathlib import Path
 from typing import Any
 
-from tacit.core import files
+from tacit.core import check, files
 from tacit.core.errors import TacitError
 from tacit.core.registry import Registry
 from tacit.games import atlas
@@ -63,7 +64,13 @@ for _entry in atlas.ENTRIES.values():
     REGISTRY.add(f"atlas/{_entry.name}", _entry.make, about=_entry.about)
 
 #: Which module reads and writes files of an ending.
-FORMATS = {".npz": "tacit.games.npz", ".dpomdp": "tacit.games.dpomdp", ".nfg": "tacit.games.nfg"}
+FORMATS = {
+    ".npz": "tacit.games.npz",
+    ".dpomdp": "tacit.games.dpomdp",
+    ".nfg": "tacit.games.nfg",
+    ".efg": "tacit.games.efg",
+    ".prism": "tacit.games.prism",
+}
 
 #: Libraries whose games are named after a colon, as in `openspiel:tic_tac_toe`.
 LIBRARIES = ("gymnasium", "openspiel", "pettingzoo")
@@ -93,6 +100,8 @@ def make(name: str, /, *, discount: float | None = None, **params: Any) -> Any:
     """
     if discount is not None:
         check_length(params.get("horizon"), discount)
+    if str(name).startswith("atlas/"):
+        check.choice("game of the atlas", str(name).removeprefix("atlas/"), atlas.ENTRIES)
     game = REGISTRY.make(name, **params)
     if discount is None:
         return game
@@ -101,11 +110,13 @@ def make(name: str, /, *, discount: float | None = None, **params: Any) -> Any:
     return game.with_discount(discount)
 
 
-def load(path: str | os.PathLike[str], *, horizon: int | None = None, discount: float | None = None) -> TabularGame:
-    """Read a game from a file; the ending says the format: `.npz`, `.dpomdp` or `.nfg`.
+def load(
+    path: str | os.PathLike[str], *, horizon: int | None = None, discount: float | None = None, **more: Any
+) -> TabularGame:
+    """Read a game from a file; the ending says the format: `.npz`, `.dpomdp`, `.nfg`, `.efg` or `.prism`.
 
     A `.dpomdp` file has no horizon: if none is given, its own discount counts. A `.nfg` game is played once unless a
-    horizon or a discount is given.
+    horizon or a discount is given; an `.efg` tree has a horizon of its own.
 
     Parameters
     ----------
@@ -115,6 +126,8 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None, discount: 
         Steps in an episode.
     discount : float, optional
         Instead of a horizon, of a game that is the same at every step.
+    **more
+        Of a `.prism` model: `property`, what its players want, and `constants`, a dict of those that it leaves open.
 
     Returns
     -------
@@ -135,11 +148,14 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None, discount: 
     TabularGame('chicken': 2 agents, 1 state, 2×2 actions, horizon 3, rewards in [0, 7])
     """
     place = files.path(path)
+    reader = _format(place).load
+    known = [name for name in inspect.signature(reader).parameters if name not in ("path", "horizon")]
+    _only("a game from a file", more, "horizon", "discount", *known)
     if discount is not None:
         check_length(horizon, discount)
-        found: TabularGame = _format(place).load(place, horizon=1).with_discount(discount)
+        found: TabularGame = reader(place, horizon=1, **more).with_discount(discount)
         return found
-    game: TabularGame = _format(place).load(place, horizon=horizon)
+    game: TabularGame = reader(place, horizon=horizon, **more)
     return game
 
 
@@ -274,7 +290,7 @@ def from_name_or_file(name: str, /, **params: Any) -> Any:
     2
     """
     if is_file(name):
-        return load(name, **_only("a game from a file", params, "horizon", "discount"))
+        return load(name, **params)
     library, text = _library(name), str(name).partition(":")[2]
     if library == "openspiel":
         from tacit.games.openspiel import from_openspiel

@@ -26,7 +26,8 @@ def own_payoffs(payoff: FloatArray, rows: Sequence[FloatArray], i: int) -> Float
         reduced = np.einsum("...a,...ar->...r", own, reduced.reshape(*reduced.shape[:-1], own.shape[-1], -1))
     for own in reversed(rows[i + 1 :]):
         reduced = np.einsum("...ra,...a->...r", reduced.reshape(*reduced.shape[:-1], -1, own.shape[-1]), own)
-    return reduced
+    # who is alone has the same payoffs whatever is played, and several policies at once need an axis all the same
+    return reduced if len(rows) > 1 else np.broadcast_to(reduced, np.broadcast_shapes(reduced.shape, rows[i].shape))
 
 
 def advised_payoffs(payoff: FloatArray, joint: FloatArray, i: int) -> FloatArray:

@@ -81,6 +81,14 @@ class ExactGame(NamedGame, Sealed, ABC):
         With a state s the occupancy [...] is the chance of being there.
         """
 
+    def walk(self, rows: Rows) -> FloatArray:
+        """Return the transitions [..., S, S] of the first step where all play `rows`, as `push` has them."""
+        if isinstance(rows, np.ndarray):
+            return np.stack([self.push(0, rows[s], np.ones(()), s) for s in range(self.states)])
+        one = np.ones(rows[0].shape[:-2])
+        at = [[own[..., s, :] for own in rows] for s in range(self.states)]
+        return np.stack([self.push(0, own, one, s) for s, own in enumerate(at)], axis=-2)
+
     def step(self, h: int, s: int, actions: Sequence[int], u: float) -> tuple[int, FloatArray]:
         """Draw the next state from a uniform number u in [0, 1); return it and the rewards [N]."""
         self.check_place(h, s, actions)

@@ -329,6 +329,7 @@ class Search:
         timed: bool,
         followed: int = 0,
     ) -> None:
+        self._bounded = horizon is not None
         longest = game.max_game_length()  # in joint moves, or in moves of one agent at a time; chance does not count
         self.game, self.key, self.limit, self.timed = game, key, limit, timed
         self.horizon: int = longest if horizon is None else horizon
@@ -440,15 +441,21 @@ class Search:
         if len(self._ways) * math.prod(sizes) > self.limit:
             raise TacitError(
                 f"{self.game} has more than {self.limit:,} pairs of a state and a joint action: {self._extent()} with "
-                f"{times(sizes)} actions; give a smaller horizon or a larger limit"
+                f"{times(sizes)} actions; {self._way_out()} or a larger limit="
             )
 
     def _check_work(self, outcomes: int) -> None:
         if outcomes > self.limit:
             raise TacitError(
                 f"{self.game} has {self._extent()}, and to follow them through {self.horizon:,} moves takes "
-                f"{outcomes:,} outcomes or more; give a smaller horizon, or a larger limit than {self.limit:,}"
+                f"{outcomes:,} outcomes or more; {self._way_out()}, or a larger limit= than {self.limit:,}"
             )
+
+    def _way_out(self) -> str:
+        """Say which horizon would do."""
+        return (
+            "give a smaller horizon=" if self._bounded else f"give horizon=, at most {max(1, self.depth)} moves or so"
+        )
 
     def _check_memory(self) -> None:
         """Refuse where there is no memory for the table so far and for what is met before the next check."""

@@ -215,6 +215,17 @@ class TabularGame(ExactGame):
         moved: FloatArray = (matrix.T @ flat.reshape(-1, flat.shape[-1]).T).T
         return moved.reshape(*flat.shape[:-1], self.states)
 
+    def walk(self, rows: Rows) -> FloatArray:
+        """Return the transitions [..., S, S] of the first step where all play `rows`."""
+        S, J, matrix = self.states, self.joint_actions, self._matrix(0)
+        joint = rows.reshape(S, J) if isinstance(rows, np.ndarray) else joint_draw(rows)
+        if isinstance(matrix, np.ndarray):
+            onward: FloatArray = np.einsum("...sj,sjt->...st", joint, matrix.reshape(S, J, S))
+            return onward
+        edges = (np.arange(S * J), np.arange(0, S * J + 1, J))
+        draws = [sparse.csr_array((own, *edges), shape=(S, S * J)) for own in joint.reshape(-1, S * J)]
+        return np.stack([(draw @ matrix).toarray() for draw in draws]).reshape(*joint.shape[:-1], S)
+
     def stretch(self) -> TabularGame:
         """Return the finite game in which a discounted one is played and learned: it ends with 1 − γ at each step.
 
@@ -254,6 +265,8 @@ class TabularGame(ExactGame):
 
     def with_discount(self, discount: float) -> TabularGame:
         """Return the same game without a last step, discounted; its tables must be the same at every step.
+
+        And they must hold beyond the horizon: those of `tacit.tabulate` do if it was given the discount itself.
 
         >>> import tacit
         >>> tacit.make("good-state").with_discount(0.95)

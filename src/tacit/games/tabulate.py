@@ -19,10 +19,13 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned
 from tacit.games.protocol import check_actions, is_game
 from tacit.games.successors import Successors
-from tacit.games.tabular import TabularGame, check_axes
+from tacit.games.tabular import TabularGame, check_axes, check_length
 
 #: States × joint actions that are looked at unless more are asked for.
 LIMIT = 5_000_000
+
+#: Steps of a search that ends when no state is new.
+_ENDLESS = 10**15
 
 
 def tabulate(
@@ -32,6 +35,7 @@ def tabulate(
     start: Any = ...,
     actions: Sequence[int] = (),
     horizon: int | None = None,
+    discount: float | None = None,
     limit: int = LIMIT,
     progress: bool | None = None,
     name: str | None = None,
@@ -55,6 +59,8 @@ def tabulate(
     horizon : int
         Steps in an episode. States that cannot be reached before the last one are left out, and where only the last
         step can be taken no transition is asked for.
+    discount : float, optional
+        Instead of a horizon: of a game without a last step, in which all states that can be reached are looked at.
     limit : int
         Most states × joint actions to look at; the search ends with an error when there are more.
     progress : bool, optional
@@ -81,7 +87,7 @@ def tabulate(
         )
     if start is ...:
         raise TacitError("start is not given; it must be a state, or a dict {state: probability}")
-    horizon = check.integer("horizon", horizon)
+    steps, discount = check_length(horizon, discount)
     each = check.list_of("actions", actions, "numbers, one for each agent", least=1)
     sizes = check_actions(each, len(each))
     check_axes(len(sizes))
@@ -89,7 +95,10 @@ def tabulate(
     for what, function in (("transition", transition), ("reward", reward)):
         check.function(what, function, needed=True)
     timed = [_takes_step(what, function) for what, function in (("transition", transition), ("reward", reward))]
-    search = _Search(transition, reward, sizes, horizon, limit, _shown(progress))
+    if discount is not None and any(timed):
+        raise TacitError("transition and reward must not take a step: a discounted game is the same at every step")
+    steps = steps if discount is None else _ENDLESS
+    search = _Search(transition, reward, sizes, steps, limit, _shown(progress))
     first, initial = _first(start)
     if any(timed):
         search.search_steps(first, *timed)
@@ -101,6 +110,7 @@ def tabulate(
         Owned(search.rewards()),
         [*initial, *[0.0] * (len(search.states) - len(first))],
         horizon,
+        discount=discount,
         name=name,
         state_names=names if len(set(names)) == len(names) else None,
         action_names=action_names,

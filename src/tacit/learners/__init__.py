@@ -83,7 +83,7 @@ REGISTRY.add(
 )
 REGISTRY.add("q-independent", QIndependent)
 
-#: What learns where nothing else is asked for.
+#: What learns where nothing else is asked for and there are no joint tables of moderate size.
 DEFAULT = "adaptive-v-cce"
 
 __all__ = [

@@ -47,7 +47,7 @@ from tacit.core import check, generics
 from tacit.core.elementary import exp, log, pow
 from tacit.core.errors import TacitError
 from tacit.core.ownership import lock
-from tacit.core.records import NONNEGATIVE, Fields, capacity, index, records
+from tacit.core.records import NONNEGATIVE, Fields, capacity, index, record, records
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners import joint_model
 from tacit.learners.joint_model import (
@@ -83,7 +83,8 @@ class ModelSeeded(Learner):
         latter or the former, where it is known whether the game changes from step to step.
     successors : int
         Next states of a joint action that an agent remembers. With J joint actions, rounded up to 4, 8, 16, …, a model
-        takes J·(48 + 12·successors) bytes for each state and agent, H + 1 times that for "auto".
+        takes J·(48 + 12·successors) bytes for each state and agent, twice that for two agents, and H + 1 times that for
+        "auto".
 
     Examples
     --------
@@ -129,7 +130,11 @@ class ModelSeeded(Learner):
                 f"{MOST_JOINT:,}: use model-independent or adaptive-v-cce"
             )
         steps = {"auto": H + 1, "own": H, "shared": 1}[self.steps]
-        model = records((steps, S, N), model_fields(capacity(J), self.successors), "the agents' models of the world")
+        model = records(
+            (steps, S, N),
+            model_fields(capacity(J), self.successors, 2 if len(team) == 2 else 1),
+            "the agents' models of the world",
+        )
         cells = records((H, S, N), cell_fields(len(team), A, J))
         for m, size in enumerate(team):
             cells["belief"][:, :, :, m, :size] = 1.0 / size
@@ -141,8 +146,9 @@ class ModelSeeded(Learner):
         agents = records((N,), agent_fields())
         agents["due"], agents["look"], agents["low"], agents["high"] = HEAD, 2 * HEAD, np.inf, -np.inf
         agents["evidence"][:, 1] = 0.0 if len(team) == 2 else 2 * LIMIT
-        agents["mode"] = TEAM if len(team) == 1 else 0
-        agents["evidence"][:, 0] = FIRM if len(team) == 1 else 0.0
+        agents["refuted"][:, 1] = len(team) != 2
+        if len(team) == 1:
+            agents["mode"], agents["confirmed"][:, 0], agents["evidence"][:, 0] = TEAM, 1, FIRM
         strides = [math.prod(team[m + 1 :]) for m in range(len(team))]
         return SeededState(
             cells=cells,
@@ -152,12 +158,12 @@ class ModelSeeded(Learner):
             q=np.zeros((2, 2, A)),
             tests=np.zeros((2, A)),
             joint=np.zeros(capacity(J)),
-            values=np.zeros((2, S, 4)),
+            scratch=np.zeros((2, S, 4)),
             team=lock(np.array(team)),
             strides=lock(np.array(strides)),
             rows=J,
             first=world.first,
-            seed=world.seed,
+            seed=fold(world.seed),
             horizon=H,
         )
 
@@ -167,7 +173,7 @@ def cell_fields(team: int, actions: int, joint: int) -> Fields:
     return [
         ("choice", index(joint)),  # T: the joint action to try
         ("answer", index(joint + 1)),  # T: 1 + the best joint action of those that were met, 0 for none
-        ("sharp", index(2)),  # T: whether that is what is tried, and better than another
+        ("sharp", index(2)),  # T: whether that is what is tried, and better than all others
         ("opposed", NONNEGATIVE, (2, 2, actions)),  # Z: what both play with hope, and what they answer without
         ("opposed_regret", NONNEGATIVE, (2, 2, actions)),
         ("opposed_average", NONNEGATIVE, (2, actions)),  # of answers
@@ -192,14 +198,17 @@ def cell_fields(team: int, actions: int, joint: int) -> Fields:
     ]
 
 
-def model_fields(rows: int, successors: int) -> Fields:
+def model_fields(rows: int, successors: int, plans: int) -> Fields:
     """Return what an agent remembers of a state, at a step or at all steps."""
+    counts = [
+        *joint_model.fields(rows, successors),
+        ("known", "i4", rows),  # visits with this joint action from the common seed
+        ("sure", joint_model.WEIGHT, (rows, successors)),  # next states of those visits
+    ]
     return [
         ("rank", "i8"),  # of records of the first step: 1 for the state that was met first, 0 for one that was not met
         ("state", "i8"),  # of the k-th record of the first step: the state that was met after k others
-        ("known", "i4", rows),  # visits with this joint action from the common seed
-        *joint_model.fields(rows, successors),
-        ("sure", joint_model.WEIGHT, (rows, successors)),  # next states of those visits
+        ("counts", record(counts), plans),  # of T and G, and of Z
     ]
 
 
@@ -218,6 +227,8 @@ def agent_fields() -> Fields:
         ("low", "f8"),  # least and largest reward so far
         ("high", "f8"),
         ("evidence", "f8", 2),  # against T and Z
+        ("confirmed", index(2), 2),  # whether they are
+        ("refuted", index(2), 2),
         ("own", index(2)),  # whether steps differ
         ("apart", "f8"),  # evidence of that in next states
         ("square", NONNEGATIVE, 2),  # squared errors of known rewards: by the step's own mean, by that of all steps
@@ -235,16 +246,25 @@ class SeededState(NamedTuple):
     q: FloatArray  # [2, 2, A]  scratch
     tests: FloatArray  # [2, A]  scratch
     joint: FloatArray  # [J]  scratch
-    values: FloatArray  # [2, S, 4]  scratch
+    scratch: FloatArray  # [2, S, 4]  values of plans
     team: IntArray  # [n]  actions of all agents of the team
     strides: IntArray  # [n]  what one more of an agent's action adds to the number of the joint action
     rows: int  # J
     first: int  # the number in the team of the first agent here
-    seed: int
+    seed: int  # the common one, folded
     horizon: int
 
 
 # the common seed and the schedule ------------------------------------------------------------------------------------
+
+
+def fold(seed: int) -> int:
+    """Return a number below 2³¹ − 1 that stands for a seed of any size, so that products stay below 2⁶³.
+
+    >>> fold(7), fold(2**64)
+    (8, 13)
+    """
+    return (seed % 2147483647 + seed // 2147483647 + 1) % 2147483647
 
 
 @generics.jitable
@@ -259,7 +279,7 @@ def stir(x):
 @generics.jitable
 def common(learner, k, h, number):
     """Return a uniform number in [0, 1) that all agents know, by the seed, the episode, the step and its own number."""
-    x = stir(learner.seed % 2147483647 + learner.seed // 2147483647 + 1)
+    x = stir(learner.seed)
     x = stir(x + k % 2147483647)
     x = stir(stir(x + h) + number)
     return x / 2147483648.0
@@ -278,19 +298,17 @@ def schedule(learner, k):
     if k < HEAD or x * RARE < 1.0:
         return PROBE
     x = common(learner, k, learner.horizon, 1)
-    return TEAM if x < 0.4 else OPPOSED if x < 0.8 else GENERAL
+    return TEAM if x < 0.3 else OPPOSED if x < 0.7 else GENERAL
 
 
 @generics.jitable
 def role_of(me):
-    """Return what an agent does in this episode."""
+    """Return what an agent does in this episode: a plan that is confirmed takes over, T before Z."""
     if me.kind == PROBE:
         return PROBE
-    if me.mode > 0:
+    if me.mode == TEAM or me.mode == OPPOSED:
         return me.mode
-    if me.kind != GENERAL and me.evidence[me.kind - 1] > LIMIT:
-        return GENERAL
-    return me.kind
+    return GENERAL if me.kind != GENERAL and me.refuted[me.kind - 1] == 1 else me.kind
 
 
 @generics.jitable
@@ -302,7 +320,7 @@ def told(learner, i, h, s):
         return -1
     chosen = min(int(common(learner, k, h, 1) * rows), rows - 1)
     if me.kind == PROBE and common(learner, k, learner.horizon, 2) < 0.5:  # the one that is known least
-        known = learner.model[min(h, learner.model.shape[0] - 1), s, i].known
+        known = learner.model[min(h, learner.model.shape[0] - 1), s, i].counts[0].known
         first = chosen
         for d in range(1, rows):
             j = first + d if first + d < rows else first + d - rows
@@ -404,7 +422,7 @@ def learn(learner, i, h, s, a, r, s_next):
     if joint >= 0:
         joint += (a - part(learner, joint, m)) * learner.strides[m]
         compare_steps(learner, i, h, s, joint, r, s_next)
-        count(learner, i, h, s, joint, r, s_next, True)
+        count(learner, i, h, s, joint, r, s_next, PROBE)
     elif role == GENERAL:
         infer(learner, i, h, s, a, r, s_next)
         cell = learner.cells[h, s, i]
@@ -417,8 +435,8 @@ def learn(learner, i, h, s, a, r, s_next):
         joint += (a - part(learner, joint, m)) * learner.strides[m]
         if me.kind == role:
             test(learner, i, h, s, joint, r, s_next, role)
-        if me.mode == role and is_paid_so(learner, i, h, s, joint, r):
-            count(learner, i, h, s, joint, r, s_next, False)
+        if me.confirmed[role - 1] == 1 and is_paid_so(learner, i, h, s, joint, r, role):
+            count(learner, i, h, s, joint, r, s_next, role)
     learner.returns[h, i].reward = r
     if last:
         end_episode(learner, i)
@@ -436,31 +454,38 @@ def meet(learner, i, s):
 
 
 @generics.jitable
-def count(learner, i, h, s, joint, r, s_next, known):
-    """Count a joint action, at its step and for all steps."""
-    steps = learner.model.shape[0]
+def count(learner, i, h, s, joint, r, s_next, role):
+    """Count a joint action, at its step and for all steps: a known one for all plans, a foretold one for its own."""
+    steps, known = learner.model.shape[0], 1 if role == PROBE else 0
     for k in range(2):
         level = min(h, steps - 1) if k == 0 else learner.horizon
         if level < steps:
-            here = learner.model[level, s, i]
-            here.known[joint] += 1 if known else 0
-            count_reward(here, joint, 0, r, 1.0)
-            count_visit(here, joint, 1.0)
-    if h + 1 < learner.horizon:
-        count_moves(learner, i, h, s, joint, s_next, 1.0, known)
+            plans = learner.model[level, s, i].counts
+            for which in range(len(plans)):
+                if role == PROBE or which == (1 if role == OPPOSED else 0):
+                    plans[which].known[joint] += known
+                    count_reward(plans[which], joint, 0, r, 1.0)
+                    count_visit(plans[which], joint, 1.0)
+                    if h + 1 < learner.horizon:
+                        count_next(plans[which], joint, s_next, 1.0, known)
 
 
 @generics.jitable
-def count_moves(learner, i, h, s, joint, s_next, weight, known):
-    """Count a next state, at its step and for all steps."""
+def count_next(here, joint, s_next, weight, known):
+    """Count a next state."""
+    fresh = chance(here, joint, s_next) == 0.0
+    k = count_move(here, joint, s_next, weight)
+    here.sure[joint, k] = (0.0 if fresh else float(here.sure[joint, k])) + known
+
+
+@generics.jitable
+def count_inferred(learner, i, h, s, joint, s_next, weight):
+    """Count the next state of a joint action that was inferred, at its step and for all steps."""
     steps = learner.model.shape[0]
     for k in range(2):
         level = min(h, steps - 1) if k == 0 else learner.horizon
         if level < steps:
-            here = learner.model[level, s, i]
-            fresh = chance(here, joint, s_next) == 0.0
-            k = count_move(here, joint, s_next, weight)
-            here.sure[joint, k] = (0.0 if fresh else float(here.sure[joint, k])) + (1.0 if known else 0.0)
+            count_next(learner.model[level, s, i].counts[0], joint, s_next, weight, 0)
 
 
 @generics.jitable
@@ -469,7 +494,7 @@ def compare_steps(learner, i, h, s, joint, r, s_next):
     me, steps, last = learner.agents[i], learner.model.shape[0], h + 1 == learner.horizon
     for k in range(2):
         level = min(h, steps - 1) if k == 0 else min(learner.horizon, steps - 1)
-        here = learner.model[level, s, i]
+        here = learner.model[level, s, i].counts[0]
         seen = here.seen[joint]
         if seen > 0.0:
             error = r - mean_reward(here, joint, 0)
@@ -516,7 +541,7 @@ def likelihood(learner, i, h, here, joint, r, s_next, noise):
 @generics.apart
 def test(learner, i, h, s, joint, r, s_next, role):
     """Add to the evidence against a hypothesis; where it is true, all agents have the same and decide together."""
-    me, here = learner.agents[i], view(learner, i, h, s)
+    me, here = learner.agents[i], view(learner, i, h, s, role)
     if here.known[joint] == 0 or not is_telling(learner, i, h, s, role):
         return
     noise, total, rows = noise_of(learner, i), 0.0, 0
@@ -531,7 +556,7 @@ def test(learner, i, h, s, joint, r, s_next, role):
 @generics.jitable
 def is_telling(learner, i, h, s, role):
     """Return whether a plan follows from rewards here, and not from ties and hope, which are alike for any rewards."""
-    cell, here, total = learner.cells[h, s, i], view(learner, i, h, s), 0.0
+    cell, here, total = learner.cells[h, s, i], view(learner, i, h, s, role), 0.0
     if role == TEAM:
         return cell.sharp == 1
     for j in range(learner.rows):
@@ -544,9 +569,9 @@ def is_telling(learner, i, h, s, role):
 
 
 @generics.jitable
-def is_paid_so(learner, i, h, s, joint, r):
+def is_paid_so(learner, i, h, s, joint, r, role):
     """Return whether a reward can be that of a joint action."""
-    here = view(learner, i, h, s)
+    here = view(learner, i, h, s, role)
     error = r - mean_reward(here, joint, 0)
     return here.seen[joint] <= 0.0 or error * error <= 36.0 * noise_of(learner, i)
 
@@ -554,7 +579,7 @@ def is_paid_so(learner, i, h, s, joint, r):
 @generics.apart
 def infer(learner, i, h, s, a, r, s_next):
     """Infer what the others did, from their play so far and what came of it."""
-    me, m, here, cell = learner.agents[i], learner.first + i, view(learner, i, h, s), learner.cells[h, s, i]
+    me, m, here, cell = learner.agents[i], learner.first + i, view(learner, i, h, s, GENERAL), learner.cells[h, s, i]
     noise, stride, n, team, likely = (
         noise_of(learner, i),
         learner.strides[m],
@@ -580,7 +605,7 @@ def infer(learner, i, h, s, a, r, s_next):
                 if k != m:
                     cell.inferred[k, part(learner, j, k)] += weight
             if me.mode == GENERAL and weight > 1e-3 and here.seen[j] > 0.0 and h + 1 < learner.horizon:
-                count_moves(learner, i, h, s, j, s_next, weight, False)
+                count_inferred(learner, i, h, s, j, s_next, weight)
 
 
 @generics.jitable

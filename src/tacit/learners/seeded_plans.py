@@ -13,6 +13,8 @@ from tacit.learners.joint_model import expect, match_ahead, mean_reward
 FEWEST, SHARE = 10, 50
 #: Products of a plan, for each step, that are paid for by playing one step; and episodes that a plan need not wait for.
 PRODUCTS, CREDIT = 500.0, 2000.0
+#: Products of a plan for each joint action, whatever is planned: all agents must plan at the same time.
+WORK = 7.0
 #: Sweeps of regret matching in each plan; in their average the t-th has a weight of about t^POWER.
 SWEEPS, POWER = 3, 5.0
 #: What was met less than TRIED times is worth the best return so far, as if by OPTIMISM visits.
@@ -37,11 +39,11 @@ def part(learner, joint, m):
 
 
 @generics.jitable
-def view(learner, i, h, s):
-    """Return the record of a state that plans read: the step's own, or that of all steps."""
+def view(learner, i, h, s, role):
+    """Return what the plan of a role reads of a state: at the step, or at all steps; Z has counts of its own."""
     steps = learner.model.shape[0]
     level = h if steps == learner.horizon or learner.agents[i].own == 1 else steps - 1
-    return learner.model[min(level, steps - 1), s, i]
+    return learner.model[min(level, steps - 1), s, i].counts[1 if role == OPPOSED else 0]
 
 
 @generics.apart
@@ -50,19 +52,15 @@ def plan(learner, i):
     me = learner.agents[i]
     me.plans += 1
     decide(learner, i)
-    work = 1.0
-    if me.mode == TEAM or me.evidence[0] <= LIMIT or me.plans == 1:
+    if me.refuted[0] == 0 or me.plans == 1:
         plan_team(learner, i)
-        work += 2.0
-    if me.mode != TEAM and me.evidence[1] <= LIMIT:
+    if me.mode != TEAM and me.refuted[1] == 0:
         for _ in range(SWEEPS):
             me.sweeps += 1
             sweep_opposed(learner, i)
-        work += 2.0 * SWEEPS
     if me.mode == 0 or me.mode == GENERAL:
         respond(learner, i)
-        work += 1.0
-    me.spent += work * me.met * learner.rows
+    me.spent += WORK * me.met * learner.rows
     paid = int(me.spent / PRODUCTS - CREDIT)
     me.due = max(paid, me.episodes + max(FEWEST, me.episodes // SHARE))
 
@@ -79,12 +77,17 @@ def decide(learner, i):
     if me.episodes < me.look:
         return
     me.look = 2 * me.episodes
-    if me.evidence[0] <= (LIMIT if me.mode == TEAM else -LIMIT):
+    for k in range(2):
+        if me.evidence[k] > LIMIT:
+            me.refuted[k], me.confirmed[k] = 1, 0
+        elif me.evidence[k] < -LIMIT and me.refuted[k] == 0:
+            me.confirmed[k] = 1
+    if me.confirmed[0] == 1:
         me.mode = TEAM
-    elif me.evidence[1] <= (LIMIT if me.mode == OPPOSED else -LIMIT if me.evidence[0] > 0.0 else -np.inf):
+    elif me.confirmed[1] == 1:
         me.mode = OPPOSED
     else:
-        me.mode = GENERAL if me.evidence[0] > LIMIT and me.evidence[1] > LIMIT else 0
+        me.mode = GENERAL if me.refuted[0] == 1 and me.refuted[1] == 1 else 0
 
 
 @generics.jitable
@@ -109,34 +112,35 @@ def plan_team(learner, i):
         best_return = learner.returns[h, i].most
         for k in range(min(me.met, states)):
             s = min(learner.model[0, k, i].state, states - 1)
-            here, cell = view(learner, i, h, s), learner.cells[h, s, i]
+            here, cell = view(learner, i, h, s, TEAM), learner.cells[h, s, i]
             cell.choice, cell.answer = 0, 0
-            most, found, least_sure = 0.0, 0.0, np.inf
+            most, found, second = 0.0, -np.inf, -np.inf
             for j in range(learner.rows):
                 worth, times = best_return, tried(here, j, d)
                 if times > 0.0:
                     sure = worth_of(learner, here, j, d, 0)
-                    least_sure = min(least_sure, sure)
-                    if cell.answer == 0 or sure > found + least:
-                        cell.answer, found = j + 1, sure
+                    if sure > found + least:
+                        cell.answer, found, second = j + 1, sure, found
+                    else:
+                        second = max(second, sure)
                     worth = hope(times, worth_of(learner, here, j, d, 1), best_return)
                 if j == 0 or worth > most + least:
                     cell.choice, most = j, worth
-            cell.sharp = 1 if cell.choice + 1 == cell.answer and found > least_sure + 1e3 * least else 0
-            keep_value(learner, d, 0, s, found)
+            cell.sharp = 1 if cell.choice + 1 == cell.answer and second > -np.inf and found > second + least else 0
+            keep_value(learner, d, 0, s, found if cell.answer > 0 else 0.0)
             keep_value(learner, d, 1, s, most)
 
 
 @generics.jitable
 def worth_of(learner, here, joint, d, which):
     """Return the mean reward and the value that follows, d steps before the last."""
-    return mean_reward(here, joint, 0) + (expect(here, joint, learner.values[(d + 1) % 2, :, which]) if d > 0 else 0.0)
+    return mean_reward(here, joint, 0) + (expect(here, joint, learner.scratch[(d + 1) % 2, :, which]) if d > 0 else 0.0)
 
 
 @generics.jitable
 def keep_value(learner, d, which, s, value):
     """Keep a value for the step before."""
-    learner.values[d % 2, s, which] = value
+    learner.scratch[d % 2, s, which] = value
 
 
 @generics.jitable
@@ -151,10 +155,10 @@ def sweep_opposed(learner, i):
     for d in range(learner.horizon):
         h = learner.horizon - 1 - d
         mine, others = learner.returns[h, i].most, -learner.returns[h, i].least
-        after = learner.values[(d + 1) % 2]
+        after = learner.scratch[(d + 1) % 2]
         for k in range(min(me.met, states)):
             s = min(learner.model[0, k, i].state, states - 1)
-            here, cell = view(learner, i, h, s), learner.cells[h, s, i]
+            here, cell = view(learner, i, h, s, OPPOSED), learner.cells[h, s, i]
             play = cell.opposed
             for z in range(2):
                 for a in range(team[z]):
@@ -178,7 +182,7 @@ def sweep_opposed(learner, i):
                 leave_out(q[1, z], tests[z], play[1, z], team[z])
                 for which in range(2):
                     value = move_opposed(me, cell, which, z, q[which, z], team[z])
-                    learner.values[d % 2, s, 2 * which + (0 if z == m else 1)] = value
+                    learner.scratch[d % 2, s, 2 * which + (0 if z == m else 1)] = value
 
 
 @generics.jitable
@@ -228,7 +232,7 @@ def respond(learner, i):
         h = learner.horizon - 1 - d
         for k in range(min(me.met, states)):
             s = min(learner.model[0, k, i].state, states - 1)
-            here, cell = view(learner, i, h, s), learner.cells[h, s, i]
+            here, cell = view(learner, i, h, s, GENERAL), learner.cells[h, s, i]
             if cell.stages == 0 and cell.answer > 0:
                 for a in range(n):
                     cell.prob[a] = 1.0 if part(learner, cell.answer - 1, m) == a else 0.0

@@ -32,7 +32,8 @@ class Portfolio(Learner):
     Parameters
     ----------
     members : str, or a sequence of (name, learner)
-        At least two: names separated by commas, each with its own defaults, or learner objects with names for people.
+        At least two: names separated by commas, each with its own defaults, or learner objects with names for people,
+        which must differ.
         `adaptive-v-cce` is best where equilibria mix; `model-independent` ends in a pure equilibrium where there is
         one, and often in the best.
 
@@ -49,7 +50,8 @@ class Portfolio(Learner):
     def __post_init__(self) -> None:
         object.__setattr__(self, "members", _named(self.members))
         if len(self.members) < 2:
-            raise TacitError(f"members is {brief(self.members)}; a portfolio has at least two")
+            named = ",".join(name for name, _ in self.members)
+            raise TacitError(f"members is {brief(named)}; a portfolio has at least two, separated by commas")
         for name, own in self.members:
             if own.central or own.exact or own.interpreted:
                 raise TacitError(f"{name} does not learn with kernels from one agent's own play, so it takes no turns")
@@ -120,11 +122,19 @@ class Portfolio(Learner):
 
 def _named(members: Any) -> tuple[tuple[str, Learner], ...]:
     """Return names and learners."""
-    from tacit.learners import REGISTRY  # which holds this one
+    from tacit.learners.teams import resolve  # whose registry holds this one
 
-    if isinstance(members, str):
-        return tuple((name.strip(), REGISTRY.make(name.strip())) for name in members.split(","))
-    return tuple((str(name), own) for name, own in members)
+    try:
+        listed = members.split(",") if isinstance(members, str) else list(members)
+        pairs = [(one.strip(), one.strip()) if isinstance(one, str) else (str(one[0]), one[1]) for one in listed]
+    except (TypeError, IndexError):
+        told = "it must be names separated by commas, or pairs of a name and a learner object"
+        raise TacitError(f"members is {brief(members)}; {told}") from None
+    found = tuple((name, resolve(own, {})[1]) for name, own in pairs)
+    twice = next((name for k, (name, _) in enumerate(found) if name in dict(found[:k])), None)
+    if twice is not None:
+        raise TacitError(f"members has {brief(twice)} twice; give learner objects with names of their own")
+    return found
 
 
 class Turns(NamedTuple):

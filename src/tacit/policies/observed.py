@@ -1,6 +1,6 @@
 """What agents observe in an environment, as JSON: how a device finds the number of the state that it sees.
 
-A policy learned in an environment holds `observations`, one object for each agent whose `listed()` returns what the
+A policy learned in an environment holds `observations`, one object for each agent whose `to_list()` returns what the
 agent observed, by the number of the state. Files of the policy hold these lists, a `.npz` as one text of JSON. Reading
 takes plain JSON values only.
 """
@@ -64,7 +64,7 @@ def of(policy: Any, agents: Sequence[int]) -> dict[str, Any]:
 
 def as_list(own: Any, states: int) -> list[Any] | None:
     """Return what one agent observed, from a list or from who numbers it; None where JSON cannot hold it."""
-    found: list[Any] | None = own.listed() if hasattr(own, "listed") else own
+    found: list[Any] | None = own.to_list() if hasattr(own, "to_list") else own
     return None if found is None else found[:states]
 
 

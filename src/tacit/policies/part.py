@@ -152,6 +152,10 @@ class Part:
         """Return the action at step h in state s; with None, a state that is not known, one that is drawn evenly."""
         raise NotImplementedError
 
+    def choose(self, h: int, s: Any, allowed: Any) -> int:
+        """Return the action at step h where only some are `allowed`; by itself a part knows of no masks."""
+        return self.act(h, s)
+
     def stray(self, h: int) -> int:
         """Return an action, evenly drawn, in a state that the policy does not know; it is lost from there on."""
         u = self._step(h)

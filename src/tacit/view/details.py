@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import streams
+from tacit.core.display import cell_text, exact
 from tacit.core.errors import TacitError, sentence
 from tacit.environments.play import play
 from tacit.evaluation import Evaluation, behaviour, evaluate
@@ -43,6 +44,8 @@ AGENTS, ACTIONS, STATES, STEPS, DEVIATIONS, EPISODES, LENGTH = 8, 12, 40, 40, 40
 
 #: Places, pairs of step and state, up to which joint distributions are shown.
 PLACES = 6
+#: Joint actions of more than two agents that are listed.
+LISTED = 24
 
 #: The largest file of a policy from which anything is computed, in bytes.
 LARGEST = 100_000_000
@@ -131,20 +134,25 @@ def _map(game: ExactGame, does: Behaviour, i: int, steps: list[int], shown: list
 
 
 def _joint(game: ExactGame, does: Behaviour, steps: list[int], shown: list[int]) -> list[dict[str, Any]]:
-    """Return what two agents play together, where that is more than each one's part, and few places are reached."""
+    """Return what agents play together, where that is more than each one's part, and few places are reached."""
     places = [(h, s) for h in steps for s in shown if does.reach[h, s] > 0]
-    if does.joint is None or game.agents != 2 or max(game.actions) > ACTIONS or len(places) > PLACES:
+    if does.joint is None or game.agents > AGENTS or max(game.actions) > ACTIONS or len(places) > PLACES:
         return []
-    return [
-        {
-            "step": h,
-            "state": text(state_name(game, s)),
-            "rows": [text(name) for name in action_names(game, 0)],
-            "columns": [text(name) for name in action_names(game, 1)],
-            "cells": np.round(does.joint[h, s], 6).tolist(),
-        }
-        for h, s in places
-    ]
+    names = [[text(name) for name in action_names(game, i)] for i in range(game.agents)]
+    found = []
+    for h, s in places:
+        joint = np.round(does.joint[h, s], 6)
+        place = {"step": h, "state": text(state_name(game, s))}
+        if game.agents == 2:
+            found.append({**place, "rows": names[0], "columns": names[1], "cells": joint.tolist()})
+            continue
+        played = np.argwhere(joint > 0)
+        order = np.argsort(-joint[tuple(played.T)], kind="stable")
+        likely = [
+            {"actions": [names[i][a] for i, a in enumerate(k)], "chance": float(joint[tuple(k)])} for k in played[order]
+        ]
+        found.append({**place, "listed": likely[:LISTED], "left_out": max(0, len(likely) - LISTED)})
+    return found
 
 
 def _deviations(game: ExactGame, policy: Any, found: Evaluation) -> list[dict[str, Any]]:
@@ -254,7 +262,7 @@ def _equilibria(game: TabularGame, names: list[list[str]]) -> list[str]:
 
 
 def _mixture(probs: Any, names: list[str], i: int) -> str:
-    played = [f"{name} {p:.4g}" for name, p in zip(names, probs, strict=True) if p > 0]
+    played = [f"{name} {cell_text(exact(float(p), 4))}" for name, p in zip(names, probs, strict=True) if p > 0]
     alone = next(name for name, p in zip(names, probs, strict=True) if p > 0)
     return f"agent {i}: {alone if len(played) == 1 else ', '.join(played)}"
 

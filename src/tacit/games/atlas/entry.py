@@ -25,7 +25,7 @@ class Figure:
     note : str
         Where it does not agree, or needs explanation: why.
     policy : sequence of N sequences of numbers
-        For "gap" and "values": what each agent plays, in a game of one state.
+        For "gap" and "values": what each agent plays at every step, in a game of one state.
     """
 
     question: str

@@ -10,50 +10,23 @@ from typing import Any
 from tacit.games.atlas.entry import Entry, Figure
 from tacit.games.tabular import TabularGame
 from tacit.games.tabulate import tabulate
+from tacit.games.tree import Node, tree_game
 
 OPENSPIEL, GAMBIT = "OpenSpiel's tests", "Gambit's catalog"
 LEYTON = "Y. Shoham and K. Leyton-Brown, Multiagent Systems, 2008"
 
-#: A tree: (who moves, branches), or the payoffs at an end.
-Tree = tuple[int, Sequence[Any]] | Sequence[float]
-
 
 def tree(root: Any, *, name: str, agents: int = 2) -> TabularGame:
-    """Make a game of a tree with perfect information: a node is (mover, (branch, …)), an end a list of payoffs.
+    """Make a game of a tree with perfect information: a node is (mover, (branch, …)), an end a list of payoffs."""
+    return tree_game(_node(root, agents, ""), agents, name=name)
 
-    Where a node has fewer branches than the mover has actions elsewhere, further actions do what the first does.
-    """
-    most = [1] * agents
-    depth = 1
-    waiting = [(root, 1)]
-    while waiting:
-        (mover, branches), level = waiting.pop()
-        most[mover], depth = max(most[mover], len(branches)), max(depth, level)
-        waiting += [(branch, level + 1) for branch in branches if isinstance(branch, tuple)]
 
-    def follow(place: tuple[int, ...]) -> Any:
-        node = root
-        for k in place:
-            node = node[1][k]
-        return node
-
-    def taken(place: tuple[int, ...], joint: tuple[int, ...]) -> tuple[int, ...]:
-        mover, branches = follow(place)
-        return (*place, joint[mover] if joint[mover] < len(branches) else 0)
-
-    def transition(place: Any, joint: tuple[int, ...]) -> list[tuple[float, Any]]:
-        if place == "over":
-            return [(1.0, "over")]
-        after = taken(place, joint)
-        return [(1.0, after if isinstance(follow(after), tuple) else "over")]
-
-    def reward(place: Any, joint: tuple[int, ...]) -> Sequence[float]:
-        if place == "over":
-            return [0.0] * agents
-        after = follow(taken(place, joint))
-        return [0.0] * agents if isinstance(after, tuple) else list(map(float, after))
-
-    return tabulate(transition, reward, start=(), actions=most, horizon=depth, progress=False, name=name)
+def _node(given: Any, agents: int, path: str) -> Node:
+    if isinstance(given, list):
+        return Node(given, name=path)
+    mover, branches = given
+    below = [_node(branch, agents, f"{path}{k}") for k, branch in enumerate(branches)]
+    return Node([0.0] * agents, mover, branches=below, name=path or "start")
 
 
 def chain_store(*, markets: int = 3) -> TabularGame:
@@ -223,6 +196,11 @@ def big_match(*, horizon: int = 10) -> TabularGame:
         return paid, 0.0 - paid
 
     return tabulate(transition, reward, start="open", actions=[2, 2], horizon=horizon, progress=False, name="big-match")
+
+
+def discounted_big_match(*, discount: float = 0.9) -> TabularGame:
+    """The big match without an end: what is paid a day later counts `discount` times as much."""
+    return big_match().with_discount(discount)
 
 
 def inspection(*, periods: int = 4, inspections: int = 2) -> TabularGame:
@@ -428,7 +406,7 @@ ENTRIES = (
         soccer.__doc__ or "",
         soccer,
         _wins(0.0),
-        seconds=30.0,
+        seconds=2.0,
     ),
     Entry(
         "big-match",
@@ -436,6 +414,13 @@ ENTRIES = (
         big_match.__doc__ or "",
         big_match,
         _wins(5.0),
+    ),
+    Entry(
+        "big-match-discounted",
+        "D. Blackwell and T. Ferguson, The big match, 1968: 1/2 a day for every discount",
+        discounted_big_match.__doc__ or "",
+        discounted_big_match,
+        _wins(0.5 / (1 - 0.9)),
     ),
     *(
         Entry(

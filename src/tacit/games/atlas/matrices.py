@@ -209,7 +209,9 @@ def _penalty(k: float, best: float) -> Entry:
     said = f"{PAPOUDAKIS} (learners: 250 ± 0 at k = 0, 50 ± 0 at k ≤ −25); {CLAUS}"
     name = f"penalty-{-k:g}" if k else "penalty-0"
     about = f"The penalty game with k = {k:g}, played 25 times: of both diagonals one pays 10, one k, the middle 2."
-    return Entry(name, said, about, partial(team, table, name=name), (Figure("optimum", (best, best)),))
+    middle = ((0, 1, 0), (0, 1, 0))
+    safe = (Figure("values", (50, 50), policy=middle), Figure("gap", 0, policy=middle))
+    return Entry(name, said, about, partial(team, table, name=name), (Figure("optimum", (best, best)), *safe))
 
 
 ENTRIES = (
@@ -223,7 +225,6 @@ ENTRIES = (
         Figure("nash egalitarian", 7.5),
         Figure("ce", 44 / 5),
         Figure("ce egalitarian", 26 / 3),
-        Figure("equilibria", 3),
     ),
     _two(
         "prisoners",
@@ -232,7 +233,6 @@ ENTRIES = (
         ((-1, -4), (0, -3)),
         ((-1, 0), (-4, -3)),
         Figure("nash", (-3, -3)),
-        Figure("equilibria", 1),
     ),
     _two(
         "chicken",
@@ -260,7 +260,6 @@ ENTRIES = (
         ((3, 3), (2, 5), (0, 6)),
         ((3, 2), (2, 6), (3, 1)),
         Figure("equilibria", 3),
-        Figure("nash", (4, 8 / 3)),
         Figure("gap", 0, policy=((4 / 5, 1 / 5, 0), (2 / 3, 1 / 3))),
         Figure("gap", 0, policy=((0, 1 / 3, 2 / 3), (1 / 3, 2 / 3))),
     ),
@@ -315,7 +314,7 @@ ENTRIES = (
         "A 3×3 game with two equilibria that Lemke–Howson paths do not reach.",
         ((0, 3, 0), (2, 2, 0), (3, 0, 1)),
         ((0, 2, 3), (3, 2, 0), (0, 0, 1)),
-        Figure("equilibria", 3),
+        Figure("equilibria", 3, note="a pair that the paths do not reach, and the one that they do"),
     ),
     _two(
         "nashpy-82",
@@ -351,7 +350,6 @@ ENTRIES = (
         ((-1, 0), (-1, 1)),
         ((1, 0), (1, -1)),
         Figure("equilibria", 2),
-        Figure("sets", 1),
     ),
     _two(
         "nashpy-indifferent",
@@ -360,7 +358,6 @@ ENTRIES = (
         ((0, 0), (0, 0)),
         ((0, 0), (0, 0)),
         Figure("equilibria", 4),
-        Figure("sets", 1),
     ),
     _two(
         "nashpy-lexicographic",

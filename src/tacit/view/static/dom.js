@@ -75,7 +75,7 @@ tacit.choice = function (label, words, chosen, change) {
 
 tacit.plural = (count, thing) => `${tacit.thousands(String(count))} ${thing}${count === 1 ? "" : "s"}`;
 
-tacit.colours = 7;
+tacit.colours = 14;
 tacit.colour = function (k) {
   const style = getComputedStyle(document.documentElement);
   return style.getPropertyValue(`--c${((k % tacit.colours) + tacit.colours) % tacit.colours}`).trim();

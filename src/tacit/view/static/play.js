@@ -46,7 +46,7 @@
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || !now) return;
-    if (/^[0-9]$/.test(event.key)) { act((Number(event.key) + 9) % 10); event.preventDefault(); }
+    if (/^[0-9]$/.test(event.key)) { act(Number(event.key)); event.preventDefault(); }
   });
 
   const cost = (x) => (x === null ? "–" : x < 5e-10 ? "0" : tacit.number(x));
@@ -58,7 +58,7 @@
     tacit.fill(seats, found.agents > 1 && found.agents <= 8 ? Array.from({ length: found.agents }, (_, i) =>
       tacit.pickOne(`agent ${i}`, i === found.agent, () => { if (i !== now.agent) sit(i); })) : null);
     where.textContent = found.over ? "The episode is over" :
-      [found.horizon > 1 ? `Step ${found.step + 1} of ${found.horizon}` : `Round ${found.episode}`, found.states > 1 ? `, ${found.state}` : "",
+      [found.horizon > 1 ? `Step ${found.step} of 0 to ${found.horizon - 1}` : `Round ${found.episode}`, found.states > 1 ? `, ${found.state}` : "",
         found.told === null ? "" : `. The signal tells you: ${found.told}`].join("");
     image.hidden = !found.picture;
     if (found.picture) { image.src = found.picture; image.alt = `picture of ${found.state}`; }
@@ -85,7 +85,7 @@
     tacit.fill(past, found.turns.length ? tacit.el("table", { class: "numbers" },
       tacit.heads(["step", "!state", "!you", ...Array.from({ length: Math.min(found.agents, 6) }, (_, i) => i).filter((i) => i !== found.agent)
         .map((i) => `!agent ${i}`), "you get", ...(signal ? ["!told", "!best response that sees it", "regret against it"] : ["!best response", "regret"])]),
-      tacit.el("tbody", {}, [...found.turns].reverse().map((turn) => tacit.el("tr", {}, tacit.el("td", {}, turn.step + 1), tacit.el("td", { class: "word" }, turn.state),
+      tacit.el("tbody", {}, [...found.turns].reverse().map((turn) => tacit.el("tr", {}, tacit.el("td", {}, turn.step), tacit.el("td", { class: "word" }, turn.state),
         tacit.el("td", { class: "word" }, turn.actions[found.agent]),
         turn.actions.slice(0, 6).map((name, i) => (i === found.agent ? null : tacit.el("td", { class: "word" }, name))),
         tacit.el("td", {}, tacit.number(turn.reward)), signal ? tacit.el("td", { class: "word" }, turn.told) : null,
@@ -100,8 +100,8 @@
     const key = JSON.stringify([found.actions]);
     if (key !== made) {
       made = key;
-      tacit.fill(buttons, found.actions.map((name, a) => tacit.el("button", { type: "button", class: "action", onclick: () => act(a), "aria-keyshortcuts": a < 10 ? String((a + 1) % 10) : null },
-        a < 10 ? tacit.el("kbd", { "aria-hidden": "true" }, (a + 1) % 10) : null, name)));
+      tacit.fill(buttons, found.actions.map((name, a) => tacit.el("button", { type: "button", class: "action", onclick: () => act(a), "aria-keyshortcuts": a < 10 ? String(a) : null },
+        a < 10 ? tacit.el("kbd", { "aria-hidden": "true" }, a) : null, name)));
     }
     buttons.hidden = found.over;
   };

@@ -64,7 +64,7 @@ tacit.heat = function (found) {
     tacit.fill(agents, found.maps.length > 1 ? found.maps.map((own, i) =>
       tacit.pick(`agent ${own.agent}`, i === agent, () => { agent = i; action = "likely"; draw(); })) : null);
     tacit.fill(legend, tacit.pick("most likely action", action === "likely", () => { action = "likely"; draw(); }),
-      map.actions.map((name, a) => tacit.pick([tacit.el("span", { class: "swatch", style: { background: `var(--c${a % 7})` } }), name],
+      map.actions.map((name, a) => tacit.pick([tacit.el("span", { class: "swatch", style: { background: `var(--c${a % tacit.colours})` } }), name],
         action === a, () => { action = a; draw(); })));
     tacit.fill(body, tacit.heatTable(found, map, action, readout));
   };
@@ -89,7 +89,7 @@ tacit.heatTable = function (found, map, action, readout) {
       + map.actions.map((name, b) => [name, probs[b]]).filter(([, p]) => p >= 0.0005)
         .map(([name, p]) => `${name} ${tacit.number(p, 3)}`).join(", ");
     const strength = 6 + 68 * probs[a];
-    const made = tacit.el("td", { class: "heat", title: told, style: { "--hue": `var(--c${a % 7})`, "--strength": `${strength.toFixed(1)}%` },
+    const made = tacit.el("td", { class: "heat", title: told, style: { "--hue": `var(--c${a % tacit.colours})`, "--strength": `${strength.toFixed(1)}%` },
       "data-strong": String(probs[a] > 0.5) },
       tacit.el("span", { class: shown ? "" : "unseen" }, `${shown ? "" : map.actions[a] + " "}${probs[a].toFixed(2).replace(/^0/, "")}`));
     made.addEventListener("mouseenter", () => { readout.textContent = told; });
@@ -110,16 +110,22 @@ tacit.heatCell = (p, hue) => tacit.el("td", { class: "heat wide", style: { "--hu
 tacit.fewPlaces = (found, places) => found.maps.map((map) => tacit.el("div", { class: "scroll" }, tacit.el("table", { class: "heatmap" },
   tacit.el("thead", {}, tacit.el("tr", {}, tacit.el("th", { scope: "col" }, `agent ${map.agent}`), map.actions.map((name) => tacit.el("th", { scope: "col" }, name)))),
   tacit.el("tbody", {}, places.map(([s, k]) => tacit.el("tr", {}, tacit.el("th", { scope: "row" }, tacit.placeName(found, found.steps[k], found.states[s])),
-    map.cells[s][k].map((p, a) => tacit.heatCell(p, `var(--c${a % 7})`))))))));
+    map.cells[s][k].map((p, a) => tacit.heatCell(p, `var(--c${a % tacit.colours})`))))))));
 
 tacit.placeName = (found, step, state) => (found.horizon === 1 ? (/^\d+$/.test(state) ? "" : state) : `step ${step}, ${state}`);
 
-// What two agents play together.
-tacit.jointTable = (found, one) => tacit.el("div", { class: "scroll" }, tacit.el("table", { class: "heatmap" },
+// What agents play together: of two a matrix, of more the joint actions that are played.
+tacit.jointTable = (found, one) => one.listed ? tacit.jointList(found, one) : tacit.el("div", { class: "scroll" }, tacit.el("table", { class: "heatmap" },
   tacit.el("caption", { class: "note" }, ["together", tacit.placeName(found, one.step, one.state)].filter(Boolean).join(", "), ": agent 0 has the rows, agent 1 the columns"),
   tacit.el("thead", {}, tacit.el("tr", {}, tacit.el("td", {}), one.columns.map((name) => tacit.el("th", { scope: "col" }, name)))),
   tacit.el("tbody", {}, one.rows.map((name, a) => tacit.el("tr", {}, tacit.el("th", { scope: "row" }, name),
     one.cells[a].map((p) => tacit.heatCell(p, "var(--c0)")))))));
+
+tacit.jointList = (found, one) => tacit.el("div", { class: "scroll" }, tacit.el("table", { class: "heatmap" },
+  tacit.el("caption", { class: "note" }, ["together", tacit.placeName(found, one.step, one.state)].filter(Boolean).join(", "),
+    one.left_out ? `: the likeliest joint actions, ${one.left_out} more are played` : ": the joint actions that are played"),
+  tacit.el("thead", {}, tacit.el("tr", {}, found.maps.map((map) => tacit.el("th", { scope: "col" }, `agent ${map.agent}`)), tacit.el("th", { scope: "col" }, "chance"))),
+  tacit.el("tbody", {}, one.listed.map((row) => tacit.el("tr", {}, row.actions.map((name) => tacit.el("td", { class: "word" }, name)), tacit.heatCell(row.chance, "var(--c0)"))))));
 
 tacit.deviations = function (found) {
   const rows = found.deviations;

@@ -132,7 +132,7 @@ tacit.GameSection = class {
     if (this.legend.dataset.key === key) return;
     this.legend.dataset.key = key;
     tacit.fill(this.legend, game.groups.map((group) => tacit.toggle([
-      tacit.el("span", { class: "swatch", style: { background: `var(--c${group.colour % 7})` } }),
+      tacit.el("span", { class: "swatch", style: { background: `var(--c${group.colour % tacit.colours})` } }),
       group.learner, tacit.el("span", { class: "count" }, ` ${tacit.plural(group.seeds, "seed")}${group.kinds.length ? `, ${group.kinds.join(" and ")}` : ""}`),
     ], !this.off.has(group.learner), (on) => {
       if (on) this.off.delete(group.learner); else this.off.add(group.learner);
@@ -146,7 +146,7 @@ tacit.GameSection = class {
     for (const part of ["reward", "gap"]) {
       const chosen = this.chosen[part] || new Set();
       const columns = ((this.columns || {})[part] || []).filter((name) => chosen.has(name));
-      const lines = groups.flatMap((group) => columns.flatMap((name, k) => this.lines(group, name, tacit.dashes[k % tacit.dashes.length], columns.length, part === "gap" && kinds.length > 1)));
+      const lines = groups.flatMap((group) => columns.flatMap((name, k) => this.lines(group, name, tacit.dashes[(k + Math.floor(group.colour / tacit.colours)) % tacit.dashes.length], columns.length, part === "gap" && kinds.length > 1)));
       this.charts[part].show(lines, { log: part === "gap" && this.log, label: part === "gap" ? "gap" : "reward per episode" });
     }
     const band = { sd: "Bands: one standard deviation over seeds.", range: "Bands: smallest to largest seed.", mean: "", seeds: "Every seed is a line." }[this.mode];
@@ -192,7 +192,7 @@ tacit.GameSection = class {
       const status = done.length === group.runs.length ? "finished" : `${done.length} of ${group.runs.length} finished`;
       const values = done.filter((run) => run.value).map((run) => run.value);
       return tacit.el("tr", {},
-        tacit.el("th", { scope: "row" }, tacit.el("span", { class: "swatch", style: { background: `var(--c${group.colour % 7})` } }), group.learner),
+        tacit.el("th", { scope: "row" }, tacit.el("span", { class: "swatch", style: { background: `var(--c${group.colour % tacit.colours})` } }), group.learner),
         tacit.el("td", {}, episodes, running && of ? ` of ${tacit.thousands(String(of))}` : ""),
         tacit.el("td", { class: "word" }, status),
         tacit.el("td", {}, tacit.spread(rewards)),

@@ -1,0 +1,82 @@
+"""Concurrent stochastic games of PRISM-games (`csg` models in .prism files) with a property, read.
+
+The language is read as far as the tool's own tests for such games go: constants, formulas, labels, players, modules
+with ranges and booleans, renamed modules, commands of several actions, updates that read primed variables, reward
+structures. A property makes a game of it: what each side gets. Properties of one coalition, `<<p1>>Pmax=? [ F<=3 x=1 ]`
+or `<<p1>>R{"r"}min=? [ C<=4 ]`, are zero-sum games of the coalition against all others; those of two,
+`<<p1:p2>>max=? (P[ F<=2 x=1 ] + R{"r"}[ I=2 ])`, are general-sum. Errors are reported as `file:line: sentence`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tacit.core import check, files
+from tacit.core.errors import TacitError, brief, sentence
+from tacit.games.atlas.objectives import game
+from tacit.games.prism.model import read_model
+from tacit.games.prism.property import read_property
+from tacit.games.tabular import TabularGame
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    horizon: int | None = None,
+    property: str | None = None,
+    constants: Mapping[str, Any] | None = None,
+) -> TabularGame:
+    """Read a model and make the game of a property.
+
+    `constants` are those that the model or the property leaves open. A property without a bound needs a horizon.
+
+    >>> import tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp(), "coin.prism")
+    >>> _ = path.write_text('''csg
+    ... player one m endplayer
+    ... player two n endplayer
+    ... module m [h1] true -> true; [t1] true -> true; endmodule
+    ... module n = m[h1=h2, t1=t2] endmodule
+    ... rewards "match" [h1,h2] true : 1; [t1,t2] true : 1; endrewards''')
+    >>> load(path, property='<<one>>R{"match"}max=? [ C<=2 ]')
+    TabularGame('coin': 2 agents, 2 states, 2×2 actions, horizon 2, rewards in [-1, 1])
+    """
+    place = files.path(path)
+    if property is None:
+        raise TacitError(
+            f"{place} is a model; give property=, what its players want, e.g. property='<<p1>>Pmax=? [ F<=3 x=1 ]'"
+        )
+    if not isinstance(property, str):
+        raise TacitError(f"property is {brief(property)}; it must be a text, e.g. '<<p1>>Pmax=? [ F<=3 x=1 ]'")
+    if not isinstance(constants, Mapping | None):
+        raise TacitError(f"constants is {brief(constants)}; it must be a dict of names and values, e.g. {{'k': 3}}")
+    try:
+        return _load(place, horizon, property, dict(constants or {}))
+    except TacitError:
+        raise
+    except (ArithmeticError, TypeError, ValueError, LookupError, RecursionError) as error:
+        raise TacitError(f"{place}: an expression cannot be computed ({sentence(error)})") from None
+
+
+def _load(place: Path, horizon: int | None, property: str, given: dict[str, Any]) -> TabularGame:
+    model = read_model(place, files.read_utf8(place), given)
+    wanted = read_property(property, model)
+    bound = max(objective.last for objective in wanted.objectives)
+    if wanted.unbounded and horizon is None:
+        raise TacitError(f"the property {brief(property)} has no bound; give horizon=, after which the game ends")
+    steps = bound if horizon is None else check.integer("horizon", horizon)
+    if steps < bound:
+        raise TacitError(f"horizon is {steps}; the property looks {bound} steps ahead")
+    rules, actions = model.rules(wanted.sides)
+    try:
+        return game(place.stem, rules, wanted.objectives, start=model.start, actions=actions, horizon=steps)
+    except TacitError as error:
+        raise TacitError(f"{place}:{error}") from None
+
+
+def save(game: TabularGame, path: str | os.PathLike[str]) -> None:
+    """Refuse."""
+    raise TacitError(f"{path}: .prism files are read and not written; .npz holds every game")

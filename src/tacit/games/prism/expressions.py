@@ -1,0 +1,207 @@
+"""Tokens and expressions of PRISM's language; an expression becomes a function of an environment."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from tacit.core.errors import TacitError, brief
+
+#: From names, primed ones too, to values.
+Environment = Mapping[str, Any]
+Expression = Callable[[Environment], Any]
+
+_TOKEN = re.compile(
+    r"""(?P<space>\s+|//[^\n]*)|(?P<token>"[^"\n]*"|\d+\.\d+(?:[eE][+-]?\d+)?|\d+(?:[eE][+-]?\d+)?|[A-Za-z_]\w*'?"""
+    r"""|\.\.|<<|>>|->|=>|<=|>=|!=|=\?|[-+*/()\[\]{}<>=!&|?:;,'])""",
+    re.ASCII,
+)
+_WORD = re.compile(r"[A-Za-z_]\w*'?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Token:
+    """A token and its line."""
+
+    text: str
+    line: int
+
+
+def split(text: str) -> list[Token]:
+    """Split a text into tokens.
+
+    >>> [token.text for token in split("x'=1 // no\\n & y")]
+    ["x'", '=', '1', '&', 'y']
+    """
+    found, at, line = [], 0, 1
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        if match is None:
+            raise TacitError(f"{line}: there is {brief(text[at])}, which is not of the language")
+        if match["token"]:
+            found.append(Token(match["token"], line))
+        line += match[0].count("\n")
+        at = match.end()
+    return found
+
+
+def is_name(text: str) -> bool:
+    """Return whether a token is a name, primed or not."""
+    return _WORD.fullmatch(text) is not None
+
+
+class Reader:
+    """Tokens one after the other, and the expressions that they make."""
+
+    def __init__(self, tokens: list[Token], labels: Mapping[str, Expression] | None = None) -> None:
+        self.tokens, self.at, self.labels = tokens, 0, labels if labels is not None else {}
+
+    @property
+    def current(self) -> str:
+        """The next token; empty at the end."""
+        return self.tokens[self.at].text if self.at < len(self.tokens) else ""
+
+    @property
+    def line(self) -> int:
+        """The line of the next token."""
+        return self.tokens[min(self.at, len(self.tokens) - 1)].line if self.tokens else 1
+
+    def refuse(self, wanted: str) -> NoReturn:
+        """Say what must be here."""
+        found = f"there is {brief(self.current)}" if self.current else "the text ends"
+        raise TacitError(f"{self.line}: {found} where {wanted} must be")
+
+    def take(self, *wanted: str) -> str:
+        """Take one of these tokens."""
+        text = self.current
+        if text not in wanted or not text:
+            self.refuse(" or ".join(wanted))
+        self.at += 1
+        return text
+
+    def meet(self, *wanted: str) -> bool:
+        """Take a token if it is one of these, and return whether it was."""
+        if self.current in wanted and self.current:
+            self.at += 1
+            return True
+        return False
+
+    def name(self, what: str) -> str:
+        """Take a name."""
+        text = self.current
+        if not is_name(text):
+            self.refuse(what)
+        self.at += 1
+        return text
+
+    def expression(self) -> Expression:
+        """Take an expression."""
+        test = self._binary(0)
+        if not self.meet("?"):
+            return test
+        one = self.expression()
+        self.take(":")
+        two = self.expression()
+        return lambda env: one(env) if test(env) else two(env)
+
+    def _binary(self, level: int) -> Expression:
+        if level == len(_LEVELS):
+            return self.operand()
+        left = self._binary(level + 1)
+        while self.current in _LEVELS[level]:
+            if self.current == "+" and self._ends_here():
+                break
+            left = _join(_OPERATORS[self.take(self.current)], left, self._binary(level + 1))
+        return left
+
+    def _ends_here(self) -> bool:
+        """Return whether a "+" begins the next objective of a property: P or R with a bracket follows."""
+        after = [token.text for token in self.tokens[self.at + 1 : self.at + 3]]
+        return len(after) == 2 and after[0] in ("P", "R") and after[1] in ("[", "{")
+
+    def operand(self) -> Expression:
+        """Take what stands between two operators."""
+        if self.meet("!"):
+            inner = self._binary(3)
+            return lambda env: not inner(env)
+        if self.meet("-"):
+            negated = self.operand()
+            return lambda env: -negated(env)
+        if self.meet("("):
+            inside = self.expression()
+            self.take(")")
+            return inside
+        text = self.current
+        if text.startswith('"'):
+            self.at += 1
+            if text[1:-1] not in self.labels:
+                raise TacitError(f"{self.line}: there is no label {text}")
+            return self.labels[text[1:-1]]
+        if text[:1].isdigit():
+            self.at += 1
+            number = float(text) if re.search(r"[.eE]", text) else int(text)
+            return lambda env: number
+        name = self.name("an expression")
+        if name in ("true", "false"):
+            return lambda env: name == "true"
+        if name in _FUNCTIONS and self.meet("("):
+            arguments = [self.expression()]
+            while self.meet(","):
+                arguments.append(self.expression())
+            self.take(")")
+            function = _FUNCTIONS[name]
+            return lambda env: function(*[one(env) for one in arguments])
+        line = self.line
+        return lambda env: _look_up(env, name, line)
+
+
+def _look_up(env: Environment, name: str, line: int) -> Any:
+    try:
+        return env[name]
+    except KeyError:
+        raise TacitError(f"{line}: {name} has no value; is it a constant to be given by constants=?") from None
+
+
+def _join(operator: Callable[[Any, Any], Any], one: Expression, two: Expression) -> Expression:
+    if operator is _OPERATORS["&"]:
+        return lambda env: bool(one(env)) and bool(two(env))
+    if operator is _OPERATORS["|"]:
+        return lambda env: bool(one(env)) or bool(two(env))
+    return lambda env: operator(one(env), two(env))
+
+
+def _divide(one: Any, two: Any) -> Any:
+    if two == 0:
+        raise TacitError(f"{one} is divided by 0")
+    return one / two
+
+
+_LEVELS = (("=>",), ("|",), ("&",), ("=", "!="), ("<", "<=", ">", ">="), ("+", "-"), ("*", "/"))
+_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
+    "=>": lambda a, b: not a or b,
+    "|": lambda a, b: a or b,
+    "&": lambda a, b: a and b,
+    "=": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": _divide,
+}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "min": min,
+    "max": max,
+    "floor": lambda x: math.floor(x + 1e-12),
+    "ceil": lambda x: math.ceil(x - 1e-12),
+    "round": lambda x: math.floor(x + 0.5),
+    "pow": lambda a, b: a**b if abs(b) < 1e4 and abs(a) < 1e100 else math.inf,
+    "mod": lambda a, b: a % b,
+    "log": lambda a, b: math.log(a, b),
+}

@@ -1,0 +1,384 @@
+"""A csg model: variables, players and their actions, commands, rewards; and the rules that they make."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tacit.core.check import SUM_TOLERANCE
+from tacit.core.errors import TacitError, brief
+from tacit.games.prism.expressions import Environment, Expression, Reader, Token, is_name, split
+
+State = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Command:
+    """What a module does where its guard holds and all its actions are chosen."""
+
+    actions: tuple[str, ...]
+    guard: Expression
+    branches: list[tuple[Expression, list[tuple[str, Expression]]]]
+    line: int
+
+
+@dataclass
+class Rewards:
+    """State rewards have no actions, None; those of actions hold where all of them are chosen."""
+
+    items: list[tuple[tuple[str, ...] | None, Expression, Expression]] = field(default_factory=list)
+
+
+@dataclass
+class Model:
+    """What a file says."""
+
+    constants: dict[str, Any] = field(default_factory=dict)
+    variables: dict[str, tuple[Expression | None, Expression | None]] = field(default_factory=dict)
+    first: list[Any] = field(default_factory=list)
+    modules: dict[str, list[Command]] = field(default_factory=dict)
+    players: dict[str, list[str]] = field(default_factory=dict)
+    labels: dict[str, Expression] = field(default_factory=dict)
+    rewards: dict[str, Rewards] = field(default_factory=dict)
+
+    @property
+    def start(self) -> State:
+        """The first state."""
+        return tuple(self.first)
+
+    def environment(self, s: State) -> dict[str, Any]:
+        """Return all values in a state."""
+        return {**self.constants, **dict(zip(self.variables, s, strict=True))}
+
+    def own_actions(self, player: str) -> list[str]:
+        """Return a player's actions: the first of each command of its modules."""
+        own = [
+            command.actions[0] for module in self.players[player] for command in self.modules[module] if command.actions
+        ]
+        return list(dict.fromkeys(own))
+
+    def available(self, player: str, env: Environment) -> list[str]:
+        """Return the actions that a player has in a state."""
+        commands = [one for module in self.players[player] for one in self.modules[module] if one.actions]
+        return list(dict.fromkeys(one.actions[0] for one in commands if one.guard(env)))
+
+    def rules(
+        self, sides: Sequence[Sequence[str]]
+    ) -> tuple[Callable[[State, tuple[int, ...]], list[tuple[float, Any]]], list[int]]:
+        """Return where joint actions of sides of players lead, and the sides' numbers of actions."""
+        plans = [list(itertools.product(*(self.own_actions(player) or ["idle"] for player in side))) for side in sides]
+        known: dict[tuple[State, tuple[str, ...]], list[tuple[float, Any]]] = {}
+
+        def rules(s: State, joint: tuple[int, ...]) -> list[tuple[float, Any]]:
+            chosen = self.choose(s, sides, [plan[a] for plan, a in zip(plans, joint, strict=True)])
+            if (s, chosen) not in known:
+                known[s, chosen] = self._outcomes(s, chosen)
+            return known[s, chosen]
+
+        self._sides, self._plans = sides, plans
+        return rules, [len(plan) for plan in plans]
+
+    def choose(self, s: State, sides: Sequence[Sequence[str]], plans: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+        """Return the actions that are taken: one that is not available becomes the player's first that is."""
+        env, chosen = self.environment(s), []
+        for side, plan in zip(sides, plans, strict=True):
+            for player, action in zip(side, plan, strict=True):
+                options = self.available(player, env)
+                if options:
+                    chosen.append(action if action in options else options[0])
+        return tuple(chosen)
+
+    def reward(self, name: str) -> Callable[..., float]:
+        """Return a reward structure as a function of a state and the sides' actions; without them, state rewards."""
+        if name not in self.rewards:
+            raise TacitError(f"the model has no rewards {name!r}; it has {', '.join(self.rewards) or 'none'}")
+        items = self.rewards[name].items
+
+        def pay(s: State, joint: tuple[int, ...] | None = None) -> float:
+            env = self.environment(s)
+            chosen: tuple[str, ...] = ()
+            if joint is not None:
+                plans = [plan[a] for plan, a in zip(self._plans, joint, strict=True)]
+                chosen = self.choose(s, self._sides, plans)
+            total = 0.0
+            for actions, guard, value in items:
+                counts = actions is None or (joint is not None and set(actions) <= set(chosen))
+                if counts and guard(env):
+                    total += float(value(env))
+            return total
+
+        return pay
+
+    def _outcomes(self, s: State, chosen: tuple[str, ...]) -> list[tuple[float, Any]]:
+        """Return all next states of what was chosen, with their probabilities."""
+        env = self.environment(s)
+        parts = [self._branches(module, commands, env, chosen) for module, commands in self.modules.items()]
+        found: dict[State, float] = {}
+        for combination in itertools.product(*parts):
+            chance = 1.0
+            updates: dict[str, Expression] = {}
+            for p, assignments in combination:
+                chance *= p
+                updates |= dict(assignments)
+            if chance > 0:
+                after = self._after(env, updates)
+                found[after] = found.get(after, 0.0) + chance
+        return [(chance, after) for after, chance in found.items()]
+
+    def _branches(
+        self, module: str, commands: list[Command], env: Environment, chosen: tuple[str, ...]
+    ) -> list[tuple[float, list[tuple[str, Expression]]]]:
+        """Return the branches of the command that a module takes; a module without one stays as it is."""
+        enabled = [one for one in commands if set(one.actions) <= set(chosen) and one.guard(env)]
+        if len(enabled) > 1:
+            raise TacitError(
+                f"{enabled[1].line}: module {module} has several commands for {', '.join(chosen) or 'no action'} "
+                f"in one state"
+            )
+        if not enabled:
+            return [(1.0, [])]
+        branches = [(float(p(env)), assignments) for p, assignments in enabled[0].branches]
+        if abs(sum(p for p, _ in branches) - 1) > SUM_TOLERANCE or min(p for p, _ in branches) < 0:
+            raise TacitError(
+                f"{enabled[0].line}: the probabilities sum to {sum(p for p, _ in branches):.12g}, and must to 1"
+            )
+        return branches
+
+    def _after(self, env: Environment, updates: Mapping[str, Expression]) -> State:
+        """Return the state after updates, which may read each other's new values."""
+        new = _Primed(env, updates)
+        found = []
+        for name, (low, high) in self.variables.items():
+            value = new[f"{name}'"]
+            if low is not None and high is not None and not low(env) <= value <= high(env):
+                raise TacitError(f"{name} would become {value}, outside its range")
+            found.append(value)
+        return tuple(found)
+
+
+class _Primed(dict[str, Any]):
+    """Values, and of primed names the new values, computed when they are asked for."""
+
+    def __init__(self, env: Environment, updates: Mapping[str, Expression]) -> None:
+        super().__init__(env)
+        self._updates, self._open = updates, set[str]()
+
+    def __missing__(self, name: str) -> Any:
+        if not name.endswith("'") or name[:-1] not in self:
+            raise KeyError(name)
+        plain = name[:-1]
+        if plain in self._open:
+            raise TacitError(f"the new value of {plain} depends on itself")
+        self._open.add(plain)
+        value = self._updates[plain](self) if plain in self._updates else self[plain]
+        self[name] = value
+        return value
+
+
+def read_model(place: Path, text: str, given: Mapping[str, Any]) -> Model:
+    """Read a model; `given` are the constants that it leaves open."""
+    try:
+        return _File(split(text), given).read()
+    except TacitError as error:
+        raise TacitError(f"{place}:{error}") from None
+
+
+class _File:
+    """The parts of a file, in any order."""
+
+    def __init__(self, tokens: list[Token], given: Mapping[str, Any]) -> None:
+        self.reader, self.given, self.model = Reader(tokens), given, Model()
+        self.formulas: dict[str, list[Token]] = {}
+        self.bodies: dict[str, list[Token]] = {}
+
+    def read(self) -> Model:
+        """Read all parts; those that use formulas after all formulas are known."""
+        reader = self.reader
+        if not reader.meet("csg"):
+            reader.refuse("csg, as in concurrent stochastic games: other models are not read, and it")
+        waiting: list[tuple[str, list[Token]]] = []
+        self.model.constants |= dict(self.given)
+        while reader.current:
+            kind = reader.take("const", "formula", "label", "player", "module", "rewards", "global")
+            if kind in ("player", "module", "rewards"):
+                waiting.append((kind, self._until(f"end{kind}")))
+            elif kind == "formula":
+                name = reader.name("the name of a formula")
+                reader.take("=")
+                self.formulas[name] = self._until(";")
+            else:
+                waiting.append((kind, self._until(";")))
+        order = ("const", "global", "module", "label", "player", "rewards")
+        for kind in order:
+            for own, tokens in waiting:
+                if own == kind:
+                    getattr(self, f"_{kind}")(tokens)
+        self._check_players()
+        return self.model
+
+    def _until(self, end: str) -> list[Token]:
+        reader, begin = self.reader, self.reader.at
+        while reader.current != end:
+            if not reader.current:
+                reader.refuse(end)
+            reader.at += 1
+        reader.at += 1
+        return reader.tokens[begin : reader.at - 1]
+
+    def _expand(self, tokens: list[Token], depth: int = 0) -> list[Token]:
+        """Put formulas in the place of their names."""
+        if depth > 50:
+            raise TacitError(f"{tokens[0].line}: formulas refer to each other in a circle")
+        found: list[Token] = []
+        for token in tokens:
+            if token.text in self.formulas:
+                inner = self._expand(self.formulas[token.text], depth + 1)
+                found += [Token("(", token.line), *inner, Token(")", token.line)]
+            else:
+                found.append(token)
+        return found
+
+    def _parts(self, tokens: list[Token]) -> Reader:
+        return Reader(self._expand(tokens), self.model.labels)
+
+    def _const(self, tokens: list[Token]) -> None:
+        reader = self._parts(tokens)
+        reader.meet("int", "double", "bool")
+        name = reader.name("the name of a constant")
+        if name in self.given:
+            return
+        if reader.meet("="):
+            self.model.constants[name] = reader.expression()(self.model.constants)
+
+    def _global(self, tokens: list[Token]) -> None:
+        self._variable(self._parts(tokens))
+
+    def _variable(self, reader: Reader) -> None:
+        """Read `x : [0..2] init 1` or `x : bool init true`."""
+        name = reader.name("the name of a variable")
+        reader.take(":")
+        low = high = None
+        first: Any = False
+        if not reader.meet("bool"):
+            reader.take("[")
+            low = reader.expression()
+            reader.take("..")
+            high = reader.expression()
+            reader.take("]")
+            first = low(self.model.constants)
+        if reader.meet("init"):
+            first = reader.expression()(self.model.constants)
+        self.model.variables[name] = low, high
+        self.model.first.append(first)
+
+    def _module(self, tokens: list[Token]) -> None:
+        reader = Reader(tokens)
+        name = reader.name("the name of a module")
+        body = self._rename(reader) if reader.meet("=") else self._expand(tokens[reader.at :])
+        self.bodies[name] = body
+        own = Reader(body, self.model.labels)
+        while is_name(own.current):
+            self._variable(own)
+            own.take(";")
+        commands = self.model.modules.setdefault(name, [])
+        while own.current:
+            commands.append(self._command(own))
+
+    def _rename(self, reader: Reader) -> list[Token]:
+        """Return the body of another module with other names."""
+        other = reader.name("the name of a module")
+        if other not in self.bodies:
+            raise TacitError(f"{reader.line}: there is no module {other} before this one")
+        reader.take("[")
+        names: dict[str, str] = {}
+        while not reader.meet("]"):
+            old = reader.name("a name")
+            reader.take("=")
+            names[old] = reader.name("a new name")
+            reader.meet(",")
+        primed = {f"{old}'": f"{new}'" for old, new in names.items()}
+        return [Token({**names, **primed}.get(token.text, token.text), token.line) for token in self.bodies[other]]
+
+    def _command(self, reader: Reader) -> Command:
+        line = reader.line
+        actions = _labels(reader)
+        guard = reader.expression()
+        reader.take("->")
+        branches = [self._branch(reader)]
+        while reader.meet("+"):
+            branches.append(self._branch(reader))
+        reader.take(";")
+        return Command(actions, guard, branches, line)
+
+    def _branch(self, reader: Reader) -> tuple[Expression, list[tuple[str, Expression]]]:
+        """Read `p : (x'=1) & (y'=2)`, or `(x'=1)` of probability 1."""
+        chance: Expression = lambda env: 1.0  # noqa: E731
+        after = [token.text for token in reader.tokens[reader.at : reader.at + 2]]
+        if after != ["true", ";"] and not (after[0] == "(" and after[1].endswith("'")) and after[0] != "true":
+            chance = reader.expression()
+            reader.take(":")
+        if reader.meet("true"):
+            return chance, []
+        found = []
+        while True:
+            reader.take("(")
+            name = reader.name("a primed variable")
+            if not name.endswith("'"):
+                raise TacitError(f"{reader.line}: {name} is set without a prime, as in {name}'=1")
+            reader.take("=")
+            found.append((name[:-1], reader.expression()))
+            reader.take(")")
+            if not reader.meet("&"):
+                return chance, found
+
+    def _label(self, tokens: list[Token]) -> None:
+        reader = self._parts(tokens)
+        name = reader.current
+        reader.at += 1
+        reader.take("=")
+        self.model.labels[name.strip('"')] = reader.expression()
+
+    def _player(self, tokens: list[Token]) -> None:
+        reader = Reader(tokens)
+        name = reader.name("the name of a player")
+        modules = self.model.players.setdefault(name, [])
+        while reader.current:
+            if reader.meet("["):
+                reader.name("an action")
+                reader.take("]")
+            else:
+                modules.append(reader.name("the name of a module"))
+            reader.meet(",")
+
+    def _rewards(self, tokens: list[Token]) -> None:
+        reader = self._parts(tokens)
+        name = reader.current.strip('"') if reader.current.startswith('"') else ""
+        reader.at += 1 if reader.current.startswith('"') else 0
+        items = self.model.rewards.setdefault(name, Rewards()).items
+        while reader.current:
+            actions = _labels(reader) if reader.current == "[" else None
+            guard = reader.expression()
+            reader.take(":")
+            items.append((actions, guard, reader.expression()))
+            reader.take(";")
+
+    def _check_players(self) -> None:
+        for player, modules in self.model.players.items():
+            for module in modules:
+                if module not in self.model.modules:
+                    raise TacitError(f"1: player {player} has the module {brief(module)}, which is not there")
+        if not self.model.players:
+            raise TacitError("1: the model has no players")
+
+
+def _labels(reader: Reader) -> tuple[str, ...]:
+    """Read `[a, b]`."""
+    reader.take("[")
+    found = []
+    while not reader.meet("]"):
+        found.append(reader.name("an action"))
+        reader.meet(",")
+    return tuple(found)

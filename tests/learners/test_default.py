@@ -1,0 +1,55 @@
+"""Who learns where nobody is named: `portfolio` where there are joint tables of moderate size."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.cli.main import main
+from tacit.learning import default_for
+
+
+def load(i, h, s, actions):
+    return -float(np.sum(actions == actions[i]))
+
+
+ROADS = tacit.FunctionGame(
+    lambda u: 0, lambda h, s, actions, u: 0, load, agents=2, actions=2, states=1, horizon=1, reward_range=(-2, 0)
+)
+
+
+@pytest.mark.parametrize(
+    ("game", "name"),
+    [
+        (tacit.make("good-state"), "portfolio"),
+        (tacit.make("good-state", discount=0.9), "portfolio"),
+        (tacit.matrix_game(np.zeros((10, *[2] * 10))), "portfolio"),  # 1024 joint actions
+        (tacit.matrix_game(np.zeros((11, *[2] * 11))), "adaptive-v-cce"),
+        (tacit.make("minority", agents=3), "adaptive-v-cce"),
+        (ROADS, "adaptive-v-cce"),
+        (tacit.to_pettingzoo(tacit.make("chicken")), "adaptive-v-cce"),
+    ],
+    ids=lambda one: one if isinstance(one, str) else type(one).__name__,
+)
+def test_tables_of_moderate_size_have_both(game, name):
+    assert default_for(game) == name
+    assert default_for(game, {"start_visits": 5.0}) == "adaptive-v-cce"  # a portfolio has no such parameter
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_the_default_is_taken_where_the_game_is_known(capsys):
+    game = tacit.make("chicken")
+    first = tacit.learn(game, episodes=6)
+    assert first.learner == "portfolio"
+    assert tacit.learn(game, episodes=6, start=first).learner == "adaptive-v-cce"
+    assert tacit.learn(tacit.to_pettingzoo(game), episodes=6).learner == "adaptive-v-cce"
+    assert main(["run", "chicken", "--episodes", "6", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["learner"] == "portfolio"
+
+
+def test_experiments_without_a_learner_keep_theirs():
+    [spec] = tacit.Experiment("x", 10, ("chicken",)).learners
+    assert spec.name == "adaptive-v-cce"
