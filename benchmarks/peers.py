@@ -1,9 +1,9 @@
 """What a user might take instead, side by side in one run: exact gaps against CPU time and steps of play.
 
     python3 -m venv /tmp/peers
-    /tmp/peers/bin/pip install nashpy quantecon open_spiel pygambit setuptools cython
+    /tmp/peers/bin/pip install nashpy quantecon open_spiel pygambit==17.0.0b2 setuptools cython
     /tmp/peers/bin/pip install --no-build-isolation sgamesolver                      (compiles for some minutes)
-    python benchmarks/peers.py --python /tmp/peers/bin/python                        a few minutes; prints the tables
+    python benchmarks/peers.py --python /tmp/peers/bin/python                        prints the tables
     python benchmarks/peers.py --python /tmp/peers/bin/python --out docs/peers.md    and replaces those of the page
 
 Peers run in that environment, in processes of benchmarks/peer.py; a peer that is missing there is left out, and the
