@@ -78,7 +78,7 @@ class Registry(Generic[T]):
 
     def __contains__(self, name: object) -> bool:
         self._meet_plugins()
-        return name in self._factories
+        return isinstance(name, str) and name in self._factories
 
     def factory(self, name: str) -> Callable[..., T]:
         """Return the factory of a name, or raise with a suggestion."""
