@@ -83,5 +83,5 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")
     (target,) = sys.argv[1:]
     place = DOCS / f"information-{target}.json"
-    place.write_text(json.dumps(measure(target), indent=0) + "\n")
-    draw(target, json.loads(place.read_text()))
+    place.write_text(json.dumps(measure(target), indent=0) + "\n", encoding="utf-8")
+    draw(target, json.loads(place.read_text(encoding="utf-8")))

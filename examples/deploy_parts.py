@@ -14,7 +14,8 @@ run = tacit.learn(game, "stage-v-cce", episodes=50_000, seed=0, bonus=0.1, step=
 print(run)
 
 # a small form for the devices: 200 runs of the hidden index, drawn in advance
-small = run.policy.deploy(200, seed=1)
+full = run.candidates["recent"]  # the mixture with a hidden index; run.policy may be its table
+small = full.policy.deploy(200, seed=1)
 folder = tempfile.mkdtemp()
 small.save(f"{folder}/policy.npz")
 small.save(f"{folder}/policy.json")  # for devices without Python: docs/policy-json.md says how to play it
@@ -37,11 +38,11 @@ for episode in range(3000):
     returns.append(total)
 
 mean, error = np.mean(returns, axis=0), np.std(returns, axis=0) / np.sqrt(len(returns))
-print("played:", mean.round(2), "±", error.round(2), " exact value of the full policy:", run.values.round(2))
+print("played:", mean.round(2), "±", error.round(2), " exact value of the full policy:", full.values.round(2))
 print(
-    "nobody gains more than", run.gaps.upper.round(2), "by leaving the full policy, of which the 200 runs are a sample"
+    "nobody gains more than", full.gaps.upper.round(2), "by leaving the full policy, of which the 200 runs are a sample"
 )
 
 # a sample adds an error of its own to value and gap, of about this size
 sample = np.ptp(game.reward_range) * game.horizon / np.sqrt(200)
-assert (np.abs(mean - run.values) < 4 * error + sample).all()
+assert (np.abs(mean - full.values) < 4 * error + sample).all()

@@ -169,4 +169,4 @@ def test_constants_of_a_run_are_not_taken_from_a_file(made: dict[str, tuple[Arra
         told: list[str] = []
         learn(case, checkpoint=Checkpoint(tmp_path / "c.npz", key="a", note=told.append))
         assert len(told) == 1, name
-    assert not [name for arrays, _ in made.values() for name in arrays if name.endswith(".choice")]
+    assert not [name for arrays, _ in made.values() for name in arrays if name.endswith("certificate.choice")]

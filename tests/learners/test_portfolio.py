@@ -61,8 +61,8 @@ def _late(episodes: int) -> np.ndarray:
 @pytest.mark.usefixtures("interpreted")
 def test_three_members_take_turns_in_order():
     game = tacit.make("chicken")
-    members = [(name, REGISTRY.make(name)) for name in ("q-independent", "model-independent", "model-independent")]
-    spec = Portfolio(members)
+    members = {"a": "q-independent", "b": "model-independent", "c": "model-independent"}
+    spec = Portfolio([(own, REGISTRY.make(name)) for own, name in members.items()])
     engine = FusedEngine(game, spec, episodes=20, seed=0)
     for done in range(1, 9):
         engine.advance(1)

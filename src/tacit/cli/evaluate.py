@@ -157,7 +157,7 @@ def _play(place: Path, stored: Outcome, episodes: int, candidate: str | None) ->
 
     named: Any = same_game(stored.spec)
     policy = store.load_policy(place, candidate)
-    with named.open() as env:
+    with named.enter() as env:
         policy.observations = number_as_stored(env, store.load_states(place))
         given = {key: value for key, value in named.bounds.items() if key == "reward_range"}
         found = exploit(env, policy, episodes=episodes, horizon=stored.horizon, **given)

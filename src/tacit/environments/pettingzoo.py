@@ -91,7 +91,7 @@ class NamedEnvironment:
         return {key: self.params[key] for key in ("horizon", "reward_range") if key in self.params}
 
     @contextmanager
-    def open(self) -> Iterator[Any]:
+    def enter(self) -> Iterator[Any]:
         """Make the environment, and close it in the end."""
         env = self._make()
         try:
@@ -121,7 +121,7 @@ class NamedEnvironment:
 def name_environment(name: str, /, **params: Any) -> NamedEnvironment:
     """Name an environment, once it has been made to see."""
     named = NamedEnvironment(name, params)
-    with named.open() as env:
+    with named.enter() as env:
         if not is_environment(env):
             raise TacitError(f"{name} made {brief(env)}, which is not an environment: it has no reset and step")
         return replace(named, code=_code_digest(env))

@@ -137,7 +137,7 @@ def learn_order(order: Order, watch: Watcher | None) -> Delivery:
         game: Any = _game(spec)
         if isinstance(game, NamedEnvironment):  # each run has its own
             given |= game.bounds
-            game = stack.enter_context(game.open())
+            game = stack.enter_context(game.enter())
         run = run_learner(game, spec.learner.name, spec.learner.params, spec.options, **given)
     run.raise_error()  # what was done up to the last checkpoint is kept
     learned = run.episodes - int(times["before"])

@@ -60,9 +60,13 @@ class Mixed(Learner):
 
     def explores(self, state: Any, i: int) -> float:
         """Return how often agent i explores."""
+        return self.members[i].explores(self.part(state, i), 0)
+
+    def part(self, state: Any, i: int) -> Any:
+        """Return agent i's state."""
         for _ in range(i):
             state = state.others
-        return self.members[i].explores(state if i == len(self.members) - 1 else state.own, 0)
+        return state if i == len(self.members) - 1 else state.own
 
     def seat(self, i: int) -> Learner:
         """Return agent i's learner."""

@@ -264,8 +264,7 @@ def check_alone(name: str, spec: Learner, game: Game, engine: FusedEngine, retur
     state = engine.state
     for i, (agent, size) in enumerate(zip(agents, sizes, strict=True)):
         if isinstance(spec, Mixed):
-            require_same_states(state.own, agent.state, sentence)
-            state = state.others
+            require_same_states(spec.part(state, i), agent.state, sentence)
             continue
         require_same_records((state, i), (agent.state, 0), size[2], sentence, f" of agent {i}")
 

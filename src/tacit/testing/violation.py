@@ -93,7 +93,7 @@ def require_same(one: Any, other: Any, sentence: str) -> None:
 def require_alike(one: Any, other: Any, sentence: str, tolerance: float) -> None:
     """Raise unless compiled and interpreted kernels gave the same bits, or differ by a stated tolerance at most."""
     one, other = (np.ascontiguousarray(array).ravel() for array in (one, other))
-    differ = (one.view(np.uint8) != other.view(np.uint8)).reshape(len(one), -1).any(axis=1)
+    differ = (one.view(np.uint8) != other.view(np.uint8)).reshape(len(one), one.dtype.itemsize).any(axis=1)
     if not differ.any() or (tolerance > 0 and np.allclose(one, other, rtol=tolerance, atol=tolerance, equal_nan=True)):
         return
     k = int(np.argmax(differ))  # later ones may follow from the first
