@@ -174,8 +174,8 @@ def _iterate_policies(game: TabularGame, weights: FloatArray) -> tuple[MarkovPol
         choices = np.where(better, total.argmax(axis=1), choices)
 
 
-#: `find(h, payoffs [N, S, A_1, …, A_N], report)` returns what is played in each state: a table [S, A_i] for each agent, or
-#: one [S, A_1, …, A_N] of all; `report` is called with how many states are solved.
+#: `find(h, payoffs [N, S, A_1, …, A_N], report)` returns what is played: a table [S, A_i] for each agent, or one for all,
+#: [S, A_1, …, A_N]; `report` is called with how many states are solved.
 Find = Callable[[int, FloatArray, Callable[[int], None]], Sequence[FloatArray]]
 
 
@@ -265,9 +265,9 @@ def _walk_back(
 
 
 def _worth(payoffs: FloatArray, tables: Sequence[FloatArray]) -> FloatArray:
-    """Return what is played brings each agent, [N, S], of payoffs [N, S, A_1, …, A_N]; tables as `Find` returns them."""
+    """Return what each agent gets, [N, S], of payoffs [N, S, A_1, …, A_N], if all play by tables as of `Find`."""
     if len(tables) == 1:
-        return np.einsum("isj,sj->is", payoffs.reshape(*payoffs.shape[:2], -1), tables[0].reshape(len(tables[0]), -1))
+        payoffs, tables = payoffs.reshape(*payoffs.shape[:2], -1), [tables[0].reshape(len(tables[0]), -1)]
     for own in reversed(tables):
         payoffs = np.einsum("is...a,sa->is...", payoffs, own)
     return payoffs
