@@ -174,7 +174,7 @@ def _iterate_policies(game: TabularGame, weights: FloatArray) -> tuple[MarkovPol
         choices = np.where(better, total.argmax(axis=1), choices)
 
 
-#: `find(h, payoffs [N, S, A_1, …, A_N], report)` returns what is played: a table [S, A_i] for each agent, or one for all,
+#: `find(h, payoffs [N, S, A_1, …, A_N], report)` returns what is played: a table [S, A_i] for each agent, or one,
 #: [S, A_1, …, A_N]; `report` is called with how many states are solved.
 Find = Callable[[int, FloatArray, Callable[[int], None]], Sequence[FloatArray]]
 
