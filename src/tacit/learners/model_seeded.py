@@ -131,7 +131,7 @@ class ModelSeeded(Learner):
         """Make the state of all agents, or of one of the team."""
         H, S, N, team = world.horizon, world.states, world.agents, world.team
         J, A = math.prod(team), capacity(max(team))
-        if J > self.joint:
+        if self.joint < J:
             return seeded_turns.init(world)
         steps = {"auto": H + 1, "own": H, "shared": 1}[self.steps]
         model = records(
