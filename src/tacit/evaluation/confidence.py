@@ -165,6 +165,5 @@ def _joint(policy: MarkovPolicy) -> FloatArray:
 def _deviate(w: FloatArray, q: FloatArray, i: int, actions: tuple[int, ...], kind: str) -> FloatArray:
     """Return what agent i gets for the best deviation at one step [S], where joint actions are worth q."""
     w, q = (np.moveaxis(x.reshape(len(x), *actions), 1 + i, 1).reshape(len(x), actions[i], -1) for x in (w, q))
-    if kind == "ce":
-        return np.einsum("sar,sbr->sab", w, q).max(axis=2).sum(axis=1)
-    return (w.sum(axis=1)[:, None] * q).sum(axis=2).max(axis=1)
+    instead: FloatArray = np.einsum("sar,sbr->sab" if kind == "ce" else "sar,sbr->sb", w, q).max(axis=-1)
+    return instead.sum(axis=1) if kind == "ce" else instead
