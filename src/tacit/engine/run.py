@@ -17,6 +17,7 @@ from tacit.core.display import Document, Table, few_numbers
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.evaluation import deviation_table, evaluate, solve, uniform_gap
+from tacit.games.atlas.reached import recommend
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game, count_steps
 from tacit.policies import MarkovPolicy, RecordedPolicy
@@ -551,7 +552,8 @@ class Run:
             return ()
         uniform = self.uniform_gap if self.gaps.source in ("exact", "certificate") else None
         informative, most = self.gaps.informative, self.gaps.most
-        return advise(self.curve, self.gap, uniform, most, informative=informative, instead=self.instead)
+        instead = "; ".join(filter(None, [recommend(self.game, self.learner), self.instead]))
+        return advise(self.curve, self.gap, uniform, most, informative=informative, instead=instead)
 
     @cached_property
     def last_gap(self) -> float:
