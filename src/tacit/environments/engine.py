@@ -84,7 +84,7 @@ class EnvironmentEngine(Engine):
         *,
         episodes: int,
         seed: int,
-        encode: Encode | None = None,
+        encode: Sequence[Encode | None] | None = None,
         game: Game | None = None,
         seeding: Seeding | None = None,
     ) -> None:
@@ -214,8 +214,8 @@ class EnvironmentEngine(Engine):
         places = self.bounds.horizon * met * max(self.game.actions)
         return (
             f"of {steps:,} observations {met / steps:.0%} were new: a state was met {steps / met:.1f} times, and an "
-            f"action tried {steps / places:.1g} times at a step of it, too rarely to learn from; give encode=, which "
-            f"makes fewer states (rounds, bins, leaves out)"
+            f"action tried {steps / places:.1g} times at a step of it, too rarely to learn from; give encode=, such as "
+            f"tacit.Bins(4) with 4 bins for each number, or Bins([4, 1, …]), where 1 leaves a number out"
         )
 
     def _play(self) -> FloatArray:
