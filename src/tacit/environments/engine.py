@@ -51,8 +51,7 @@ from tacit.policies.recorded import STARTS, each_agents_own
 from tacit.policies.visits import check_stored
 
 DIFFERENT = (
-    "the agents saw different observations; the guarantees ask for a state that all of them see, so there is no bound, "
-    "and the policy is the last iterate"
+    "the agents saw different observations; the guarantees ask for a state that all of them see, so there is no bound"
 )
 NOT_COMMON = "the agents saw different observations, and those of this learner must all see the same state"
 MARKOV = "the bound holds if what all agents see is the state of a Markov game, which nobody can check from outside"
