@@ -92,7 +92,7 @@ def learn(
         Everything random comes from it.
     certify : bool, optional
         Keep the certificate, or measure exact gaps while learning. If not given, that is done for games of at
-        most 1024 joint actions. It never changes a draw. In environments, False leaves out comparing candidates by play.
+        most 1024 joint actions. It never changes a draw. In environments, False: do not compare candidates by play.
     keep : bool
         Keep the record that the certified policy is made of.
     visits_per_stage : int, optional

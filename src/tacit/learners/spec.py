@@ -104,7 +104,11 @@ class World(NamedTuple):
 
     def most(self, episodes: int) -> int:
         """Return what no count or index that agents remember exceeds after so many episodes."""
-        return max(2 * (episodes + 1) * self.horizon + 2, self.cells * int(self.actions.max()), math.prod(self.team))
+        return max(
+            2 * (episodes + 1) * self.horizon + 2,
+            self.cells * int(self.actions.max()),
+            min(math.prod(self.team), 1 << 62),
+        )
 
     @property
     def agents(self) -> int:
