@@ -29,6 +29,8 @@ def choose_by_play(run: Run) -> Run:
     if len(held) < 2 or proven or run.interrupted:
         return run
     each = min(run.episodes // SHARE, MOST) // (len(held) * (2 * run.game.agents + 1))
+    if each < LEAST and run.gaps.source != "none":
+        return run
     if each < LEAST:
         told = f"too few episodes to compare {', '.join(held)} by play; the answer is {run.chosen!r}"
         return replace(run, notes=(*run.notes, told))
