@@ -55,8 +55,9 @@ def choose_best(found: dict[str, Exploitation]) -> str:
     for name in sorted(found, key=lambda name: -found[name].values.sum()):
         one = found[name]
         close = np.nanmax(one.low) <= max(float(np.nanmax(found[best].high)), 0.0)
+        high = found[best].values_high
         assert one.values_low is not None
-        assert found[best].values_high is not None
-        if close and (one.values_low > found[best].values_high).all():
+        assert high is not None
+        if close and (one.values_low > high).all():
             return name
     return best

@@ -100,8 +100,8 @@ class DeployedPolicy(Policy):
         self.following = check_whole("following", following)
         self.actions = check_actions(actions)
         self.agents = len(self.actions)
-        self.first = check_whole("first", np.ravel(first)).reshape(np.shape(first))
-        if self.first.ndim > 2 or (self.first.ndim == 2 and self.first.shape[1] != self.agents):
+        self.first: IntArray = check_whole("first", np.ravel(first)).reshape(np.shape(first))
+        if self.first.shape[1:] not in ((), (self.agents,)):
             raise TacitError(f"first has shape {self.first.shape}; it must be [M] or [M, {self.agents}]")
         self.states = check.integer("states", states, least=1, most=MOST)
         self.horizon = check.integer("horizon", horizon, least=1, most=MOST)
