@@ -75,7 +75,7 @@ class EnvironmentEngine(Engine):
         *,
         episodes: int,
         seed: int,
-        encode: Encode | None = None,
+        encode: Sequence[Encode | None] | None = None,
         game: Game | None = None,
         seeding: Seeding | None = None,
     ) -> None:
@@ -176,8 +176,8 @@ class EnvironmentEngine(Engine):
         places = self.bounds.horizon * met * max(self.game.actions)
         return (
             f"of {steps:,} observations {met / steps:.0%} were new: a state was met {steps / met:.1f} times, and an "
-            f"action tried {steps / places:.1g} times at a step of it, too rarely to learn from; give encode=, which "
-            f"makes fewer states (rounds, bins, leaves out)"
+            f"action tried {steps / places:.1g} times at a step of it, too rarely to learn from; give encode=, such as "
+            f"tacit.Bins(4) with 4 bins for each number, or Bins([4, 1, …]), where 1 leaves a number out"
         )
 
     def _play(self) -> FloatArray:
@@ -349,6 +349,21 @@ class EnvironmentEngine(Engine):
             self.learner, self.world, total, done, drawn=drawn, trusted=not self.bounds.uncertain
         )
         return Gaps(kind, upper, source, most=self.bounds.horizon * (high - low))
+
+    def model_bounds(self, policy: MarkovPolicy) -> Gaps:
+        """Return what a shared model says of a policy's gaps, where neither horizon nor range of rewards were guessed.
+
+        Rewards may vary, and there are fewer than 2³² states.
+        """
+        kind, found = self.learner.equilibrium, None
+        low, high = self.bounds.reward_range
+        if self.common_state and not self.bounds.uncertain:
+            found = self.learner.bound_gaps(
+                self.structs[0], policy, reward_range=(low, high), states=2.0**32, noisy=True
+            )
+        if found is None:
+            return Gaps.unknown(kind, self.game.agents)
+        return Gaps(kind, found, "model", most=self.bounds.horizon * (high - low))
 
     def snapshot(self) -> Arrays:
         """Return the agents' states, what they saw, the record, and what the environment has to remember."""

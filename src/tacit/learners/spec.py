@@ -104,7 +104,11 @@ class World(NamedTuple):
 
     def most(self, episodes: int) -> int:
         """Return what no count or index that agents remember exceeds after so many episodes."""
-        return max(2 * (episodes + 1) * self.horizon + 2, self.cells * int(self.actions.max()), math.prod(self.team))
+        return max(
+            2 * (episodes + 1) * self.horizon + 2,
+            self.cells * int(self.actions.max()),
+            min(math.prod(self.team), 1 << 62),
+        )
 
     @property
     def agents(self) -> int:
@@ -267,6 +271,15 @@ class Learner:
 
     def plan(self, state: Any, states: int) -> MarkovPolicy | None:
         """Return what agents that share a model answer with at the first so many states; None without a model."""
+        return None
+
+    def bound_gaps(
+        self, state: Any, policy: MarkovPolicy, *, reward_range: tuple[float, float], states: float, noisy: bool
+    ) -> FloatArray | None:
+        """Return bounds on a policy's gaps [N] that hold with probability 0.99 by a shared model; None without one.
+
+        Rewards lie in a range, and vary if they are noisy; no joint action leads to more than so many states.
+        """
         return None
 
     def params(self, world: World) -> Mapping[str, Any]:
