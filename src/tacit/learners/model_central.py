@@ -130,7 +130,7 @@ class ModelCentral(Learner):
                 f"model-central counts joint actions, of which there are {joint:,}; it takes {JOINT:,} at most, "
                 "and model-independent any number"
             )
-        fields = joint_model.fields(capacity(joint), self.successors, N)
+        fields = joint_model.fields(joint_model.rows_for(joint), self.successors, N)
         model = records((H + 1, S, 1), fields, "the model of all joint actions")
         cells = records((H + 1, S, N), cell_fields(A))
         for i, size in enumerate(world.actions):
