@@ -28,6 +28,7 @@ from tacit.engine.run import Candidate, Candidates, Gaps, Run, choose
 from tacit.engine.starts import STARTS, StartsEngine, StartsOutput, longest, most_starts
 from tacit.environments.adapters import GameAdapter, environment, is_environment, missing, name_of
 from tacit.environments.bounds import Bounds, Exceeded, describe_scouting, episode_bounds
+from tacit.environments.choosing import choose_by_play
 from tacit.environments.encoding import SCOUTED, Bins, fit, scouts
 from tacit.environments.engine import EnvironmentEngine
 from tacit.environments.observations import Encode
@@ -91,7 +92,7 @@ def learn(
         Everything random comes from it.
     certify : bool, optional
         Keep the certificate, or measure exact gaps while learning. If not given, that is done for games of at
-        most 1024 joint actions. It never changes a draw.
+        most 1024 joint actions. It never changes a draw. In environments, False: do not compare candidates by play.
     keep : bool
         Keep the record that the certified policy is made of.
     visits_per_stage : int, optional
@@ -329,7 +330,8 @@ def _in_environment(
             output.notes = (*output.notes, NOTHING_TO_PREFER)
         engine.record = output.record
         try:
-            return _conduct(engine, output, name, options, watch, checkpoint)
+            run = _conduct(engine, output, name, options, watch, checkpoint)
+            return run if options.certify is False else choose_by_play(run)
         except Exceeded as exceeded:
             bounds = exceeded.wider
             if checkpoint is not None and not exceeded.stored:
@@ -359,14 +361,14 @@ def _without_certificate(game: Game, output: Output, options: Options) -> list[s
     return [f"{told}; it goes on to its other limits"]
 
 
-def _clock_notes(ended: str, options: Options) -> list[str]:
+def _clock_notes(ended: str, options: Options, full: str) -> list[str]:
     """Return what to say of a run that ended where this machine had come to."""
     if ended == "seconds":
         return [f"stopped by the clock after {options.seconds:g} s: how far a run comes in it depends on the machine"]
     if ended == "gap" and options.seconds is not None:
         return ["with a limit on seconds, where a run is measured and so where it stops may depend on the machine"]
     if ended == "memory":
-        return ["stopped when memory had no room for more of the record; keep=False leaves it out"]
+        return [full or "stopped when memory had no room for more of the record; keep=False leaves it out"]
     return []
 
 
@@ -410,7 +412,7 @@ def _conduct(
             *engine.game.notes,
             *engine.notes,
             *before,
-            *_clock_notes(ended, options),
+            *_clock_notes(ended, options, engine.full),
             *([failed] if failed else []),
         ),
         warnings=tuple(found),

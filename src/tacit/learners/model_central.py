@@ -136,7 +136,7 @@ class ModelCentral(Learner):
                 f"model-central counts joint actions, of which there are {joint:,}; it takes {JOINT:,} at most, "
                 "and model-independent any number"
             )
-        fields = [*joint_model.fields(capacity(joint), self.successors, N), ("news", NONNEGATIVE)]
+        fields = [*joint_model.fields(joint_model.rows_for(joint), self.successors, N), ("news", NONNEGATIVE)]
         model = records((H + 1, S, 1), fields, "the model of all joint actions")
         cells = records((H + 1, S, N), cell_fields(A))
         for i, size in enumerate(world.actions):
