@@ -44,7 +44,7 @@ def test_the_best_of_several_equilibria():
 
 
 def test_a_reward_that_even_play_does_not_find():
-    """A lock of six digits, each a joint action out of nine; a wrong one leads to a state from which nothing opens it."""
+    """A lock of six digits, each a joint action out of nine; after a wrong one nothing opens it."""
     rng, digits = np.random.default_rng(0), 6
     moves, rewards = np.zeros((1, digits + 1, 3, 3, digits + 1)), np.zeros((2, 1, digits + 1, 3, 3))
     moves[..., digits] = 1

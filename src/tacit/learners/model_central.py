@@ -214,6 +214,7 @@ def clock_fields(states: int) -> Fields:
         ("spent", "f8"),  # those of all sweeps
         ("exploration", NONNEGATIVE),
         ("differ", index(2)),  # whether each step has its own model
+        ("paid", index(2)),  # whether returns of an agent differed
         ("news", NONNEGATIVE),  # the most that an episode can bring, by the last plan
         ("seeks", index(2)),  # whether this episode is for what is not known
     ]
@@ -272,6 +273,7 @@ def learn(learner, i, h, s, a, r, s_next):
     if last:
         me.best = max(me.best, me.gained) if clock.episodes > 0 else me.gained
         me.worst = min(me.worst, me.gained) if clock.episodes > 0 else me.gained
+        clock.paid = 1 if me.best > me.worst else clock.paid
     if i == N - 1:
         joint = 0
         for k in range(N):
@@ -285,17 +287,8 @@ def learn(learner, i, h, s, a, r, s_next):
             clock.episodes += 1
             if clock.episodes >= clock.due:
                 plan(learner)
-            often = RARELY if is_paid(learner) else OFTEN
+            often = RARELY if clock.paid == 1 else OFTEN
             clock.seeks = 1 if clock.news > LITTLE and clock.episodes % often == 0 else 0
-
-
-@generics.jitable
-def is_paid(learner):
-    """Return whether some return differed from another."""
-    for k in range(len(learner.actions)):
-        if learner.agents[k].best > learner.agents[k].worst:
-            return True
-    return False
 
 
 @generics.jitable
