@@ -217,12 +217,17 @@ class Learner:
         return False
 
     @property
+    def steps(self) -> str:
+        """What steps have in common, where it can tell: "each" has its own, "shared" or "adaptive" (`steps.py`)."""
+        return ""
+
+    @property
     def by_step(self) -> bool:
         """Whether all that it remembers of a state is by step: its kernels look at [h, s, i] and [h + 1, s', i] only.
 
         In an environment it then has memory for what is met, and a state has another number at every step.
         """
-        return False
+        return self.steps == "each"
 
     @property
     def guaranteed(self) -> bool:
@@ -292,7 +297,8 @@ class Learner:
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force, for people: plain values by name."""
         own: Any = self
-        return {one.name: getattr(self, one.name) for one in dataclasses.fields(own) if one.name != "start"}
+        found = {one.name: getattr(self, one.name) for one in dataclasses.fields(own) if one.name != "start"}
+        return {name: value for name, value in found.items() if (name, value) != ("steps", "each")}
 
     def init(self, world: World) -> Any:
         """Return the state of all agents, a NamedTuple for whose type the kernels are implemented.
