@@ -28,6 +28,7 @@ from tacit.engine.run import Candidate, Candidates, Gaps, Run, choose
 from tacit.engine.starts import STARTS, StartsEngine, StartsOutput, longest, most_starts
 from tacit.environments.adapters import GameAdapter, environment, is_environment, missing, name_of
 from tacit.environments.bounds import Bounds, Exceeded, describe_scouting, episode_bounds
+from tacit.environments.choosing import choose_by_play
 from tacit.environments.encoding import SCOUTED, Bins, fit, scouts
 from tacit.environments.engine import EnvironmentEngine
 from tacit.environments.observations import Encode
@@ -91,7 +92,7 @@ def learn(
         Everything random comes from it.
     certify : bool, optional
         Keep the certificate, or measure exact gaps while learning. If not given, that is done for games of at
-        most 1024 joint actions. It never changes a draw.
+        most 1024 joint actions. It never changes a draw. In environments, False: do not compare candidates by play.
     keep : bool
         Keep the record that the certified policy is made of.
     visits_per_stage : int, optional
@@ -329,7 +330,8 @@ def _in_environment(
             output.notes = (*output.notes, NOTHING_TO_PREFER)
         engine.record = output.record
         try:
-            return _conduct(engine, output, name, options, watch, checkpoint)
+            run = _conduct(engine, output, name, options, watch, checkpoint)
+            return run if options.certify is False else choose_by_play(run)
         except Exceeded as exceeded:
             bounds = exceeded.wider
             if checkpoint is not None and not exceeded.stored:

@@ -80,10 +80,39 @@ def test_it_is_no_agent_on_its_own_and_says_what_it_cannot_count():
         tacit.learn(tacit.make("minority", agents=20), "model-central", episodes=1)
 
 
+def start(u):
+    return 0
+
+
+def advance(h, s, actions, u):
+    return 1 if actions[0] == actions[1] else 0
+
+
+def reward(i, h, s, actions):
+    return 1.0 + s if (actions[0] == actions[1]) == (i == 0) else 0.0
+
+
+@pytest.mark.parametrize("kind", ["nash", "cce", "ce"])
+def test_without_tables_gaps_are_bounded_by_the_counts(kind: str):
+    """Matching pennies where the second step's stakes depend on the first; no chance, so bounds fall like 1/n."""
+    game = tacit.FunctionGame(start, advance, reward, agents=2, actions=2, states=2, horizon=2, reward_range=(0, 2))
+    run = tacit.learn(game, "model-central", episodes=20_000, equilibrium=kind)
+    assert (run.gaps.kind, run.gaps.source) == (kind, "model")
+    assert "model" in repr(run)
+    rewards = [[[[reward(i, 0, s, (a, b)) for b in (0, 1)] for a in (0, 1)] for s in (0, 1)] for i in (0, 1)]
+    onward = np.eye(2)[[[[advance(0, s, (a, b), 0.0) for b in (0, 1)] for a in (0, 1)] for s in (0, 1)]]
+    tables = tacit.TabularGame(onward[None], np.array(rewards)[:, None], 0, 2)
+    exact = tacit.evaluate(tables, run.policy, gap=None if run.policy.product else kind)
+    assert exact.gap <= run.gap < 0.1
+
+
 def test_an_environment_whose_state_all_agents_see():
     from toys import Corridor
 
     run = tacit.learn(Corridor(cells=3), "model-central", episodes=400)
-    assert (run.chosen, run.gaps.source) == ("planned", "none")
+    assert (run.chosen, run.gaps.source) == ("planned", "none")  # the range of rewards is a guess
     assert run.policy.product
     assert tacit.evaluate(Corridor(cells=3), run.policy, episodes=500).values.mean() > 8
+    known = tacit.learn(Corridor(cells=3), "model-central", episodes=400, horizon=12, reward_range=(-1, 10))
+    assert known.gaps.source == "model"
+    assert 0 < known.gap < known.gaps.most == 12 * 11

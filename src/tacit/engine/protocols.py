@@ -89,6 +89,18 @@ class Engine(Part, Protocol):
         """Return what the agents themselves know of their gaps after `done` episodes."""
         return Gaps.unknown(kind, self.game.agents)
 
+    def model_bounds(self, policy: MarkovPolicy) -> Gaps:
+        """Return what a model that the agents share says of a policy's gaps, where they have one."""
+        kind, found = self.learner.equilibrium, None
+        low, high = self.game.reward_range
+        if self.structs:
+            found = self.learner.bound_gaps(
+                self.structs[0], policy, reward_range=(low, high), states=self.game.states, noisy=False
+            )
+        if found is None:
+            return Gaps.unknown(kind, self.game.agents)
+        return Gaps(kind, found, "model", most=self.game.horizon * (high - low))
+
     def separate(self, rule: str) -> dict[str, Any]:
         """Return the mixtures "average" and "recent" where agents saw different things, each on what it saw itself."""
         return {}

@@ -52,8 +52,7 @@ from tacit.policies.recorded import STARTS, each_agents_own
 from tacit.policies.visits import check_stored
 
 DIFFERENT = (
-    "the agents saw different observations; the guarantees ask for a state that all of them see, so there is no bound, "
-    "and the policy is the last iterate"
+    "the agents saw different observations; the guarantees ask for a state that all of them see, so there is no bound"
 )
 NOT_COMMON = "the agents saw different observations, and those of this learner must all see the same state"
 MARKOV = "the bound holds if what all agents see is the state of a Markov game, which nobody can check from outside"
@@ -387,6 +386,21 @@ class EnvironmentEngine(Engine):
             self.learner, self.world, total, done, drawn=drawn, trusted=not self.bounds.uncertain
         )
         return Gaps(kind, upper, source, most=self.bounds.horizon * (high - low))
+
+    def model_bounds(self, policy: MarkovPolicy) -> Gaps:
+        """Return what a shared model says of a policy's gaps, where neither horizon nor range of rewards were guessed.
+
+        Rewards may vary, and there are fewer than 2³² states.
+        """
+        kind, found = self.learner.equilibrium, None
+        low, high = self.bounds.reward_range
+        if self.common_state and not self.bounds.uncertain:
+            found = self.learner.bound_gaps(
+                self.structs[0], policy, reward_range=(low, high), states=2.0**32, noisy=True
+            )
+        if found is None:
+            return Gaps.unknown(kind, self.game.agents)
+        return Gaps(kind, found, "model", most=self.bounds.horizon * (high - low))
 
     def snapshot(self) -> Arrays:
         """Return the agents' states, what they saw, the record, and what the environment has to remember."""

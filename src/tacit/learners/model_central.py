@@ -21,8 +21,9 @@ Agents that learn so see each other's actions and rewards: a simulator, or a pla
 needs nothing of it: a product policy for nash, a common seed for cce and ce.
 
 Guarantees: with all (s, a) visited ever more often the model tends to the game, and its equilibria to the game's. How
-far the answer is from an equilibrium is computed exactly where the game has tables, and otherwise measured by play
-(`run.exploit`): no bound is claimed.
+far the answer is from an equilibrium is computed exactly where the game has tables. Otherwise it is bounded by the
+counts of each step, with probability 0.99 (`evaluation/confidence.py`), which takes many episodes to say anything;
+large models are measured by play (`run.exploit`).
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ from tacit.core.elementary import pow
 from tacit.core.errors import TacitError
 from tacit.core.records import NONNEGATIVE, Fields, capacity, index, records
 from tacit.core.types import FloatArray, IntArray
+from tacit.evaluation import confidence
 from tacit.evaluation.solve import solve
 from tacit.games.successors import from_entries
 from tacit.games.tabular import TabularGame
@@ -65,6 +67,8 @@ DIFFER, CUT, ENOUGH = 6.0, 16.0, 5.0
 ROUNDING = 1e-9
 #: Numbers of a model up to which it is solved exactly where that is possible; above, by so many sweeps.
 EXACT, ROUNDS = 20_000, 200
+#: Counts of next states up to which gaps are bounded by them.
+BOUNDED = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -126,7 +130,7 @@ class ModelCentral(Learner):
                 f"model-central counts joint actions, of which there are {joint:,}; it takes {JOINT:,} at most, "
                 "and model-independent any number"
             )
-        fields = joint_model.fields(capacity(joint), self.successors, N)
+        fields = joint_model.fields(joint_model.rows_for(joint), self.successors, N)
         model = records((H + 1, S, 1), fields, "the model of all joint actions")
         cells = records((H + 1, S, N), cell_fields(A))
         for i, size in enumerate(world.actions):
@@ -155,6 +159,21 @@ class ModelCentral(Learner):
         found = solve(game, self.equilibrium, method="auto" if small else "learn", rounds=ROUNDS)
         probs = [own[:, :states] for own in found.policy.probs]
         return MarkovPolicy(probs if found.policy.product else probs[0])
+
+    def bound_gaps(
+        self, state: Any, policy: MarkovPolicy, *, reward_range: tuple[float, float], states: float, noisy: bool
+    ) -> FloatArray | None:
+        """Return bounds on a policy's gaps [N] from the counts of each step; None for large models."""
+        if state.model["count"].size > BOUNDED:
+            return None
+        return confidence.bound_gaps(
+            counts_of(state, policy.states),
+            policy,
+            self.equilibrium,
+            reward_range=reward_range,
+            states=states,
+            noisy=noisy,
+        )
 
 
 def cell_fields(actions: int) -> Fields:
@@ -434,3 +453,21 @@ def model_game(state: CentralModel) -> TabularGame:
     shape = (N, steps, S, *state.actions.tolist())
     table = np.moveaxis(rewards, -1, 0).reshape(shape)
     return TabularGame(moves._replace(prob=moves.prob / total), table, np.ones(S) / S, H)
+
+
+def counts_of(state: CentralModel, states: int) -> confidence.Counts:
+    """Return what was counted at each step in the first so many states; nothing where next states were forgotten."""
+    J, H = state.worth.shape[1], state.horizon
+    held = {name: state.model[name][:H, :states, 0, :J] for name in ("seen", "reward", "next", "count", "successors")}
+    whole = (held["successors"] < held["next"].shape[-1])[..., None] & (held["next"] < states)
+    order = np.full(states, states + 1)
+    met = state.met["state"][0, : int(state.clock["met"][0]), 0]
+    order[met[met < states]] = np.flatnonzero(met < states) + 1
+    return confidence.Counts(
+        starts=held["seen"][0].sum(axis=1),
+        seen=held["seen"],
+        rewards=held["reward"],
+        onward=np.where(whole, held["next"], 0),
+        moved=np.where(whole, held["count"], 0.0).astype(float),
+        order=order,
+    )

@@ -294,6 +294,15 @@ class Learner:
         """Return what agents that share a model answer with at the first so many states; None without a model."""
         return None
 
+    def bound_gaps(
+        self, state: Any, policy: MarkovPolicy, *, reward_range: tuple[float, float], states: float, noisy: bool
+    ) -> FloatArray | None:
+        """Return bounds on a policy's gaps [N] that hold with probability 0.99 by a shared model; None without one.
+
+        Rewards lie in a range, and vary if they are noisy; no joint action leads to more than so many states.
+        """
+        return None
+
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force, for people: plain values by name."""
         own: Any = self
