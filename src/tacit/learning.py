@@ -376,14 +376,14 @@ def _without_certificate(game: Game, output: Output, options: Options) -> list[s
     return [f"{told}; it goes on to its other limits"]
 
 
-def _clock_notes(ended: str, options: Options) -> list[str]:
+def _clock_notes(ended: str, options: Options, full: str) -> list[str]:
     """Return what to say of a run that ended where this machine had come to."""
     if ended == "seconds":
         return [f"stopped by the clock after {options.seconds:g} s: how far a run comes in it depends on the machine"]
     if ended == "gap" and options.seconds is not None:
         return ["with a limit on seconds, where a run is measured and so where it stops may depend on the machine"]
     if ended == "memory":
-        return ["stopped when memory had no room for more of the record; keep=False leaves it out"]
+        return [full or "stopped when memory had no room for more of the record; keep=False leaves it out"]
     return []
 
 
@@ -427,7 +427,7 @@ def _conduct(
             *engine.game.notes,
             *engine.notes,
             *before,
-            *_clock_notes(ended, options),
+            *_clock_notes(ended, options, engine.full),
             *([failed] if failed else []),
         ),
         warnings=tuple(found),

@@ -66,6 +66,8 @@ class World(NamedTuple):
         Of informed learners: every agent's number of actions.
     first, seed : int
         Of informed learners: the number in the team of the first agent that this state serves, and the common seed.
+    places : int
+        In an environment: numbers that a state may have, where each stands for a state at a step.
 
     Examples
     --------
@@ -85,6 +87,12 @@ class World(NamedTuple):
     team: tuple[int, ...] = ()
     first: int = 0
     seed: int = 0
+    places: int = 0
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers a state may have that kernels get."""
+        return max(self.states, self.places)
 
     @property
     def unit(self) -> float:
@@ -211,6 +219,14 @@ class Learner:
     @property
     def informed(self) -> bool:
         """Whether each agent knows of the others: how many, with how many actions each, and a seed common to all."""
+        return False
+
+    @property
+    def by_step(self) -> bool:
+        """Whether all that it remembers of a state is by step: its kernels look at [h, s, i] and [h + 1, s', i] only.
+
+        In an environment it then has memory for what is met, and a state has another number at every step.
+        """
         return False
 
     @property
