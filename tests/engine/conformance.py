@@ -61,7 +61,6 @@ BENCHMARKS: dict[str, tuple[str, dict[str, Any]]] = {
     "portfolio": ("portfolio", {}),
     "ucb-independent": ("ucb-independent", {"bonus": 0.1, "reference": 20}),
     "q-independent": ("q-independent", {}),
-    "q-independent adaptive": ("q-independent", {"steps": "adaptive"}),
 }
 
 LEARNERS = {**CERTIFIED, **GRADIENTS, **BENCHMARKS}
