@@ -1,22 +1,27 @@
 """The page and the picture of the atlas, from what `tacit atlas --learn K --out docs/atlas.json` found.
 
-    make atlas                     learn what is missing, up to 100000 episodes (an hour or two), then both
-    python benchmarks/atlas.py     both, from the data as they are
+    make atlas                     learn what is missing, up to 100000 episodes (ten minutes in all), then all three
+    python benchmarks/atlas.py     all three, from the data as they are
 
 The page is docs/atlas.md, the picture docs/figures/atlas.png: for each learner and game of which agents can do better
-together, how far it ends from an equilibrium and from the best total.
+together, how far it ends from an equilibrium and from the best total. The table that runs give advice by is
+src/tacit/games/atlas/reached.json.
 """
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from statistics import fmean, median
 from typing import Any
+
+from tacit.games.atlas.reached import PLACE
 
 DOCS = Path(__file__).parent.parent / "docs"
 COUNTS = ("1000", "10000", "100000")
 LABELS = {
-    "adaptive-v-cce": "adaptive-v-cce, the default",
+    "portfolio": "portfolio, the default",
+    "adaptive-v-cce": "adaptive-v-cce",
     "stage-v-cce": "stage-v-cce, the paper's",
     "model-independent": "model-independent",
     "q-independent": "q-independent",
@@ -43,7 +48,9 @@ make atlas                             # this page, with what learners reach
 A question is a concept, with the rule that selects one of several equilibria: the largest total, if none is named.
 One number is the total of all agents, several are one for each. "play:0" is what agent 0 plays first; "gap" is the
 nash gap of the equilibrium that was stated, "values" what it pays; "equilibria" counts the extreme ones, "sets" the
-connected sets of them.
+connected sets of them. "Read" says what was read of a row in the source's code or in another public text: the figure
+itself ({figure} games); the game alone, whose figure is derived from its rules ({game}); or nothing, and both are
+derived ({derived}).
 
 {checks}
 
@@ -55,40 +62,86 @@ different kinds are not compared. Uniform play has the nash gap in the second co
 
 {learned}
 
+Boards have pictures: `tacit draw atlas/soccer play --concept nash`, likewise oshi-zumo, chomp, nim, wythoff and
+prism-robots.
+
 ## Which learner, where
 
-![gap and welfare of four learners](figures/atlas.png)
+![gap and welfare of five learners](figures/atlas.png)
 
-*For each learner and each of {pictured} games in which agents can do better together: the gap of its policy after
-10,000 episodes as a share of uniform play's (those outside of 1e-4 to 10 are drawn at the edge), and the total value
-between the worst possible (0 %) and the best (100 %). Median of the total values: {medians}.*
+*The price of anarchy of learning. For each learner and each of {pictured} games in which agents can do better together:
+the gap of its policy after 100,000 episodes as a share of uniform play's (those outside of 1e-4 to 10 are drawn at the
+edge), and the total value between the worst possible (0 %) and the best (100 %). Median of the total values:
+{medians}.*
+
+The same in numbers: on how many games the gap is at most a tenth of uniform play's, and in brackets the mean total
+value. Games where uniform play is an equilibrium are left out. `tacit compare` draws this picture of one game, and the
+advice after a run that does not come near names who did better here.
+
+{reached}
 """
 
 
 def main() -> None:
     data = json.loads((DOCS / "atlas.json").read_text(encoding="utf-8"))
-    shared = pictured(data)
+    shared, table = pictured(data), summarize(data)
     draw(shared, DOCS / "figures" / "atlas.png")
-    (DOCS / "atlas.md").write_text(page(data, shared), encoding="utf-8")
+    (DOCS / "atlas.md").write_text(page(data, shared, table), encoding="utf-8")
+    lines = [
+        f'  "{kind}": {{\n' + ",\n".join(f'    "{n}": {json.dumps(row)}' for n, row in rows.items())
+        for kind, rows in table.items()
+    ]
+    PLACE.write_text("{\n" + "\n  },\n".join(lines) + "\n  }\n}\n", encoding="utf-8")
 
 
-def page(data: dict[str, Any], shared: dict[str, list[tuple[float, float]]]) -> str:
+def summarize(data: dict[str, Any]) -> dict[str, dict[str, tuple[int, int, float | None]]]:
+    """Return, by kind of game and learner, on how many games it comes near, of how many, and the mean total value."""
+    found: dict[str, dict[str, tuple[int, int, float | None]]] = {}
+    for kind in ("zero-sum", "team", "mixed"):
+        games = [
+            one
+            for one in data.values()
+            if one.get("game", {}).get("kind") == kind and one["game"]["uniform_gap"] > 1e-9
+        ]
+        for learner in LABELS:
+            runs = [(one["game"], one["learned"].get(learner, {}).get(COUNTS[-1], {})) for one in games]
+            shares = [run["gap"] / game["uniform_gap"] for game, run in runs if run.get("gap") is not None]
+            totals = [welfare(game, run) for game, run in runs if welfare(game, run) is not None]
+            if shares:
+                mean = None if kind == "zero-sum" or not totals else round(fmean(totals), 3)
+                found.setdefault(kind, {})[learner] = (sum(share <= 0.1 for share in shares), len(shares), mean)
+    return found
+
+
+def welfare(game: dict[str, Any], run: dict[str, Any]) -> float | None:
+    """Return where a run's total value lies between the worst (0) and the best (1); None where all are the same."""
+    if game["best"] is None or game["best"] - game["worst"] <= 1e-9 or not run.get("values"):
+        return None
+    return float((sum(run["values"]) - game["worst"]) / (game["best"] - game["worst"]))
+
+
+def page(data: dict[str, Any], shared: dict[str, list[tuple[float, float]]], reached: Any) -> str:
     """Return the page as text."""
     found = [figure for one in data.values() for figure in one["figures"]]
     off = [name for name, one in data.items() if not all(figure["agrees"] for figure in one["figures"])]
     unlearned = sum("learned" not in one for one in data.values())
     medians = ", ".join(f"{learner} {median([w for _, w in points]):.0f} %" for learner, points in shared.items())
+    read = [one["read"] for one in data.values()]
     return HEAD.format(
         games=len(data),
         figures=len(found),
         agree=sum(figure["agrees"] for figure in found),
         besides=f"; the others are of {', '.join(off)}" if off else "",
         markov=sum(one["size"]["states"] > 1 and (one["size"]["horizon"] or 2) > 1 for one in data.values()),
-        checks=table(["game", "source", "question", "stated", "ours", "note"], check_rows(data)),
+        checks=table(["game", "source", "read", "question", "stated", "ours", "note"], check_rows(data)),
         counts=", ".join(f"{int(count):,}" for count in COUNTS if measured(data, count)),
         missing=f"{unlearned} games were not learned yet; `make atlas` does." if unlearned else "",
         learned=table(["game", "uniform", *LABELS], learned_rows(data)),
         pictured=max(map(len, shared.values()), default=0),
+        figure=read.count("figure"),
+        game=read.count("game"),
+        derived=read.count(""),
+        reached=table(["games", *LABELS], reached_rows(reached)),
         medians=medians,
     )
 
@@ -98,9 +151,16 @@ def measured(data: dict[str, Any], count: str) -> bool:
     return any(count in runs for one in data.values() for runs in one.get("learned", {}).values())
 
 
-def median(numbers: list[float]) -> float:
-    """Return the upper median."""
-    return sorted(numbers)[len(numbers) // 2] if numbers else float("nan")
+def reached_rows(reached: Any) -> list[list[str]]:
+    """Return a row for each kind of game."""
+    rows = []
+    for kind, learners in reached.items():
+        cells = []
+        for learner in LABELS:
+            near, games, total = learners.get(learner, (0, 0, None))
+            cells.append(f"{near} of {games}" + ("" if total is None else f" ({100 * total:.0f} %)") if games else "–")
+        rows.append([kind, *cells])
+    return rows
 
 
 def check_rows(data: dict[str, Any]) -> list[list[str]]:
@@ -108,7 +168,7 @@ def check_rows(data: dict[str, Any]) -> list[list[str]]:
     rows = []
     for name, one in data.items():
         for k, figure in enumerate(one["figures"]):
-            first = [f"`{name}`", one["source"]] if k == 0 else ["", ""]
+            first = [f"`{name}`", one["source"], one["read"] or "–"] if k == 0 else ["", "", ""]
             ours = numbers(figure["ours"]) + ("" if figure["agrees"] else f" (off by {figure['off']:.3g})")
             rows.append([*first, figure["question"], numbers(figure["stated"]), ours, figure["note"]])
     return rows
@@ -154,13 +214,11 @@ def pictured(data: dict[str, Any]) -> dict[str, list[tuple[float, float]]]:
     """Return, for each learner, its gap and total value in games whose total is not constant."""
     points: dict[str, list[tuple[float, float]]] = {learner: [] for learner in LABELS}
     for one in data.values():
-        game = one.get("game", {"best": 0.0, "worst": 0.0, "uniform_gap": 0.0})
-        span = game["best"] - game["worst"]
         for learner, runs in one.get("learned", {}).items():
-            run = runs.get("10000", {})
-            if span > 1e-9 and game["uniform_gap"] > 1e-9 and run.get("gap") is not None and run["values"]:
-                welfare = 100 * (sum(run["values"]) - game["worst"]) / span
-                points[learner].append((min(max(run["gap"] / game["uniform_gap"], 1e-4), 10.0), welfare))
+            game, run = one["game"], runs.get(COUNTS[-1], {})
+            share = welfare(game, run)
+            if share is not None and game["uniform_gap"] > 1e-9 and run.get("gap") is not None:
+                points[learner].append((min(max(run["gap"] / game["uniform_gap"], 1e-4), 10.0), 100 * share))
     return points
 
 
@@ -171,8 +229,8 @@ def draw(points: dict[str, list[tuple[float, float]]], place: Path) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot as plt
 
-    figure, axes = plt.subplots(1, len(points), figsize=(11, 3.2), sharex=True, sharey=True, layout="constrained")
-    colors = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
+    figure, axes = plt.subplots(1, len(points), figsize=(12.5, 3.0), sharex=True, sharey=True, layout="constrained")
+    colors = ("#0072b2", "#e69f00", "#d55e00", "#009e73", "#cc79a7")
     for ax, (learner, own), color in zip(axes, points.items(), colors, strict=True):
         ax.scatter([gap for gap, _ in own], [welfare for _, welfare in own], s=14, alpha=0.5, color=color, linewidths=0)
         ax.set_xscale("log")

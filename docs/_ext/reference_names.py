@@ -19,7 +19,7 @@ PAGES = {
     "bandits": ["tacit.bandits"],
     "policies": ["tacit.policies"],
     "evaluation": ["tacit.environments.measure", "tacit.evaluation", "tacit.environments.measuring"],
-    "environments": ["tacit.environments", "tacit.environments.pettingzoo"],
+    "environments": ["tacit.environments", "tacit.environments.pettingzoo", "tacit.environments.encoding"],
     "experiments": ["tacit.experiments"],
     "report": ["tacit.figures", "tacit.view", "tacit.core.display"],
     "kernels": ["tacit.kernels"],

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tacit.bandits import Exp3, Exp3IX, Swap, TsallisINF, WeightedFTRL
     from tacit.core.errors import TacitError
     from tacit.engine import Agent, Run, agent
+    from tacit.environments.encoding import Bins
     from tacit.environments.measure import evaluate, exploit
     from tacit.environments.pettingzoo import to_pettingzoo
     from tacit.evaluation import behaviour, best_response, deviation_table, equilibria, l2_gap, smoothness
@@ -79,6 +80,7 @@ _HOMES = {
     "tacit.bandits": ["Exp3", "Exp3IX", "Swap", "TsallisINF", "WeightedFTRL"],
     "tacit.core.errors": ["TacitError"],
     "tacit.engine": ["Agent", "Run", "agent"],
+    "tacit.environments.encoding": ["Bins"],
     "tacit.environments.measure": ["evaluate", "exploit"],
     "tacit.environments.pettingzoo": ["to_pettingzoo"],
     "tacit.evaluation": [
@@ -147,6 +149,7 @@ __all__ = [
     "NPG",
     "UCB",
     "Agent",
+    "Bins",
     "CountGame",
     "DeployedPolicy",
     "Exp3",

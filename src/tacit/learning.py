@@ -28,6 +28,8 @@ from tacit.engine.run import Candidate, Candidates, Gaps, Run, choose
 from tacit.engine.starts import STARTS, StartsEngine, StartsOutput, longest, most_starts
 from tacit.environments.adapters import GameAdapter, environment, is_environment, missing, name_of
 from tacit.environments.bounds import Bounds, Exceeded, describe_scouting, episode_bounds
+from tacit.environments.choosing import choose_by_play
+from tacit.environments.encoding import SCOUTED, Bins, fit, scouts
 from tacit.environments.engine import EnvironmentEngine
 from tacit.environments.observations import Encode
 from tacit.environments.resume import Seeding
@@ -64,7 +66,7 @@ def learn(
     checkpoint: Checkpoint | None = None,
     horizon: int | None = None,
     reward_range: tuple[float, float] | None = None,
-    encode: Encode | None = None,
+    encode: Encode | Bins | None = None,
     pickle_env: bool = False,
     **params: Any,
 ) -> Run:
@@ -90,7 +92,7 @@ def learn(
         Everything random comes from it.
     certify : bool, optional
         Keep the certificate, or measure exact gaps while learning. If not given, that is done for games of at
-        most 1024 joint actions. It never changes a draw.
+        most 1024 joint actions. It never changes a draw. In environments, False: do not compare candidates by play.
     keep : bool
         Keep the record that the certified policy is made of.
     visits_per_stage : int, optional
@@ -123,8 +125,9 @@ def learn(
         For environments: steps in an episode. If not given, what the environment states or what a few episodes show.
     reward_range : (low, high), optional
         For environments: where rewards lie. If not given, likewise; the bounds are then estimates.
-    encode : callable, optional
-        For environments: from an observation to something hashable, which is then the state that the agent sees.
+    encode : callable or tacit.Bins, optional
+        For environments: from an observation to something hashable, which is then the state that the agent sees; or
+        bins for its numbers.
     pickle_env : bool
         For environments with a checkpoint: keep the environment in it as a pickle, and unpickle it to resume. Whoever
         can write that file can then run code as you; without it nothing is unpickled.
@@ -293,7 +296,7 @@ def _in_environment(
     *,
     horizon: int | None = None,
     reward_range: tuple[float, float] | None = None,
-    encode: Encode | None = None,
+    encode: Encode | Bins | None = None,
     pickle_env: bool | None = None,
 ) -> Run:
     """Let agents on their own learn; start over with wider bounds where an environment exceeds those it was given."""
@@ -303,14 +306,15 @@ def _in_environment(
         raise TacitError(f"visits_per_stage is for games; leave it out for the environment {name_of(env)}")
     if options.starts is not None:
         raise TacitError(f"starts is for games; leave it out for the environment {name_of(env)}")
-    if encode is not None and not callable(encode):
-        raise TacitError(f"encode is {brief(encode)}; it must be a function from an observation to something hashable")
     adapter = environment(env)
     name, chosen = team(learner, params, name_of(env), len(adapter.names))
     if not chosen.central:
         check_alone(chosen, name)
     _check_preferred(options, len(adapter.names))
+    encodes = fit(encode, adapter, horizon=horizon, seed=options.seed)
     bounds = episode_bounds(adapter, horizon=horizon, reward_range=reward_range, seed=options.seed)
+    if scouts(encode, adapter):
+        bounds = replace(bounds, notes=(*bounds.notes, SCOUTED))
     told = bounds.notes
     if bounds.uncertain:
         watch(Scouted(describe_scouting(name_of(env), bounds, rangeless=chosen.rangeless)))
@@ -318,7 +322,7 @@ def _in_environment(
     while True:
         with announce_to(lambda text: watch(Compiling(text))):
             engine = EnvironmentEngine(
-                adapter, chosen, bounds, episodes=options.most, seed=options.seed, encode=encode, seeding=seeding
+                adapter, chosen, bounds, episodes=options.most, seed=options.seed, encode=encodes, seeding=seeding
             )
         engine.tells_seeding, engine.told = checkpoint is not None, told
         output = outputs.REGISTRY.make(chosen.output, game=engine.game, learner=chosen, options=options)
@@ -326,7 +330,8 @@ def _in_environment(
             output.notes = (*output.notes, NOTHING_TO_PREFER)
         engine.record = output.record
         try:
-            return _conduct(engine, output, name, options, watch, checkpoint)
+            run = _conduct(engine, output, name, options, watch, checkpoint)
+            return run if options.certify is False else choose_by_play(run)
         except Exceeded as exceeded:
             bounds = exceeded.wider
             if checkpoint is not None and not exceeded.stored:
@@ -356,14 +361,14 @@ def _without_certificate(game: Game, output: Output, options: Options) -> list[s
     return [f"{told}; it goes on to its other limits"]
 
 
-def _clock_notes(ended: str, options: Options) -> list[str]:
+def _clock_notes(ended: str, options: Options, full: str) -> list[str]:
     """Return what to say of a run that ended where this machine had come to."""
     if ended == "seconds":
         return [f"stopped by the clock after {options.seconds:g} s: how far a run comes in it depends on the machine"]
     if ended == "gap" and options.seconds is not None:
         return ["with a limit on seconds, where a run is measured and so where it stops may depend on the machine"]
     if ended == "memory":
-        return ["stopped when memory had no room for more of the record; keep=False leaves it out"]
+        return [full or "stopped when memory had no room for more of the record; keep=False leaves it out"]
     return []
 
 
@@ -407,7 +412,7 @@ def _conduct(
             *engine.game.notes,
             *engine.notes,
             *before,
-            *_clock_notes(ended, options),
+            *_clock_notes(ended, options, engine.full),
             *([failed] if failed else []),
         ),
         warnings=tuple(found),

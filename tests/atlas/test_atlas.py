@@ -9,6 +9,7 @@ import pytest
 import tacit
 from tacit.experiments.atlas import check_entry
 from tacit.games.atlas import ENTRIES
+from tacit.games.atlas.reached import reached, recommend
 
 QUICK = [name for name, entry in ENTRIES.items() if entry.seconds < 0.5]
 LONG = [name for name, entry in ENTRIES.items() if entry.seconds >= 0.5]
@@ -70,4 +71,37 @@ def test_the_page_says_what_the_data_say():
             for figure in ENTRIES[name].figures
         ]
         assert [(figure["question"], figure["stated"]) for figure in one["figures"]] == asked
-    assert script["page"](data, script["pictured"](data)) == (root / "docs" / "atlas.md").read_text(encoding="utf-8")
+        assert one["read"] == ENTRIES[name].read
+        assert {count for runs in one["learned"].values() for count in runs} == set(script["COUNTS"])
+    summary = script["summarize"](data)
+    page = script["page"](data, script["pictured"](data), summary)
+    assert page == (root / "docs" / "atlas.md").read_text(encoding="utf-8")
+    assert summary == reached()  # what runs give advice by
+
+
+def test_a_run_that_comes_to_nothing_is_told_who_did_better_on_such_games():
+    pennies = tacit.make("matching-pennies")
+    assert recommend(pennies, "q-independent").startswith(
+        "of the zero-sum games of the atlas, adaptive-v-cce came to a"
+    )
+    assert recommend(pennies, "adaptive-v-cce") == ""
+    assert recommend(pennies, "my-own") == ""  # the atlas says nothing of it
+    assert recommend(tacit.make("congestion"), "q-independent") == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "shape"),
+    [
+        ("soccer", (4, 7)),
+        ("oshi-zumo", (3, 5)),
+        ("chomp-2-3", (2, 3)),
+        ("nim-1-3-4", (3, 4)),
+        ("wythoff-3-5", (2, 5)),
+        ("prism-robots", (5, 5)),
+    ],
+)
+def test_boards_have_pictures_that_differ_from_state_to_state(name, shape):
+    game = tacit.make(f"atlas/{name}")
+    drawn = {game.picture(s).tobytes() for s in range(min(30, game.states))}
+    assert game.picture(0).shape == (48 * shape[0], 48 * shape[1], 3)
+    assert len(drawn) > min(30, game.states) / 4

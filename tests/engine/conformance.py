@@ -56,6 +56,7 @@ GRADIENTS: dict[str, tuple[str, dict[str, Any]]] = {
 BENCHMARKS: dict[str, tuple[str, dict[str, Any]]] = {
     "model-independent": ("model-independent", {}),
     "model-seeded": ("model-seeded", {}),
+    "model-seeded turns": ("model-seeded", {"joint": 0}),
     "portfolio": ("portfolio", {}),
     "ucb-independent": ("ucb-independent", {"bonus": 0.1, "reference": 20}),
     "q-independent": ("q-independent", {}),

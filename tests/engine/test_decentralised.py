@@ -57,6 +57,7 @@ def test_scrambling_the_others_changes_nothing(learner: str):
         "v-learning",
         "model-independent",
         "model-seeded",
+        "model-seeded turns",
         "portfolio",
         "pg-adaptive",
         "pg-storm",

@@ -303,7 +303,7 @@ def test_gymnasium_environments_with_tables_are_games():
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: tacit.learn(Corridor(space="float"), "stage-v-cce", episodes=5), "give encode=, a function"),
+        (lambda: tacit.learn(Corridor(space="float"), "stage-v-cce", episodes=5), "give encode=tacit.Bins"),
         (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, encode=lambda at: [1]), "it must be hashable"),
         (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, encode=3), "encode is 3"),
         (lambda: tacit.learn(Corridor(), "stage-v-cce", episodes=5, encode=lambda at: 1 // 0), "which cannot be read"),
@@ -325,7 +325,7 @@ def test_gymnasium_environments_with_tables_are_games():
             "a vector of 2 environments; give one of them",
         ),
         (lambda: tacit.learn(object(), "stage-v-cce", episodes=5), "it must be a TabularGame"),
-        (lambda: tacit.learn(gymnasium.make("Pendulum-v1"), "stage-v-cce", episodes=5), "only Discrete actions"),
+        (lambda: tacit.learn(gymnasium.make("Pendulum-v1"), "stage-v-cce", episodes=5), "only Discrete, Multi"),
         (
             lambda: tacit.learn(tacit.make("chicken"), "npg", episodes=5, horizon=3),
             "horizon is for environments without tables",

@@ -45,6 +45,14 @@ def test_episodes_to_a_tenth_are_the_first_row_that_is_there():
     assert "> 60" in repr(found)
 
 
+def test_totals_are_shares_of_the_way_from_the_least_to_the_largest():
+    found = tacit.compare(tacit.make("chicken"), ["pg-exact"], episodes=200, seeds=1)
+    assert found.welfare_range == (0.0, 12.0)
+    assert found.document()["rows"][0]["welfare_share"] == pytest.approx(found.best.welfare / 12)
+    assert "77.8 %" in repr(found)
+    assert tacit.compare(tacit.make("matching-pennies"), ["pg-exact"], episodes=5, seeds=1).welfare_share(0.0) is None
+
+
 def test_a_run_is_judged_by_its_policy():
     run = run_learner(GAME, "stage-v-cce", {"bonus": 0.1}, Options(200, gap=0.0, certify=True))
     for chosen in run.candidates:  # whatever the reason of the choice is

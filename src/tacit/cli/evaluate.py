@@ -149,6 +149,9 @@ class _Printed:
 
 def _play(place: Path, stored: Outcome, episodes: int, candidate: str | None) -> dict[str, Any]:
     """Play the policy of a run in an environment, and train best responses against it."""
+    from functools import partial
+
+    from tacit.environments.encoding import fit
     from tacit.environments.measure import exploit
     from tacit.environments.measuring import with_halves
     from tacit.environments.observations import number_as_stored
@@ -156,10 +159,11 @@ def _play(place: Path, stored: Outcome, episodes: int, candidate: str | None) ->
     from tacit.experiments.spec import same_game
 
     named: Any = same_game(stored.spec)
-    policy = store.load_policy(place, candidate)
+    policy, bounds = store.load_policy(place, candidate), named.bounds
     with named.enter() as env:
-        policy.observations = number_as_stored(env, store.load_states(place))
-        given = {key: value for key, value in named.bounds.items() if key == "reward_range"}
+        encode = partial(fit, bounds.get("encode"), horizon=bounds.get("horizon"), seed=stored.spec.seed)
+        policy.observations = number_as_stored(env, store.load_states(place), encode)
+        given = {key: value for key, value in bounds.items() if key == "reward_range"}
         found = exploit(env, policy, episodes=episodes, horizon=stored.horizon, **given)
     low, high = found.values_low, found.values_high
     assert low is not None

@@ -294,6 +294,7 @@ def _print_one(summary: dict[str, Any], outcomes: list[Outcome]) -> None:
         how, kind = {
             "exact": ("exactly", "exact"),
             "certificate": ("at most", "certificate: a proven upper bound"),
+            "model": ("at most", "from the model's counts, with probability 0.99"),
             "model-free": ("at most", "each agent's own bound"),
             "estimate": ("about", "each agent's own estimate, no bound"),
         }[gap["source"]]

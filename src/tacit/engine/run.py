@@ -17,6 +17,7 @@ from tacit.core.display import Document, Table, few_numbers
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.evaluation import deviation_table, evaluate, solve, uniform_gap
+from tacit.games.atlas.reached import recommend
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game, count_steps
 from tacit.policies import MarkovPolicy, RecordedPolicy
@@ -45,11 +46,11 @@ class Gaps:
         Which deviations count.
     upper : array [N]
         Upper bounds.
-    source : {"exact", "certificate", "model-free", "estimate", "none"}
-        The exact gap (of a Markov policy, or over one step); an upper bound from the game's tables; each agent's
-        own bound from V̄ and V̲, which holds with the theorem's probability since its parameters, ι among them, are the
-        theorem's; the agents' own estimates (1/K)·Σ(V̄_1 − V̲_1) with other parameters, which are no bounds; or nothing
-        was asked for.
+    source : {"exact", "certificate", "model", "model-free", "estimate", "none"}
+        The exact gap (of a Markov policy, or over one step); an upper bound from the game's tables; an upper bound from
+        the counts of a model that all agents share, with probability 0.99; each agent's own bound from V̄ and V̲, which
+        holds with the theorem's probability since its parameters, ι among them, are the theorem's; the agents' own
+        estimates (1/K)·Σ(V̄_1 − V̲_1) with other parameters, which are no bounds; or nothing is known.
     most : float
         The horizon, or 1/(1 − γ), times the span of the rewards: no gap is larger.
 
@@ -551,7 +552,8 @@ class Run:
             return ()
         uniform = self.uniform_gap if self.gaps.source in ("exact", "certificate") else None
         informative, most = self.gaps.informative, self.gaps.most
-        return advise(self.curve, self.gap, uniform, most, informative=informative, instead=self.instead)
+        instead = "; ".join(filter(None, [recommend(self.game, self.learner), self.instead]))
+        return advise(self.curve, self.gap, uniform, most, informative=informative, instead=instead)
 
     @cached_property
     def last_gap(self) -> float:

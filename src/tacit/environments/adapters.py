@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -115,10 +116,11 @@ class ParallelAdapter(Masks):
                 raise TacitError(f"{brief(env)} does not say who plays; it must have possible_agents")
             self.spaces = [env.observation_space(name) for name in self.names]
             own = [env.action_space(name) for name in self.names]
-        self.actions, self.first = _discrete(own, self.names)
+        self.choices = _choices(own, self.names)
+        self.actions = tuple(map(len, self.choices))
         self._last: Sequence[Any] = []  # what each agent observed last
         self._over: list[bool] = []
-        self._named = _name_actions(self.names, self.first)
+        self._named = _name_actions(self.names, self.choices)
         self._each = itemgetter(*self.names) if len(self.names) > 1 else lambda found: (found[self.names[0]],)
         self._everybody = True  # whether nobody is out
         self._nobody = dict.fromkeys(self.names, False)
@@ -148,7 +150,7 @@ class ParallelAdapter(Masks):
     def _check_actions(self) -> None:
         """Raise where an agent has another number of actions than at first."""
         try:
-            sizes = [getattr(self.source.action_space(name), "n", None) for name in self.names]
+            sizes = [_size(self.source.action_space(name)) for name in self.names]
         except BaseException:
             with theirs(self.source, "action_space"):
                 raise
@@ -221,10 +223,10 @@ class ParallelAdapter(Masks):
         return found[name]
 
 
-def _name_actions(names: list[str], first: list[int]) -> Callable[[list[int]], dict[str, int]]:
+def _name_actions(names: list[str], choices: Sequence[Sequence[Any]]) -> Callable[[list[int]], dict[str, Any]]:
     """Return what makes a dict of a list of actions; for few agents written out, in a third of the time."""
-    if any(first):
-        return lambda own: {name: begin + a for name, begin, a in zip(names, first, own, strict=True)}
+    if any(own != range(len(own)) for own in choices):
+        return lambda own: {name: each[a] for name, each, a in zip(names, choices, own, strict=True)}
     match names:
         case [n0, n1]:
             return lambda own: {n0: own[0], n1: own[1]}
@@ -244,7 +246,8 @@ class SingleAdapter(Masks):
         self.source = env
         self.names = ["agent"]
         self.spaces = [env.observation_space]
-        self.actions, self.first = _discrete([env.action_space], self.names)
+        self.choices = _choices([env.action_space], self.names)
+        self.actions = tuple(map(len, self.choices))
         super().__init__()
 
     def reset(self, seed: int | None) -> list[Any]:
@@ -261,7 +264,7 @@ class SingleAdapter(Masks):
     def step(self, actions: list[int]) -> Moved:
         """Take an action."""
         try:
-            given = self.source.step(self.first[0] + (self._allow(actions) if self._masked else actions)[0])
+            given = self.source.step(self.choices[0][(self._allow(actions) if self._masked else actions)[0]])
         except BaseException:
             with theirs(self.source, "step"):
                 raise
@@ -269,6 +272,55 @@ class SingleAdapter(Masks):
         if self._masked:
             self._look([observation], [info])
         return (observation,), (reward,), [True] if terminated or truncated else None
+
+
+class TeamAdapter(Masks):
+    """A Gymnasium environment of several agents, as level-based foraging is: Tuples with an entry for each agent."""
+
+    seeded = True
+
+    def __init__(self, env: Any) -> None:
+        self.source = env
+        self.spaces = list(env.observation_space.spaces)
+        self.names = [f"agent_{i}" for i in range(len(self.spaces))]
+        self.choices = _choices(list(env.action_space.spaces), self.names)
+        self.actions = tuple(map(len, self.choices))
+        self._over: list[bool] = []
+        super().__init__()
+
+    def reset(self, seed: int | None) -> Sequence[Any]:
+        """Begin an episode."""
+        with theirs(self.source, "reset"):
+            given = self.source.reset(seed=seed)
+        observations, info = _tuple(self.source, "reset", given, ["observations", "info"])
+        self._over = [False] * len(self.names)
+        return self._read(observations, info)
+
+    def step(self, actions: list[int]) -> Moved:
+        """Take a joint action."""
+        chosen = self._allow(actions) if self._masked else actions
+        with theirs(self.source, "step"):
+            given = self.source.step(tuple([own[a] for own, a in zip(self.choices, chosen, strict=True)]))
+        observations, rewards, terminated, truncated, info = _tuple(self.source, "step", given, _PARTS)
+        paid, done, late = (self._each(one) for one in (rewards, terminated, truncated))
+        paid = [0.0 if out else reward for reward, out in zip(paid, self._over, strict=True)]
+        self._over = [bool(out or d or t) for out, d, t in zip(self._over, done, late, strict=True)]
+        return self._read(observations, info), paid, self._over if True in self._over else None
+
+    def _read(self, observations: Any, info: Any) -> Sequence[Any]:
+        if not isinstance(observations, tuple | list) or len(observations) != len(self.names):
+            told = f"{name_of(self.source)} showed {brief(observations)}"
+            raise TacitError(f"{told}; it must show an observation to each of {len(self.names)} agents")
+        self._look(observations, [info] * len(self.names))
+        return observations
+
+    def _each(self, given: Any) -> list[Any]:
+        """Return what a step gave each agent, or all of them alike."""
+        if np.ndim(given) == 0:
+            return [given] * len(self.names)
+        if len(given) != len(self.names):
+            raise TacitError(f"step of {name_of(self.source)} gave {brief(given)} to {len(self.names)} agents")
+        return list(given)
 
 
 class Discrete(NamedTuple):
@@ -352,7 +404,9 @@ def environment(env: Any) -> Environment:
     if hasattr(env, "possible_agents") or callable(getattr(env, "observation_space", None)):
         return ParallelAdapter(env)
     if hasattr(env, "observation_space") and hasattr(env, "action_space"):
-        return SingleAdapter(env)
+        spaces = (env.action_space, env.observation_space)
+        tuples = all(type(space).__name__ == "Tuple" for space in spaces)
+        return (TeamAdapter if tuples and len(spaces[0].spaces) == len(spaces[1].spaces) else SingleAdapter)(env)
     if hasattr(env, "actions") and is_environment(env):
         return BareAdapter(env)
     raise TacitError(
@@ -383,12 +437,51 @@ def name_of(env: Any) -> str:
     return str(named or getattr(getattr(env, "spec", None), "id", None) or type(source).__name__)
 
 
-def _discrete(spaces: list[Any], names: list[str]) -> tuple[tuple[int, ...], list[int]]:
-    """Return each agent's number of actions and the environment's name for the first."""
+#: Actions up to which the parts of an agent's action are numbered together.
+LARGEST_CHOICE = 1024
+
+
+def _choices(spaces: list[Any], names: list[str]) -> list[Sequence[Any]]:
+    """Return each agent's actions as the environment calls them, by number; those of several parts are listed."""
     for space, name in zip(spaces, names, strict=True):
-        if type(space).__name__ != "Discrete":
-            raise TacitError(f"{name} acts in {brief(space)}; only Discrete actions can be learned")
-    return tuple(int(space.n) for space in spaces), [int(space.start) for space in spaces]
+        size = _size(space)
+        if size is None:
+            what = "Discrete, MultiDiscrete and MultiBinary actions, and Tuples of them,"
+            raise TacitError(f"{name} acts in {brief(space)}; only {what} can be learned")
+        if size > LARGEST_CHOICE and type(space).__name__ != "Discrete":
+            told = f"{name} acts in {brief(space)}, {size:,} actions"
+            raise TacitError(f"{told}; at most {LARGEST_CHOICE:,} are numbered, so leave some out in a wrapper")
+    return [_list_actions(space) for space in spaces]
+
+
+def _size(space: Any) -> int | None:
+    """Return how many actions a space has, None where they cannot be numbered."""
+    match type(space).__name__:
+        case "Discrete":
+            return int(space.n)
+        case "MultiDiscrete":
+            return math.prod(int(side) for side in space.nvec.ravel())
+        case "MultiBinary":
+            return int(2 ** math.prod(space.shape))
+        case "Tuple":
+            sizes = [_size(part) for part in space.spaces]
+            return None if None in sizes else math.prod(sizes)  # type: ignore[arg-type]
+    return None
+
+
+def _list_actions(space: Any) -> Sequence[Any]:
+    """Return the actions of a space as the environment calls them, in the order of their numbers."""
+    match type(space).__name__:
+        case "Discrete":
+            return range(int(space.start), int(space.start) + int(space.n))
+        case "Tuple":
+            return list(itertools.product(*map(_list_actions, space.spaces)))
+        case "MultiBinary":
+            sides, first = np.full(space.shape, 2), np.zeros(space.shape, np.int64)
+        case _:
+            sides, first = space.nvec, getattr(space, "start", np.zeros_like(space.nvec))
+    places = np.ndindex(*sides.ravel().tolist())
+    return [(np.reshape(place, sides.shape) + first).astype(space.dtype) for place in places]
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
@@ -79,7 +79,7 @@ def episode_bounds(
     """Return the bounds: as given, as the environment states it, or as it is seen in a few episodes."""
     drawn, given = look_up(environment.source, "first_states") != 1, horizon is not None
     if horizon is None:
-        horizon = _stated_horizon(environment.source)
+        horizon = stated_horizon(environment.source)
     found_range = (
         stated_range(environment.source) if reward_range is None else check.interval("reward_range", reward_range)
     )
@@ -88,7 +88,7 @@ def episode_bounds(
     if horizon is not None and found_range is not None:
         check_range(found_range, horizon)
         return Bounds(horizon, found_range, given_horizon=given, drawn=drawn)
-    longest, low, high, early = _scout(environment, horizon, seed)
+    longest, low, high, early = scout(environment, horizon, seed)
     if early:
         low, high = min(low, 0.0), max(high, 0.0)  # who is out gets nothing
     notes = []
@@ -159,7 +159,7 @@ def describe_cut(horizon: int) -> str:
     return f"horizon={horizon} cuts episodes that the environment had not ended: later rewards do not count"
 
 
-def _stated_horizon(env: Any) -> int | None:
+def stated_horizon(env: Any) -> int | None:
     """Return the horizon that an environment states, or its time limit."""
     for length in (look_up(env, "horizon"), time_limit(env)):
         if isinstance(length, int | np.integer) and length > 0:
@@ -175,16 +175,25 @@ def stated_range(env: Any) -> tuple[float, float] | None:
     return check.interval("reward_range", found)
 
 
-def _scout(environment: Environment, horizon: int | None, seed: int) -> tuple[int, float, float, bool]:
-    """Return the longest episode, the lowest and highest reward, and whether anybody was out before the end."""
+def scout(
+    environment: Environment, horizon: int | None, seed: int, see: Callable[[Sequence[Any]], None] | None = None
+) -> tuple[int, float, float, bool]:
+    """Return the longest episode, the lowest and highest reward, and whether anybody was out before the end.
+
+    `see` is called with what the agents observe.
+    """
     draw = streams.stream(seed, streams.SCOUT).integers
     lengths: list[int] = []
     low, high, early = math.inf, -math.inf, False
     while len(lengths) < EPISODES and sum(lengths) < STEPS:
-        environment.reset(None if lengths else seed)
+        shown = environment.reset(None if lengths else seed)
+        if see is not None:
+            see(shown)
         over, h = [False], 0
         while not all(over) and (horizon is None or h < horizon):
-            _, rewards, gone = environment.step([int(draw(size)) for size in environment.actions])
+            shown, rewards, gone = environment.step([int(draw(size)) for size in environment.actions])
+            if see is not None:
+                see(shown)
             paid = floats(environment, rewards)
             low, high = min(low, *paid), max(high, *paid)
             over, h = gone or [False], h + 1

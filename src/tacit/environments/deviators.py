@@ -63,7 +63,12 @@ def suggest_deviators(arena: Any, policy: Any, episodes: int, seed: int) -> list
     if arena.blind:
         return [FEATURES]
     look = min(LOOK, episodes)
-    states = play(arena, policy, episodes=look, seed=seed).states
+    try:
+        states = play(arena, policy, episodes=look, seed=seed).states
+    except TacitError:  # floats that turned out to be no whole numbers; anything else is met again, and told
+        if not getattr(policy, "sees", False):
+            raise
+        return [FEATURES]
     cells = max(len(np.unique(states[:, :, i] * arena.horizon + np.arange(arena.horizon))) for i in range(arena.agents))
     if cells * max(arena.actions) * ENOUGH <= episodes * arena.horizon and cells < look * arena.horizon / 2:
         return [TABLE]

@@ -18,6 +18,7 @@ from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray
 from tacit.environments.adapters import environment
+from tacit.environments.encoding import fit
 from tacit.environments.observations import Encode
 from tacit.environments.play import is_arena
 from tacit.games.exact import is_exact
@@ -75,9 +76,9 @@ class ExternalPart(Part):
 
     sees = product = True
 
-    def __init__(self, agent: int, actions: int, first: int, given: Any, *, game: bool) -> None:
-        super().__init__(agent, actions, None)
-        self._first, self._given = first, given
+    def __init__(self, agent: int, choices: Sequence[Any], given: Any, *, game: bool) -> None:
+        super().__init__(agent, len(choices), None)
+        self._choices, self._given = choices, given
         self._ask = _method(given, game=game)
         self.remembers = callable(getattr(given, "reset", None))
 
@@ -111,13 +112,16 @@ class ExternalPart(Part):
     def _read(self, answer: Any) -> FloatArray:
         """Return probabilities of an answer: an action, or probabilities."""
         A, told = self._size, f"{self!r} answered {brief(answer)}"
-        wanted = f"it must return an action, {self._first} to {self._first + A - 1}, or {A} probabilities"
+        first, last = self._choices[0], self._choices[-1]
+        wanted = f"it must return an action, {brief(first)} to {brief(last)}, or {A} probabilities"
         try:
             array = np.squeeze(np.asarray(answer, dtype=np.float64))
         except (TypeError, ValueError, RuntimeError) as error:
             raise TacitError(f"{told} ({one_line(error, 100)}); {wanted}") from None
+        if not isinstance(self._choices, range) and array.shape == np.shape(first):
+            array = next((np.array(a) for a, own in enumerate(self._choices) if np.array_equal(own, array)), array)
         if array.ndim == 0:
-            a = float(array) - self._first
+            a = float(array) - (first if isinstance(self._choices, range) else 0)
             if A > 1 and not (a.is_integer() and 0 <= a < A):
                 raise TacitError(f"{told}; {wanted}")
             found = np.zeros(A)
@@ -138,7 +142,7 @@ class TrainedPart(ExternalPart):
         if not _acts(given):
             told = f"it must be {_FITS.format(call='f(observation, step)')}"
             raise TacitError(f"the deviator {trainer} returned {brief(given)}; {told}")
-        super().__init__(agent, actions, 0, given, game=False)
+        super().__init__(agent, range(actions), given, game=False)
         self._show = show  # an observation as it was in training
 
     def distribution(self, h: int, s: Any) -> FloatArray:
@@ -192,9 +196,11 @@ def policy_of(game: Any, given: Any, *, encode: Encode | None = None) -> Any:
         return given
     met = is_game(game) and hasattr(game, "observations")  # a game that a run made of an environment
     tables = is_game(game) and not met
-    names, sizes, first = _roles(game if tables else environment(game.source if met else game))
+    adapter = None if tables else environment(game.source if met else game)
+    names, sizes, choices = _roles(game if adapter is None else adapter)
     each = _each(given, names, call="f(h, s)" if tables else "f(observation, step)")
-    owners = [_part(i, one, sizes[i], first[i], encode, game=tables) for i, one in enumerate(each)]
+    encodes = [None] * len(each) if adapter is None else fit(encode, adapter, horizon=None, seed=0)
+    owners = [_part(i, one, sizes[i], choices[i], encodes[i], game=tables) for i, one in enumerate(each)]
     if tables and (is_exact(game) or game.horizon * game.states <= LARGEST_TABLE):
         try:
             return MarkovPolicy(_tabulate(game, each, owners))
@@ -203,10 +209,10 @@ def policy_of(game: Any, given: Any, *, encode: Encode | None = None) -> Any:
     return Team(owners)
 
 
-def _roles(game: Any) -> tuple[list[Any], Sequence[int], Sequence[int]]:
-    """Return the agents' names, numbers of actions, and what the first action is called."""
+def _roles(game: Any) -> tuple[list[Any], Sequence[int], Sequence[Sequence[Any]]]:
+    """Return the agents' names, numbers of actions, and what their actions are called."""
     names = getattr(game, "names", list(range(len(game.actions))))
-    return names, game.actions, getattr(game, "first", [0] * len(names))
+    return names, game.actions, getattr(game, "choices", [range(own) for own in game.actions])
 
 
 def _each(given: Any, names: Sequence[Any], *, call: str) -> list[Any]:
@@ -231,7 +237,7 @@ def _acts(given: Any) -> bool:
     return callable(given) or any(callable(getattr(given, name, None)) for name in METHODS)
 
 
-def _part(i: int, given: Any, actions: int, first: int, encode: Encode | None, *, game: bool) -> Part:
+def _part(i: int, given: Any, actions: int, choices: Sequence[Any], encode: Encode | None, *, game: bool) -> Part:
     """Return an agent's part of whatever was given for it."""
     if hasattr(given, "candidates"):
         given = given.policy
@@ -255,7 +261,7 @@ def _part(i: int, given: Any, actions: int, first: int, encode: Encode | None, *
         raise TacitError(f"the policy of agent {i} is {brief(given)}; it must be {_FITS.format(call=call)}")
     if not game and callable(getattr(given, "probabilities", None)):
         raise TacitError(f"the policy of agent {i} is {brief(given)}, which counts states; give the Run or its policy")
-    return ExternalPart(i, actions, first, given, game=game)
+    return ExternalPart(i, choices, given, game=game)
 
 
 def _method(given: Any, *, game: bool) -> Callable[[int, Any, Any], tuple[Any, Any]]:

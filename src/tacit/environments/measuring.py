@@ -242,7 +242,7 @@ def exploit_by_play(
     policy = policy_of(game, policy, encode=given.get("encode"))
     asked_for = None if deviators is None else check_deviators(deviators)
     alone = asked_for is not None and asked_for != [TABLE]
-    arena = arena_of(game, policy, counts=True, alone=alone, **given)
+    arena = arena_of(game, policy, counts=asked_for is None or TABLE in asked_for, alone=alone, **given)
     asked = range(arena.agents) if agent is None else [check.integer("agent", agent, least=0, most=arena.agents - 1)]
     each = asked_for or suggest_deviators(arena, policy, episodes, seed)
     if TABLE not in each and getattr(policy, "sees", False) and given.get("encode") is None:

@@ -122,7 +122,7 @@ class Observations:
 
     def copy(self, encode: Encode | None = None) -> Observations:
         """Return the same numbering, to go on from; with an `encode` in place of one that was lost."""
-        encode = self._encoded if encode is None else encode
+        encode = encode if self.lost and encode is not None else self._encoded
         made = Observations(self._space, encode, self._who, numbered=self.numbered)
         made.restore(list(self.met))
         return made
@@ -157,11 +157,38 @@ class Observations:
 
     def mask(self, s: int) -> Any:
         """Return the action mask that is part of a state's observation; None where there is none."""
-        if self._encoded is not None or _kind(self._space) != "Dict" or "action_mask" not in self._space.spaces:
+        if _kind(self._space) != "Dict" or "action_mask" not in self._space.spaces or not self._restores:
             return None
         key: Any = self.met[s]
-        found = None if key is OVER else key[list(self._space.spaces).index("action_mask")]
-        return found if found is not None and any(found) else None
+        if key is OVER:
+            return None
+        if self._encoded is None:
+            found = key[list(self._space.spaces).index("action_mask")]
+        else:
+            found = self.restore_observation(s)["action_mask"]
+        return found if any(found) else None
+
+    @property
+    def _restores(self) -> bool:
+        """Whether keys can be turned back into observations."""
+        return not self.lost and (self._encoded is None or callable(getattr(self._encoded, "restore", None)))
+
+    def restore_observation(self, s: int) -> Any:
+        """Return what is observed in a state: an observation of the space; with `Bins`, the middle of its bins."""
+        key: Any = self.met[s]
+        if key is OVER or not self._restores:
+            return key
+        return _shown(self._space, key) if self._encoded is None else self._encoded.restore(key)  # type: ignore[attr-defined]
+
+    def name(self, s: int) -> str:
+        """Return a state in words: the number of a Discrete space, the bins of `Bins`, or what was observed."""
+        key: Any = self.met[s]
+        if key is OVER:
+            return "over"
+        if callable(getattr(self._encoded, "describe", None)):
+            return str(self._encoded.describe(key))  # type: ignore[union-attr]
+        shown = self.restore_observation(s)
+        return key if isinstance(key, str) else str(shown.tolist() if isinstance(shown, np.ndarray) else shown)
 
     def to_list(self) -> list[Any] | None:
         """Return what was observed, by number and as JSON has it; None where JSON cannot hold it.
@@ -190,12 +217,13 @@ class Observations:
             return None
 
 
-def numberings(environment: Environment, encode: Encode | None, *, early: bool) -> list[Observations]:
-    """Return each agent's observations; those who see the same give it the same number."""
+def numberings(environment: Environment, encode: Sequence[Encode | None] | None, *, early: bool) -> list[Observations]:
+    """Return each agent's observations, with an `encode` for each; those who see the same give it the same number."""
+    each = [None] * len(environment.spaces) if encode is None else encode
     small = [_kind(space) == "Discrete" and int(space.n) <= LARGEST_SPACE for space in environment.spaces]
-    numbered = encode is None and all(small)
-    pairs = zip(environment.spaces, environment.names, strict=True)
-    return [Observations(space, encode, who, numbered=numbered, early=early) for space, who in pairs]
+    numbered = not any(each) and all(small)
+    trios = zip(environment.spaces, each, environment.names, strict=True)
+    return [Observations(space, own, who, numbered=numbered, early=early) for space, own, who in trios]
 
 
 def can_number(environment: Environment) -> bool:
@@ -236,12 +264,19 @@ def _plain(space: Any, who: str) -> tuple[Encode, int | None]:
         )
     if kind == "Anything":
         return _hashable, None
-    integers = getattr(space, "dtype", None) is not None and np.dtype(space.dtype).kind in "iub"
-    if integers and math.prod(space.shape) <= LARGEST_ARRAY:
-        return _array_key(space, who), _array_count(space)
-    raise TacitError(
-        f"{who} observes {brief(space)}, which is not a small finite space; give encode=, a function from an "
-        f"observation to something hashable, such as a tuple of a few whole numbers"
+    if getattr(space, "dtype", None) is not None and math.prod(space.shape) <= LARGEST_ARRAY:
+        if np.dtype(space.dtype).kind in "iub":
+            return _array_key(space, who), _array_count(space)
+        low, high = _array_ends(space)
+        if np.isfinite([low, high]).all() and (np.round([low, high]) == [low, high]).all():
+            return _array_key(space, who), _array_count(space)  # floats that may turn out to be whole numbers
+    raise _too_large(space, who)
+
+
+def _too_large(space: Any, who: str) -> TacitError:
+    return TacitError(
+        f"{who} observes {brief(space)}, which is not a small finite space; give encode=tacit.Bins(6), 6 bins for each "
+        f"number, or a function of yours from an observation to something hashable"
     )
 
 
@@ -288,6 +323,8 @@ def _array_key(space: Any, who: str) -> Encode:
             inside = array.shape == tuple(space.shape) and bool(((array >= low) & (array <= high)).all())
             if not inside:
                 raise TacitError(f"{who} observed {brief(observation)}, which is not in {brief(space)}")
+            if not all(float(value).is_integer() for value in found):
+                raise _too_large(space, who)
             known.add(found)
         return found
 
@@ -319,9 +356,12 @@ def _product(counts: Any) -> int | None:
     return None if None in found else math.prod(found)
 
 
-def number_as_stored(env: Any, met: list[list[Any]]) -> list[Observations]:
+def number_as_stored(
+    env: Any, met: list[list[Any]], encode: Callable[[Environment], Sequence[Encode | None]]
+) -> list[Observations]:
     """Return each agent's observations, numbered as they were when the run was stored."""
-    found = numberings(environment(env), None, early=False)
+    adapter = environment(env)
+    found = numberings(adapter, encode(adapter), early=False)
     if len(found) != len(met):
         raise TacitError(f"{name_of(env)} has {len(found)} agents, and the run had {len(met)}")
     for own, before in zip(found, met, strict=True):

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +20,12 @@ from tacit.core import registry
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.environments.adapters import is_environment
 from tacit.games.exact import ExactGame, check_exact
+from tacit.games.gymnasium import is_own
 
 if TYPE_CHECKING:
     from tacit.environments.exported import GameEnv
 
-PREFIX = "pettingzoo:"
+PREFIX, GYMNASIUM = "pettingzoo:", "gymnasium:"
 
 
 def to_pettingzoo(game: ExactGame, *, render_mode: str | None = "ansi") -> GameEnv:
@@ -71,7 +73,7 @@ class NamedEnvironment:
         environments within a module, module.path.Env; or an id of PettingZoo's registry, such as classic/rps-v2.
         Nothing else is called. The module is imported, so a name is code: take it from nobody whom you do not trust.
     params : mapping
-        Keyword arguments of that function, and `horizon` and `reward_range` for `tacit.learn`.
+        Keyword arguments of that function, and `horizon`, `reward_range` and `encode` for `tacit.learn`.
     """
 
     name: str
@@ -86,9 +88,9 @@ class NamedEnvironment:
     @property
     def bounds(self) -> dict[str, Any]:
         """What `tacit.learn` is told besides the environment; what a script registers takes its own parameters."""
-        if not self.name.startswith(PREFIX):
+        if not self.name.startswith((PREFIX, GYMNASIUM)):
             return {}
-        return {key: self.params[key] for key in ("horizon", "reward_range") if key in self.params}
+        return {key: self.params[key] for key in ("horizon", "reward_range", "encode") if key in self.params}
 
     @contextmanager
     def enter(self) -> Iterator[Any]:
@@ -102,10 +104,16 @@ class NamedEnvironment:
 
     def _make(self) -> Any:
         params = {key: value for key, value in self.params.items() if key not in self.bounds}
-        if not self.name.startswith(PREFIX):
+        if self.name.startswith(GYMNASIUM):
+            search_also(os.getcwd())  # a module beside the user
+            factory: Callable[..., Any] = partial(
+                registry.require("gymnasium", "gymnasium").make, self.name.removeprefix(GYMNASIUM)
+            )
+        elif self.name.startswith(PREFIX):
+            registry.require("pettingzoo", "pettingzoo")
+            factory = _factory(self.name.removeprefix(PREFIX))
+        else:
             return games.from_name_or_file(self.name, **params)
-        registry.require("pettingzoo", "pettingzoo")
-        factory = _factory(self.name.removeprefix(PREFIX))
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DeprecationWarning)
@@ -116,6 +124,15 @@ class NamedEnvironment:
 
     def __repr__(self) -> str:
         return self.name
+
+
+def is_played(name: str, params: Mapping[str, Any]) -> bool:
+    """Return whether a name is of a Gymnasium environment that is played: it has no table, or what is seen is encoded.
+
+    >>> is_played("gymnasium:CartPole-v1", {}), is_played("gymnasium:FrozenLake-v1", {})
+    (True, False)
+    """
+    return name.startswith(GYMNASIUM) and ("encode" in params or not is_own(name.removeprefix(GYMNASIUM)))
 
 
 def name_environment(name: str, /, **params: Any) -> NamedEnvironment:

@@ -19,6 +19,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
 from tacit.environments.adapters import Environment, GameAdapter, environment, floats, name_of
 from tacit.environments.bounds import episode_bounds, stated_range
+from tacit.environments.encoding import Bins, fit
 from tacit.environments.observations import OVER, Encode, Numbering, Observations, can_number, numberings
 from tacit.environments.players import Deviation, Draws, EpisodePlayers, PartDeviation, batch_players
 from tacit.evaluation.stretches import extend_policy
@@ -290,7 +291,7 @@ def open_environment(
     policy: Any,
     *,
     horizon: int | None = None,
-    encode: Encode | None = None,
+    encode: Encode | Bins | None = None,
     reward_range: tuple[float, float] | None = None,
     counts: bool = False,
 ) -> EnvironmentArena:
@@ -309,7 +310,7 @@ def open_environment(
     blind = getattr(policy, "sees", False) and encode is None and not (counts and can_number(adapter))
     if blind:
         encode = _see_nothing  # no states are counted
-    own = _own(adapter, observations, encode)
+    own = _own(adapter, observations, encode, horizon)
     if observations is None:
         own = _number_as(env, policy, own, encoded=encode is not None)
     known = getattr(policy, "horizon", None)
@@ -331,10 +332,10 @@ def _see_nothing(observation: Any) -> Hashable:
     return None
 
 
-def _own(adapter: Environment, known: Any, encode: Encode | None) -> list[Observations]:
+def _own(adapter: Environment, known: Any, encode: Any, horizon: int | None) -> list[Observations]:
     """Return each agent's numbering: the one that the policy was learned with, or by the spaces."""
     if known is None:
-        return numberings(adapter, encode, early=False)
+        return numberings(adapter, fit(encode, adapter, horizon=horizon, seed=0), early=False)
     if encode is None and any(own.lost for own in known):
         raise TacitError("the policy's encode was not pickled with it; give encode=")
     return [own.copy(encode) for own in known]

@@ -57,7 +57,8 @@ def markov_table(game: TabularGame, policy: RecordedPolicy, *, visits: int = 102
             begin, end = record.stages.begin[stages], record.stages.end[stages]
             for b, e, chance in zip(begin - first[0], end - first[0], share[stages], strict=True):
                 weight[b:e] = chance / (e - b)
-        compile_loop(space_evenly)(first - first[0], weight, visits)
+        if np.diff(first).max() > visits:
+            compile_loop(space_evenly)(first - first[0], weight, visits)
         held = np.flatnonzero(weight)
         keys = record.keys[here][held]
         k, states = keys % K, keys // K - h * S
@@ -133,7 +134,13 @@ def follow(tables, h, states, k, weight, mu, lost, joint, ends, cells, share, lo
             if even:
                 lost_next[s_next] += moved[s_next]
             else:
-                entry = np.searchsorted(ends, cells[cell] + k[v]) - 1
+                entry, above = -1, len(ends)  # the last that ended before episode k
+                while above - entry > 1:
+                    middle = (entry + above) // 2
+                    if ends[middle] < cells[cell] + k[v]:
+                        entry = middle
+                    else:
+                        above = middle
                 if entry >= 0 and ends[entry] >= cells[cell]:
                     share[entry] += moved[s_next]
                 else:

@@ -236,7 +236,7 @@ def _own_rows(
         rows: list[list[Cell]] = []
         for place in shown:
             chances = [_chance(float(p)) for p in found.marginals[i][place.h, place.s]]
-            where: list[Cell] = [place.steps(), state_name(game, place.s), place.reach()]
+            where: list[Cell] = [place.steps(), state_name(game, place.s, i), place.reach()]
             rows.append([*([] if plain else where), *chances])
         parts.append(Table(_agents(agents), [*([] if plain else ["step", "state", "reached"]), *names], rows, head=2))
     if len(held) > len(tables):

@@ -140,6 +140,19 @@ def is_quickly_solved(game: ExactGame) -> bool:
     return game.joint_actions <= JOINT and game.joint_actions * game.states * game.horizon <= _QUICK_NUMBERS
 
 
+def welfare_range(game: ExactGame) -> tuple[float, float] | None:
+    """Return the least and the largest total that all agents can get together; None where that takes longer.
+
+    >>> import tacit
+    >>> welfare_range(tacit.make("chicken"))
+    (0.0, 12.0)
+    """
+    if game.anonymous or not is_quickly_solved(game):
+        return None
+    least, most = (float(solve(game, weights=[sign] * game.agents).values.sum()) for sign in (-1.0, 1.0))
+    return least, most
+
+
 def _fits(game: ExactGame, concept: str) -> bool:
     """Return whether the exact way is small enough."""
     joint = game.joint_actions

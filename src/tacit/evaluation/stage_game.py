@@ -27,6 +27,8 @@ _OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance":
 
 def find_correlated(payoffs: FloatArray, concept: str, weights: FloatArray, objective: str = "welfare") -> FloatArray:
     """Return the cce or ce [A_1, …, A_N] that maximises Σ_i weights[i]·payoff_i, or is best by another objective."""
+    if objective == "welfare" and (pure := _find_pure(payoffs, weights)) is not None:
+        return pure
     gains = np.concatenate([_gains(_unit(payoffs[i]), i, concept) for i in range(len(payoffs))])
     flat = payoffs.reshape(len(payoffs), -1)
     if objective == "entropy":
@@ -40,19 +42,23 @@ def find_correlated(payoffs: FloatArray, concept: str, weights: FloatArray, obje
     return x.reshape(payoffs.shape[1:])
 
 
-def zero_sum(payoff: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return optimal mixed actions of the maximising row and the minimising column player of a matrix.
+def _find_pure(payoffs: FloatArray, weights: FloatArray) -> FloatArray | None:
+    """Return the pure equilibrium of largest total, if no correlated one has more.
 
-    A saddle point is taken where there is one: wherever only one of them moves, that saves both linear programs.
+    None has more than the largest total of all joint actions, nor, where one agent alone moves, than its best actions.
     """
-    low, high = payoff.min(axis=1), payoff.max(axis=0)
-    if low.max() == high.min():
-        return np.eye(len(low))[low.argmax()], np.eye(len(high))[high.argmin()]
-    unit = _unit(payoff)
-    return _maximin(unit), _maximin(-unit.T)
+    own_best = [own >= own.max(axis=i, keepdims=True) for i, own in enumerate(payoffs)]
+    total = np.where(np.logical_and.reduce(own_best), np.tensordot(weights, payoffs, axes=1), -np.inf)
+    best = total.max()
+    movers = sum(bool(np.ptp(payoffs, axis=1 + i).any()) for i in range(len(payoffs)))
+    if best == -np.inf or (movers > 1 and best < np.tensordot(weights, payoffs, axes=1).max()):
+        return None
+    found = np.zeros(total.shape)
+    found.flat[total.argmax()] = 1.0
+    return found
 
 
-def _maximin(matrix: FloatArray) -> FloatArray:
+def maximin(matrix: FloatArray) -> FloatArray:
     """Maximise v subject to Σ_a x(a)·matrix(a, b) ≥ v for every b."""
     rows, columns = matrix.shape
     cost = np.append(np.zeros(rows), -1.0)

@@ -28,6 +28,7 @@ from tacit.evaluation import bimatrix, logit, stage_game
 from tacit.evaluation.gaps import Evaluation, evaluate
 from tacit.evaluation.induction import largest_return
 from tacit.evaluation.values import deviations, policy_values
+from tacit.evaluation.zero_sum import solve_zero_sum
 from tacit.games.exact import ExactGame, with_tables
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy
@@ -40,6 +41,9 @@ _MOST_GAP = 1e-6
 
 #: The same for equilibria of discounted games, in units of the span of returns, and rounds until they are given up.
 _SETTLED, _ROUNDS = 1e-10, 40
+
+#: Numbers of zero-sum stage games that are solved together.
+_TOGETHER = 1_000_000
 
 #: Is called with how many stages are solved, and of how many.
 Report = Callable[[int, int], None]
@@ -125,8 +129,10 @@ def solve_stages(
     if objective != "welfare" and weights is not None:
         raise TacitError(f"weights are of the objective 'welfare', and this one is {objective!r}; give one of them")
 
-    def find(h: int, s: int, payoffs: FloatArray) -> list[FloatArray]:
+    def find_one(h: int, s: int, payoffs: FloatArray) -> list[FloatArray]:
         return [stage_game.find_correlated(payoffs, concept, w, objective)]
+
+    find = _in_each_state(find_one)
 
     program = "convex program" if objective == "entropy" else "linear program"
     method = f"{_say_where(game, program)}; objective: {objective}"
@@ -168,7 +174,22 @@ def _iterate_policies(game: TabularGame, weights: FloatArray) -> tuple[MarkovPol
         choices = np.where(better, total.argmax(axis=1), choices)
 
 
-Find = Callable[[int, int, FloatArray], Sequence[FloatArray]]
+#: `find(h, payoffs [N, S, A_1, …, A_N], report)` returns what is played: a table [S, A_i] for each agent, or one,
+#: [S, A_1, …, A_N]; `report` is called with how many states are solved.
+Find = Callable[[int, FloatArray, Callable[[int], None]], Sequence[FloatArray]]
+
+
+def _in_each_state(find_one: Callable[[int, int, FloatArray], Sequence[FloatArray]]) -> Find:
+    """Solve the states of a step one after the other."""
+
+    def find(h: int, payoffs: FloatArray, report: Callable[[int], None]) -> list[FloatArray]:
+        each = []
+        for s in range(payoffs.shape[1]):
+            each.append(find_one(h, s, payoffs[:, s]))
+            report(s + 1)
+        return [np.stack(own) for own in zip(*each, strict=True)]
+
+    return find
 
 
 def _settle(
@@ -184,8 +205,7 @@ def _settle(
     best: Solution | None = None
     for round_ in range(_ROUNDS if not zero_sum else 100 * _ROUNDS):
         payoffs = game.joint_payoffs(0, V)
-        each = [find(0, s, payoffs[:, s]) for s in range(game.states)]
-        tables = [np.stack(own)[None] for own in zip(*each, strict=True)]
+        tables = [table[None] for table in find(0, payoffs, lambda done: None)]
         policy = MarkovPolicy([Owned(own) for own in tables] if concept == "nash" else Owned(tables[0]))
         found = deviations(game, policy, concept)
         settled = zero_sum or float(np.abs(found.V[:, 0] - V).max()) <= enough
@@ -225,32 +245,31 @@ def _walk_back(
     report: Report | None,
     method: str = "",
 ) -> Solution:
-    """Solve the stages from the last step to the first.
-
-    `find(h, s, payoffs [N, A_1, …, A_N])` returns what is played: a distribution for each agent, or one joint one.
-    """
+    """Solve the stages from the last step to the first."""
     shapes = [(a,) for a in game.actions] if concept == "nash" else [game.actions]
     probs = [memory.zeros((game.horizon, game.states, *shape), "the equilibrium") for shape in shapes]
     V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the equilibrium")
     for h in reversed(range(game.horizon)):
-        payoffs = game.joint_payoffs(h, V[:, h + 1])
-        for s in range(game.states):
-            found = find(h, s, payoffs[:, s])
-            for table, own in zip(probs, found, strict=True):
-                table[h, s] = own
-            V[:, h, s] = _worth(payoffs[:, s], found)
+
+        def count_stages(done: int, before: int = (game.horizon - 1 - h) * game.states) -> None:
             if report is not None:
-                report((game.horizon - 1 - h) * game.states + s + 1, game.horizon * game.states)
+                report(before + done, game.horizon * game.states)
+
+        payoffs = game.joint_payoffs(h, V[:, h + 1])
+        found = find(h, payoffs, count_stages)
+        for table, own in zip(probs, found, strict=True):
+            table[h] = own
+        V[:, h] = _worth(payoffs, found)
     policy = MarkovPolicy([Owned(own) for own in probs] if concept == "nash" else Owned(probs[0]))
     return replace(_make_solution(game, concept, policy, V), method=method)
 
 
-def _worth(payoffs: FloatArray, rows: Sequence[FloatArray]) -> FloatArray:
-    """Return what distributions bring each agent, independent ones or one joint one, of payoffs [N, A_1, …, A_N]."""
-    if len(rows) == 1:
-        return np.tensordot(payoffs, rows[0], axes=rows[0].ndim)
-    for own in reversed(rows):
-        payoffs = payoffs @ own
+def _worth(payoffs: FloatArray, tables: Sequence[FloatArray]) -> FloatArray:
+    """Return what each agent gets, [N, S], of payoffs [N, S, A_1, …, A_N], if all play by tables as of `Find`."""
+    if len(tables) == 1:
+        payoffs, tables = payoffs.reshape(*payoffs.shape[:2], -1), [tables[0].reshape(len(tables[0]), -1)]
+    for own in reversed(tables):
+        payoffs = np.einsum("is...a,sa->is...", payoffs, own)
     return payoffs
 
 
@@ -268,8 +287,12 @@ def _solve_nash(game: TabularGame, select: str, report: Report | None) -> Soluti
             )
         return _follow_path(game, "nash")
 
-    def find(h: int, s: int, payoffs: FloatArray) -> Sequence[FloatArray]:
-        return stage_game.zero_sum(payoffs[0])
+    def find(h: int, payoffs: FloatArray, report: Callable[[int], None]) -> list[FloatArray]:
+        block, found = max(1, _TOGETHER // payoffs[0, 0].size), []
+        for start in range(0, game.states, block):
+            found.append(solve_zero_sum(payoffs[0, start : start + block]))
+            report(min(start + block, game.states))
+        return [np.concatenate(own) for own in zip(*found, strict=True)]
 
     method = f"{_say_where(game, 'linear program')}; a zero-sum game"
     if game.discount is None:
@@ -291,7 +314,7 @@ def _solve_general(game: TabularGame, select: str, report: Report | None) -> Sol
     small = bimatrix.fits(game.actions)
     mixed_stages = 0
 
-    def find(h: int, s: int, payoffs: FloatArray) -> list[FloatArray]:
+    def find_one(h: int, s: int, payoffs: FloatArray) -> list[FloatArray]:
         nonlocal mixed_stages
         if small:
             found = bimatrix.extreme_equilibria(payoffs if h + 1 == game.horizon else _round(payoffs))
@@ -304,9 +327,10 @@ def _solve_general(game: TabularGame, select: str, report: Report | None) -> Sol
         each = [list(rows) for rows in zip(*mixed, strict=True)]
         if len(each) == 1:
             return each[0]
-        return each[stage_game.select_best(np.stack([_worth(payoffs, rows) for rows in each]), select)[0]]
+        several = np.broadcast_to(payoffs[:, None], (len(payoffs), len(each), *payoffs.shape[1:]))
+        return each[stage_game.select_best(_worth(several, mixed).T, select)[0]]
 
-    found = _walk_back(game, "nash", find, report)
+    found = _walk_back(game, "nash", _in_each_state(find_one), report)
     once = (game.states, game.horizon) == (1, 1)
     where = "of the game" if once else "of each stage game, backwards from the last step"
     way = f"{'all extreme equilibria' if small else 'the pure equilibria'} {where}; selected by: {select}"

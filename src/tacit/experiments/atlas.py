@@ -13,12 +13,13 @@ from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.evaluation.equilibria import equilibria
 from tacit.evaluation.gaps import evaluate, uniform_gap
-from tacit.evaluation.solve import solve
+from tacit.evaluation.solve import solve, welfare_range
 from tacit.games.atlas import ENTRIES, Entry, Figure
+from tacit.games.atlas.reached import kind_of
 from tacit.policies.markov import MarkovPolicy
 
 #: Who learns, and after how many episodes it is looked at; one seed, 0.
-LEARNERS = ("adaptive-v-cce", "stage-v-cce", "model-independent", "q-independent")
+LEARNERS = ("portfolio", "adaptive-v-cce", "stage-v-cce", "model-independent", "q-independent")
 EPISODES = (1_000, 10_000, 100_000)
 
 
@@ -103,13 +104,9 @@ def measure_size(game: Any) -> dict[str, Any]:
 
 
 def describe(game: Any) -> dict[str, Any]:
-    """Return the gap of uniform play, and between which totals learners can end."""
-    worst = solve(game, "optimum", weights=[-1.0] * game.agents)
-    return {
-        "uniform_gap": uniform_gap(game),
-        "best": float(solve(game, "optimum").values.sum()),
-        "worst": float(worst.values.sum()),
-    }
+    """Return what kind of game it is, the gap of uniform play, and between which totals learners can end."""
+    worst, best = welfare_range(game) or (None, None)
+    return {"kind": kind_of(game), "uniform_gap": uniform_gap(game), "best": best, "worst": worst}
 
 
 def update(
@@ -146,7 +143,7 @@ def update(
         if tell is not None:
             tell(f"{name} ({k + 1} of {len(names)})")
         one = data.setdefault(name, {})
-        one["source"] = entry.source
+        one["source"], one["read"] = entry.source, entry.read
         game = entry.make()
         one["size"] = measure_size(game)
         one["figures"] = [found.data for found in check_entry(entry, game)]
@@ -161,7 +158,7 @@ def _learn(one: dict[str, Any], game: Any, episodes: Sequence[int], learners: Se
     """Add what learners reach to the data of one game."""
     from tacit.learning import learn  # imports the compiler
 
-    one.setdefault("game", describe(game))
+    one["game"] = describe(game)
     learned = one.setdefault("learned", {})
     for learner in learners:
         for count in episodes:

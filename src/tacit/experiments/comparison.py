@@ -13,6 +13,7 @@ import numpy as np
 from tacit.core import check
 from tacit.core.display import Document, Table, count
 from tacit.core.errors import TacitError, brief
+from tacit.evaluation.solve import welfare_range
 from tacit.experiments.dispatch import Failure
 from tacit.experiments.progress import Progress
 from tacit.experiments.trials import Bench, Budget, Entry, Trial, seed_list
@@ -24,7 +25,7 @@ from tacit.learners.teams import resolve
 SECONDS = 60.0
 
 HEADS = (
-    *("", "learner", "gap", "worst", "of uniform", "kind", "policy", "welfare"),
+    *("", "learner", "gap", "worst", "of uniform", "kind", "policy", "welfare", "of best"),
     *("episodes", "seconds", "to 10 %", "learns from"),
 )
 
@@ -115,6 +116,8 @@ class Comparison:
     left_out : dict
         Learners that do not fit or failed, and why.
     interrupted : bool
+    welfare_range : (float, float) or None
+        The least and the largest total of all agents, where that is known quickly: 0 and 100 % "of best".
 
     Examples
     --------
@@ -131,6 +134,12 @@ class Comparison:
     rows: tuple[ComparedLearner, ...]
     left_out: Mapping[str, str]
     interrupted: bool = False
+    welfare_range: tuple[float, float] | None = None
+
+    def welfare_share(self, total: float) -> float | None:
+        """Return where a total lies between the least (0) and the largest (1); None where all are the same."""
+        least, most = self.welfare_range or (0.0, 0.0)
+        return (total - least) / (most - least) if most - least > 1e-9 * max(abs(least), abs(most)) else None
 
     @property
     def best(self) -> ComparedLearner:
@@ -145,7 +154,8 @@ class Comparison:
             "seeds": self.seeds,
             "each_run": {"episodes": self.budget.episodes, "seconds": self.budget.seconds},
             "uniform_gap": self.uniform_gap,
-            "rows": [row.document() for row in self.rows],
+            "welfare_range": self.welfare_range,
+            "rows": [row.document() | {"welfare_share": self.welfare_share(row.welfare)} for row in self.rows],
             "left_out": dict(self.left_out),
             "interrupted": self.interrupted,
         }
@@ -174,7 +184,8 @@ class Comparison:
             f"{row.arrival:,.0f}" if row.arrival is not None else f"> {min(one.episodes for one in row.entries):,}"
         )
         numbers = (f"{row.gap:.4g}", f"{row.worst:.4g}", share)
-        what = (row.kind, row.candidate, f"{row.welfare:.4g}")
+        best = self.welfare_share(row.welfare)
+        what = (row.kind, row.candidate, f"{row.welfare:.4g}", "—" if best is None else f"{100 * best:.3g} %")
         size = (f"{row.episodes:,.0f}", f"{row.seconds:.2f}", arrival, row.learns_from)
         return (str(row.rank), row.learner, *numbers, *what, *size)
 
@@ -233,13 +244,13 @@ def compare(
     bench = Bench.of(game, episodes, seconds, default=SECONDS, certify=certify, workers=workers, progress=progress)
     named = _by_label(learners, bench.game.name)
     trials = [Trial(label, *chosen, number) for number in numbers for label, chosen in named.items()]
-    each = bench.share(len(trials))
+    each, totals = bench.share(len(trials)), welfare_range(bench.game)
     found: list[Entry] = []
 
     def show(k: int, entry: Entry | Failure) -> None:
         if watch is not None and isinstance(entry, Entry):
             found.append(entry)
-            watch(_rank(bench, each, seeds, found, {}, interrupted=False))
+            watch(_rank(bench, each, seeds, found, {}, totals, interrupted=False))
 
     batch = bench.run(trials, each, show)
     left_out = {trials[k].label: one.sentence for k, one in batch.failures.items()}
@@ -247,7 +258,7 @@ def compare(
         if batch.interrupted or not left_out:
             raise KeyboardInterrupt
         raise TacitError("; ".join(f"{label}: {sentence}" for label, sentence in left_out.items()))
-    return _rank(bench, each, seeds, list(batch.done.values()), left_out, interrupted=batch.interrupted)
+    return _rank(bench, each, seeds, list(batch.done.values()), left_out, totals, interrupted=batch.interrupted)
 
 
 def _by_label(
@@ -277,7 +288,14 @@ def _by_label(
 
 
 def _rank(
-    bench: Bench, each: Budget, seeds: int, entries: Sequence[Entry], left_out: Mapping[str, str], *, interrupted: bool
+    bench: Bench,
+    each: Budget,
+    seeds: int,
+    entries: Sequence[Entry],
+    left_out: Mapping[str, str],
+    totals: tuple[float, float] | None,
+    *,
+    interrupted: bool,
 ) -> Comparison:
     """Rank learners by the mean gap over seeds."""
     held: dict[str, list[Entry]] = {}
@@ -285,7 +303,7 @@ def _rank(
         held.setdefault(one.trial.label, []).append(one)
     order = sorted(held, key=lambda label: (statistics.fmean(one.gap for one in held[label]), label))
     rows = tuple(_row(rank, label, held[label]) for rank, label in enumerate(order, start=1))
-    return Comparison(bench.game, bench.uniform_gap, each, seeds, rows, left_out, interrupted)
+    return Comparison(bench.game, bench.uniform_gap, each, seeds, rows, left_out, interrupted, totals)
 
 
 def _row(rank: int, label: str, entries: Sequence[Entry]) -> ComparedLearner:

@@ -40,7 +40,7 @@ from tacit.core import check, files, memory
 from tacit.core.errors import TacitError, brief
 from tacit.core.registry import Registry
 from tacit.environments.adapters import is_environment
-from tacit.environments.pettingzoo import NO_TABLES, PREFIX, NamedEnvironment, name_environment
+from tacit.environments.pettingzoo import NO_TABLES, PREFIX, NamedEnvironment, is_played, name_environment
 from tacit.experiments import scripts, toml
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import is_game
@@ -351,7 +351,7 @@ def game_of(spec: RunSpec, *, named: Collection[str] = ()) -> ExactGame:
 
 def make_game(given: GameSpec) -> ExactGame | NamedEnvironment:
     """Make the game that a name means, or name an environment."""
-    if given.name.startswith(PREFIX):
+    if given.name.startswith(PREFIX) or is_played(given.name, given.params):
         return name_environment(given.name, **given.params)
     found: Any = games.from_name_or_file(given.name, **given.params)
     if not is_game(found) and is_environment(found):  # that a script registers

@@ -66,7 +66,7 @@ def draw_series(series: Series, *, ax: Any, band: str = "sd") -> Any:
     if series.positive:
         low = np.maximum(low, y.min(axis=0))
     few = {"marker": "o", "markersize": 4} if len(x) == 1 else {}  # a line of one point would not be seen
-    (line,) = ax.plot(x, middle, **few, **series.look, **label)
+    (line,) = ax.plot(x, middle, **{**few, **series.look}, **label)
     if len(y) > 1 and band != "none":
         ax.fill_between(x, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
     return line

@@ -224,18 +224,39 @@ def results_figure(groups: Sequence[Group], **options: Any) -> Figure:
     return figure
 
 
+#: Marks of those whose colours are the same, or hard to tell apart.
+_MARKS = "os^vDPX"
+
+
+def draw_welfare(found: Comparison, ax: Any, least: float) -> Any:
+    """Draw what learning costs: the gap of each run's policy, at least `least`, against the share of the best total."""
+    for k, row in enumerate(found.rows):
+        gaps = [max(one.gap, least) for one in row.entries]
+        shares = [100 * (found.welfare_share(sum(one.values)) or 0.0) for one in row.entries]
+        ax.scatter(gaps, shares, s=36, alpha=0.75, color=look(k)["color"], marker=_MARKS[k % len(_MARKS)])
+    ax.set(xscale="log", xlabel="gap of a run's policy", ylabel="total of all agents, % from the least to the largest")
+    ax.set_ylim(-4, 104)
+    style.title(ax, "what learning costs: left is stable, up is good")
+    return ax
+
+
 #: Gaps below this share of that of uniform play are not shown.
 _LEAST = 1e-5
 
 
 def comparison_figure(found: Comparison) -> Figure:
-    """Draw a comparison: mean over seeds, and a band of one standard deviation; a run that ended keeps its gap."""
+    """Draw a comparison: gaps over episodes, mean over seeds and a band of one standard deviation.
+
+    A run that ended keeps its gap. Beside it, where totals differ, each run's gap against the total of all agents.
+    """
+    both = found.welfare_share(0.0) is not None
     with styled():
-        figure = Figure(figsize=(9, 5))
-        ax = figure.subplots()
+        figure = Figure(figsize=(12 if both else 9, 5))
+        ax, *beside = figure.subplots(1, 2 if both else 1, squeeze=False, width_ratios=[3, 2] if both else None)[0]
         for k, row in enumerate(found.rows):
             label = f"{row.rank}. {name(row.learner)} ({row.kind}): {row.gap:.3g}"
-            plot_band(row.entries, "gap", ax=ax, label=label, **look(k))
+            drawn_as: dict[str, Any] = {"marker": _MARKS[k % len(_MARKS)], "markevery": [-1]} if both else {}
+            plot_band(row.entries, "gap", ax=ax, label=label, **drawn_as, **look(k))
         drawn = np.concatenate([[found.uniform_gap], *(line.get_ydata() for line in ax.lines)])
         if drawn.max() > 0:
             ax.set(xscale="log", yscale="log")
@@ -244,6 +265,8 @@ def comparison_figure(found: Comparison) -> Figure:
             ax.axhline(found.uniform_gap, color="0.5", linewidth=1.0, label="uniform play")
             tenth = f"{100 * SHARE:.0f} % of it"
             ax.axhline(SHARE * found.uniform_gap, color="0.5", linewidth=1.0, linestyle=":", label=tenth)
+            for other in beside:
+                draw_welfare(found, other, least)
         ax.set(xlabel="episode (iteration, where a learner follows exact gradients)", ylabel="gap of the best policy")
         style.title(ax, f"{name(found.game.name or 'a game')}: {found.budget} a run")
         told = f"mean over {count(found.seeds, 'seed')} ± sd"

@@ -370,13 +370,16 @@ def _cut(title: str, total: int, shown: int) -> str:
     return title if shown == total else f"{title} ({shown} of {total:,} rows; {MORE})"
 
 
-def state_name(game: Any, s: int) -> str:
-    """Return the name of a state.
+def state_name(game: Any, s: int, agent: int = 0) -> str:
+    """Return the name of a state; in an environment, what an agent sees there.
 
     >>> from tacit.games import make
     >>> state_name(make("good-state"), 1), state_name(make("chicken"), 0)
     ('s1', '0')
     """
+    seen = getattr(game, "observations", None)
+    if seen is not None:
+        return str(seen[agent].name(s)) if s < len(seen[agent].met) else str(s)
     names = getattr(game, "state_names", None)
     return str(s) if names is None else str(names[s])
 

@@ -17,6 +17,7 @@ import numpy as np
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.core.ownership import Owned
+from tacit.games.boards import Image, StatePicture
 from tacit.games.protocol import check_actions, is_game
 from tacit.games.successors import Successors
 from tacit.games.tabular import TabularGame, check_axes, check_length
@@ -41,6 +42,7 @@ def tabulate(
     name: str | None = None,
     action_names: Sequence[Sequence[str]] | None = None,
     notes: Sequence[str] = (),
+    picture: Callable[[Any], Image] | None = None,
 ) -> TabularGame:
     """Make a game from functions of states, by breadth-first search from the first ones.
 
@@ -67,6 +69,8 @@ def tabulate(
         Show on stderr how far the search is; by default on a terminal.
     name, action_names, notes : optional
         For people, as in TabularGame. States are named as `str` shows them, if no two look the same.
+    picture : function of a state, optional
+        Draws a state as an array [height, width, 3] of bytes.
 
     Returns
     -------
@@ -105,6 +109,7 @@ def tabulate(
     else:
         search.search(first)
     names = [str(state) for state in search.states]
+    draw = check.function("picture", picture)
     return TabularGame(
         Owned(search.successors()),
         Owned(search.rewards()),
@@ -115,6 +120,7 @@ def tabulate(
         state_names=names if len(set(names)) == len(names) else None,
         action_names=action_names,
         notes=notes,
+        picture=None if draw is None else StatePicture(search.states, draw),
     )
 
 

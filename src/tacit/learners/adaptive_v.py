@@ -80,6 +80,7 @@ class AdaptiveV(Learner):
         "optimism": Span(0.1, 20.0),
     }
     rangeless: ClassVar[bool] = True
+    by_step: ClassVar[bool] = True
 
     equilibrium: str = "cce"
     _: KW_ONLY

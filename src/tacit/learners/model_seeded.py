@@ -30,6 +30,8 @@ taken as Gaussian, with one variance that is estimated from rewards of the same 
 Until something is confirmed, T, Z and G take turns by the schedule, and only known joint actions are counted; after
 that foretold ones too, and once both are refuted, next states of inferred ones. The test looks at known ones only.
 
+Where there are too many joint actions for all of this, agents take turns to move instead (`seeded_turns.py`).
+
 Guarantees: none are proven beyond that of the test.
 """
 
@@ -45,11 +47,10 @@ import numpy as np
 from tacit.bandits.rows import share
 from tacit.core import check, generics
 from tacit.core.elementary import exp, log, pow
-from tacit.core.errors import TacitError
 from tacit.core.ownership import lock
 from tacit.core.records import NONNEGATIVE, Fields, capacity, index, record, records
 from tacit.core.types import FloatArray, IntArray
-from tacit.learners import joint_model
+from tacit.learners import joint_model, seeded_turns
 from tacit.learners.joint_model import (
     chance,
     count_move,
@@ -58,10 +59,9 @@ from tacit.learners.joint_model import (
     mean_reward,
 )
 from tacit.learners.seeded_plans import GENERAL, LIMIT, OPPOSED, PROBE, TEAM, part, plan, view
+from tacit.learners.seeded_turns import TurnsState
 from tacit.learners.spec import Learner, World
 
-#: Joint actions that a plan goes through at most.
-MOST_JOINT = 4096
 #: Episodes that only probe: the first of them, and later one in so many.
 HEAD, RARE = 20, 10
 #: Exploration by joint actions from the common seed is min(MOST, (1 + k/PATIENCE)^−DECAY) at each step.
@@ -85,6 +85,9 @@ class ModelSeeded(Learner):
         Next states of a joint action that an agent remembers. With J joint actions, rounded up to 4, 8, 16, …, a model
         takes J·(48 + 12·successors) bytes for each state and agent, twice that for two agents, and H + 1 times that for
         "auto".
+    joint : int
+        Joint actions up to which agents model them. Where there are more, they take turns to move
+        (`seeded_turns.py`), any number of agents, and the other parameters have no meaning.
 
     Examples
     --------
@@ -96,10 +99,12 @@ class ModelSeeded(Learner):
 
     steps: str = "auto"
     successors: int = 16
+    joint: int = 4096
 
     def __post_init__(self) -> None:
         check.choice("steps", self.steps, ["auto", "shared", "own"])
         check.integer("successors", self.successors, least=1, most=1 << 20)
+        check.integer("joint", self.joint, least=0, most=1 << 20)
 
     @property
     def informed(self) -> bool:
@@ -118,21 +123,20 @@ class ModelSeeded(Learner):
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
-        return {"steps": self.steps, "successors": self.successors}
+        if math.prod(world.team) > self.joint:
+            return {"joint": self.joint, "agents": "take turns"}
+        return {"steps": self.steps, "successors": self.successors, "joint": self.joint}
 
-    def init(self, world: World) -> SeededState:
+    def init(self, world: World) -> SeededState | TurnsState:
         """Make the state of all agents, or of one of the team."""
         H, S, N, team = world.horizon, world.states, world.agents, world.team
         J, A = math.prod(team), capacity(max(team))
-        if J > MOST_JOINT:
-            raise TacitError(
-                f"model-seeded goes through all joint actions, and these agents have {J:,}; it takes up to "
-                f"{MOST_JOINT:,}: use model-independent or adaptive-v-cce"
-            )
+        if self.joint < J:
+            return seeded_turns.init(world)
         steps = {"auto": H + 1, "own": H, "shared": 1}[self.steps]
         model = records(
             (steps, S, N),
-            model_fields(capacity(J), self.successors, 2 if len(team) == 2 else 1),
+            model_fields(joint_model.rows_for(J), self.successors, 2 if len(team) == 2 else 1),
             "the agents' models of the world",
         )
         cells = records((H, S, N), cell_fields(len(team), A, J))
@@ -157,7 +161,7 @@ class ModelSeeded(Learner):
             agents=agents,
             q=np.zeros((2, 2, A)),
             tests=np.zeros((2, A)),
-            joint=np.zeros(capacity(J)),
+            joint=np.zeros(joint_model.rows_for(J)),
             scratch=np.zeros((2, S, 4)),
             team=lock(np.array(team)),
             strides=lock(np.array(strides)),

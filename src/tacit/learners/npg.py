@@ -57,6 +57,7 @@ class NPG(Learner):
     True
     """
 
+    by_step: ClassVar[bool] = True
     tunable: ClassVar[Mapping[str, Range]] = {"eta": Span(1e-3, 1e3)}
 
     eta: float | str = "auto"
@@ -102,7 +103,7 @@ class NPG(Learner):
         return NPGState(
             cells=cells,
             steps=records(
-                (H, N), [("s", index(world.states)), ("action", index(A)), ("chance", "f8"), ("reward", "f8")]
+                (H, N), [("s", index(world.numbers)), ("action", index(A)), ("chance", "f8"), ("reward", "f8")]
             ),
             agents=records((N,), [("prob", "f8", A)]),
             eta=float(self._step(world)),

@@ -73,6 +73,7 @@ class PGAdaptive(Learner):
     1.0
     """
 
+    by_step: ClassVar[bool] = True
     tunable: ClassVar[Mapping[str, Range]] = {"eta": Span(0.005, 0.5), "exploration": Span(1e-3, 1.0)}
 
     eta: float = 0.04
@@ -94,7 +95,7 @@ class PGAdaptive(Learner):
         cells["theta"] = log_each(np.maximum(cells["prob"], 1e-300))
         return PGAdaptiveState(
             cells=cells,
-            steps=records((H, N), [("s", index(world.states)), ("action", index(A)), ("reward", "f8")]),
+            steps=records((H, N), [("s", index(world.numbers)), ("action", index(A)), ("reward", "f8")]),
             eta=float(self.eta),
             leniency=float(self.leniency),
             exploration=float(self.exploration),

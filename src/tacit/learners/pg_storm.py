@@ -66,6 +66,7 @@ class PGStorm(Learner):
     0.0
     """
 
+    by_step: ClassVar[bool] = True
     tunable: ClassVar[Mapping[str, Range]] = {
         "eta": Span(1e-6, 1.0),
         "momentum": Span(0.01, 1.0),
@@ -117,7 +118,7 @@ class PGStorm(Learner):
         return PGStormState(
             cells=cells,
             steps=records(
-                (H, N), [("s", index(world.states)), ("action", index(A)), ("theta", "f8", A), ("old_chance", "f8")]
+                (H, N), [("s", index(world.numbers)), ("action", index(A)), ("theta", "f8", A), ("old_chance", "f8")]
             ),
             agents=agents,
             schedule=schedule(self, world) if theory else Storm(0.0, 1.0, 0.0, 0.0, 0.0),

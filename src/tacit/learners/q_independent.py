@@ -38,6 +38,7 @@ class QIndependent(Learner):
     0.1
     """
 
+    by_step: ClassVar[bool] = True
     tunable: ClassVar[Mapping[str, Range]] = {
         "step": Span(0.01, 1.0),
         "exploration": Span(0.001, 0.5),

@@ -66,6 +66,8 @@ class World(NamedTuple):
         Of informed learners: every agent's number of actions.
     first, seed : int
         Of informed learners: the number in the team of the first agent that this state serves, and the common seed.
+    places : int
+        In an environment: numbers that a state may have, where each stands for a state at a step.
 
     Examples
     --------
@@ -85,6 +87,12 @@ class World(NamedTuple):
     team: tuple[int, ...] = ()
     first: int = 0
     seed: int = 0
+    places: int = 0
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers a state may have that kernels get."""
+        return max(self.states, self.places)
 
     @property
     def unit(self) -> float:
@@ -104,7 +112,11 @@ class World(NamedTuple):
 
     def most(self, episodes: int) -> int:
         """Return what no count or index that agents remember exceeds after so many episodes."""
-        return max(2 * (episodes + 1) * self.horizon + 2, self.cells * int(self.actions.max()), math.prod(self.team))
+        return max(
+            2 * (episodes + 1) * self.horizon + 2,
+            self.cells * int(self.actions.max()),
+            min(math.prod(self.team), 1 << 62),
+        )
 
     @property
     def agents(self) -> int:
@@ -205,6 +217,14 @@ class Learner:
         return False
 
     @property
+    def by_step(self) -> bool:
+        """Whether all that it remembers of a state is by step: its kernels look at [h, s, i] and [h + 1, s', i] only.
+
+        In an environment it then has memory for what is met, and a state has another number at every step.
+        """
+        return False
+
+    @property
     def guaranteed(self) -> bool:
         """Whether a theorem covers its parameters, so that each agent's own bound holds."""
         return False
@@ -267,6 +287,15 @@ class Learner:
 
     def plan(self, state: Any, states: int) -> MarkovPolicy | None:
         """Return what agents that share a model answer with at the first so many states; None without a model."""
+        return None
+
+    def bound_gaps(
+        self, state: Any, policy: MarkovPolicy, *, reward_range: tuple[float, float], states: float, noisy: bool
+    ) -> FloatArray | None:
+        """Return bounds on a policy's gaps [N] that hold with probability 0.99 by a shared model; None without one.
+
+        Rewards lie in a range, and vary if they are noisy; no joint action leads to more than so many states.
+        """
         return None
 
     def params(self, world: World) -> Mapping[str, Any]:

@@ -71,6 +71,11 @@ class UCB(Learner):
             check.integer("reference", self.reference, least=1)
         check_confidence(self.confidence, self.iota)
 
+    @property
+    def by_step(self) -> bool:
+        """Whether all that it remembers is by step; one learner for all agents has a state of its own kind."""
+        return not self.central
+
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
         return {

@@ -52,6 +52,7 @@ class VLearner(spec.Learner):
     """
 
     output: ClassVar[str] = "certified"
+    by_step: ClassVar[bool] = True
     tunable: ClassVar[Mapping[str, Range]] = {
         "bonus": Span(0.001, 10.0),
         "step": Span(0.02, 10.0),

@@ -50,6 +50,9 @@ class Entry:
     make : function
         Makes the game; its keyword parameters are those of the game.
     figures : sequence of Figure
+    read : {"figure", "game", ""}
+        What was read of it in the source's code or in another public text: the figure; the game alone, and the figure
+        follows from its rules; neither, so that both are derived.
     seconds : float
         Roughly how long all figures take to check; those of less than one are part of the quick tests.
     """
@@ -59,4 +62,5 @@ class Entry:
     about: str
     make: Callable[..., Any]
     figures: Sequence[Figure]
+    read: str = "figure"
     seconds: float = 0.1

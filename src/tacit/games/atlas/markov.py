@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from tacit.games.atlas.entry import Entry, Figure
+from tacit.games.atlas.pictures import draw_chocolate, draw_piles, draw_soccer, draw_wrestler
+from tacit.games.boards import Image
 from tacit.games.tabular import TabularGame
 from tacit.games.tabulate import tabulate
 from tacit.games.tree import Node, tree_game
@@ -134,6 +136,7 @@ def oshi_zumo(*, coins: int = 5, size: int = 2, least: int = 1) -> TabularGame:
         horizon=2 * coins,
         progress=False,
         name="oshi-zumo",
+        picture=partial(draw_wrestler, coins=coins, size=size),
     )
 
 
@@ -177,7 +180,17 @@ def soccer(*, horizon: int = 5, rows: int = 4, columns: int = 5) -> TabularGame:
 
     one, two = (rows // 2 - 1, 1), (rows // 2, columns - 2)
     start = {(one, two, 0): 0.5, (one, two, 1): 0.5}
-    return tabulate(transition, reward, start=start, actions=[5, 5], horizon=horizon, progress=False, name="soccer")
+    return tabulate(
+        transition,
+        reward,
+        start=start,
+        actions=[5, 5],
+        horizon=horizon,
+        progress=False,
+        name="soccer",
+        action_names=[["north", "south", "east", "west", "stand"]] * 2,
+        picture=partial(draw_soccer, rows=rows, columns=columns),
+    )
 
 
 def big_match(*, horizon: int = 10) -> TabularGame:
@@ -256,7 +269,7 @@ def piglet(*, goal: int = 2, horizon: int = 150) -> TabularGame:
     return tabulate(steps, reward, start=(0, 0, 0, 0), actions=[2, 2], horizon=horizon, progress=False, name="piglet")
 
 
-def _turns(name: str, start: Any, moves: Any, most: int, horizon: int) -> TabularGame:
+def _turns(name: str, start: Any, moves: Any, most: int, horizon: int, picture: Callable[[Any], Image]) -> TabularGame:
     """Make a game of two who move in turn by `moves(position)`; who cannot move loses 1 to the other."""
     known: dict[Any, list[Any]] = {}
 
@@ -282,7 +295,14 @@ def _turns(name: str, start: Any, moves: Any, most: int, horizon: int) -> Tabula
         return (1.0, -1.0) if s[0] == 0 else (-1.0, 1.0)
 
     return tabulate(
-        transition, reward, start=(0, start), actions=[most, most], horizon=horizon, progress=False, name=name
+        transition,
+        reward,
+        start=(0, start),
+        actions=[most, most],
+        horizon=horizon,
+        progress=False,
+        name=name,
+        picture=picture,
     )
 
 
@@ -298,7 +318,9 @@ def nim(*, piles: Sequence[int] = (1, 2, 3)) -> TabularGame:
         return sorted(found)
 
     first = tuple(sorted(piles))
-    return _turns("nim-" + "-".join(map(str, first)), first, moves, sum(first), sum(first))
+    return _turns(
+        "nim-" + "-".join(map(str, first)), first, moves, sum(first), sum(first), partial(draw_piles, piles=first)
+    )
 
 
 def wythoff(*, piles: tuple[int, int] = (3, 5)) -> TabularGame:
@@ -311,7 +333,9 @@ def wythoff(*, piles: tuple[int, int] = (3, 5)) -> TabularGame:
         return sorted({(min(one), max(one)) for one in found})
 
     most = sum(piles) + min(piles)
-    return _turns(f"wythoff-{piles[0]}-{piles[1]}", tuple(sorted(piles)), moves, most, sum(piles))
+    first = tuple(sorted(piles))
+    picture = partial(draw_piles, piles=first)
+    return _turns(f"wythoff-{piles[0]}-{piles[1]}", first, moves, most, sum(piles), picture)
 
 
 def chomp(*, rows: int = 2, columns: int = 3) -> TabularGame:
@@ -325,11 +349,12 @@ def chomp(*, rows: int = 2, columns: int = 3) -> TabularGame:
                     found.add((*position[:k], *(min(one, left) for one in position[k:])))
         return sorted(found)
 
-    return _turns(f"chomp-{rows}-{columns}", (columns,) * rows, moves, rows * columns - 1, rows * columns)
+    picture = partial(draw_chocolate, rows=rows, columns=columns)
+    return _turns(f"chomp-{rows}-{columns}", (columns,) * rows, moves, rows * columns - 1, rows * columns, picture)
 
 
 def _tree(name: str, source: str, about: str, root: Any, *figures: Figure, agents: int = 2) -> Entry:
-    return Entry(name, source, about, partial(tree, root, name=name, agents=agents), figures)
+    return Entry(name, source, about, partial(tree, root, name=name, agents=agents), figures, "game")
 
 
 def _centipede() -> Any:
@@ -382,14 +407,15 @@ ENTRIES = (
         chain_store,
         (Figure("nash", (6, 2, 2, 2)),),
     ),
-    Entry("goofspiel-3", f"{OPENSPIEL}; symmetric, so 0", goofspiel.__doc__ or "", goofspiel, _wins(0.0)),
+    Entry("goofspiel-3", f"{OPENSPIEL}; symmetric, so 0", goofspiel.__doc__ or "", goofspiel, _wins(0.0), read="game"),
     Entry(
         "goofspiel-4",
         "symmetric, so 0; M. Lanctot et al., OpenSpiel, 2019",
         goofspiel.__doc__ or "",
         partial(goofspiel, cards=4),
         _wins(0.0),
-        seconds=12.0,
+        seconds=0.8,
+        read="game",
     ),
     Entry(
         "oshi-zumo",
@@ -398,6 +424,7 @@ ENTRIES = (
         oshi_zumo,
         _wins(0.0),
         seconds=2.0,
+        read="game",
     ),
     Entry(
         "soccer",
@@ -407,6 +434,7 @@ ENTRIES = (
         soccer,
         _wins(0.0),
         seconds=2.0,
+        read="game",
     ),
     Entry(
         "big-match",
@@ -414,6 +442,7 @@ ENTRIES = (
         big_match.__doc__ or "",
         big_match,
         _wins(5.0),
+        read="game",
     ),
     Entry(
         "big-match-discounted",
@@ -421,6 +450,7 @@ ENTRIES = (
         discounted_big_match.__doc__ or "",
         discounted_big_match,
         _wins(0.5 / (1 - 0.9)),
+        read="game",
     ),
     *(
         Entry(
@@ -430,6 +460,7 @@ ENTRIES = (
             inspection.__doc__ or "",
             partial(inspection, periods=n, inspections=m),
             _wins(_dresher(n, m)),
+            "game",
             seconds=0.1 * n / 4 * m,
         )
         for n, m in ((3, 1), (4, 2), (6, 2), (8, 3))
@@ -441,6 +472,7 @@ ENTRIES = (
         piglet,
         (Figure("nash", (4 / 7, 3 / 7)),),
         seconds=4.0,
+        read="game",
     ),
     Entry(
         "nim-1-2-3",
@@ -448,6 +480,7 @@ ENTRIES = (
         nim.__doc__ or "",
         nim,
         _wins(-1.0),
+        read="game",
     ),
     Entry(
         "nim-1-3-4",
@@ -455,6 +488,7 @@ ENTRIES = (
         nim.__doc__ or "",
         partial(nim, piles=(1, 3, 4)),
         _wins(1.0),
+        read="game",
     ),
     Entry(
         "wythoff-3-5",
@@ -469,15 +503,22 @@ ENTRIES = (
         wythoff.__doc__ or "",
         partial(wythoff, piles=(3, 4)),
         _wins(1.0),
+        read="game",
     ),
     Entry(
-        "chomp-2-3", "D. Gale, A curious Nim-type game, 1974: the first wins", chomp.__doc__ or "", chomp, _wins(1.0)
+        "chomp-2-3",
+        "after D. Gale, A curious Nim-type game, 1974: the first wins; derived",
+        chomp.__doc__ or "",
+        chomp,
+        _wins(1.0),
+        read="",
     ),
     Entry(
         "chomp-3-3",
-        "D. Gale, A curious Nim-type game, 1974: the first wins",
+        "after D. Gale, A curious Nim-type game, 1974: the first wins; derived",
         chomp.__doc__ or "",
         partial(chomp, rows=3, columns=3),
         _wins(1.0),
+        read="",
     ),
 )

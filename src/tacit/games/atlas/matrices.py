@@ -19,9 +19,8 @@ Matrix = Sequence[Sequence[float]]
 
 STENGEL = "B. von Stengel, Equilibrium computation for two-player games, in: Algorithmic Game Theory, 2007, ch. 3"
 FERGUSON = "T. S. Ferguson, Game Theory, part II: two-person zero-sum games"
-MORGENSTERN = "J. von Neumann and O. Morgenstern, Theory of Games and Economic Behavior, 1944"
 AUMANN = "R. Aumann, Subjectivity and correlation in randomized strategies, 1974"
-NAU = "R. Nau, S. Gomez Canovas and P. Hansen, On the geometry of Nash and correlated equilibria, 2004"
+NAU = "R. Nau, S. Gomez Canovas and P. Hansen, On the geometry of Nash equilibria and correlated equilibria, 2004"
 PAPOUDAKIS = "G. Papoudakis et al., Benchmarking multi-agent deep reinforcement learning algorithms, 2021"
 CLAUS = "C. Claus and C. Boutilier, The dynamics of reinforcement learning in cooperative multiagent systems, 1998"
 GAMBIT, NASHPY = "Gambit's tests and catalog", "Nashpy's tests"
@@ -211,7 +210,7 @@ def _penalty(k: float, best: float) -> Entry:
     about = f"The penalty game with k = {k:g}, played 25 times: of both diagonals one pays 10, one k, the middle 2."
     middle = ((0, 1, 0), (0, 1, 0))
     safe = (Figure("values", (50, 50), policy=middle), Figure("gap", 0, policy=middle))
-    return Entry(name, said, about, partial(team, table, name=name), (Figure("optimum", (best, best)), *safe))
+    return Entry(name, said, about, partial(team, table, name=name), (Figure("optimum", (best, best)), *safe), "game")
 
 
 ENTRIES = (
@@ -236,17 +235,17 @@ ENTRIES = (
     ),
     _two(
         "chicken",
-        AUMANN,
+        f"after {AUMANN}; {OPENSPIEL}",
         "Chicken: yield or dare.",
         ((6, 2), (7, 0)),
         ((6, 7), (2, 0)),
         Figure("nash egalitarian", (14 / 3, 14 / 3)),
-        Figure("ce", (5.25, 5.25)),
+        Figure("ce", (5.25, 5.25), note="derived: half of the time both yield, otherwise one of them dares"),
         Figure("equilibria", 3),
     ),
     _two(
         "battle-of-the-sexes",
-        NAU,
+        f"{NAU}, sec. 3; {GAMBIT}",
         "Both want to meet, each at a place of its own.",
         ((3, 0), (0, 2)),
         ((2, 0), (0, 3)),
@@ -255,7 +254,7 @@ ENTRIES = (
     ),
     _two(
         "three-by-two",
-        STENGEL,
+        f"{STENGEL}; {QUANTECON}",
         "A 3×2 game with three equilibria.",
         ((3, 3), (2, 5), (0, 6)),
         ((3, 2), (2, 6), (3, 1)),
@@ -265,7 +264,7 @@ ENTRIES = (
     ),
     _two(
         "three-by-two-degenerate",
-        STENGEL,
+        f"{STENGEL}; {QUANTECON}",
         "The same with a tie: infinitely many equilibria.",
         ((3, 3), (2, 5), (0, 6)),
         ((3, 3), (2, 6), (3, 1)),
@@ -292,7 +291,7 @@ ENTRIES = (
     _two(
         "stengel-75",
         "B. von Stengel, New maximal numbers of equilibria in bimatrix games, 1999; R. Savani and "
-        "B. von Stengel, Hard-to-solve bimatrix games, 2006 (these payoffs)",
+        f"B. von Stengel, Hard-to-solve bimatrix games, 2006 (these payoffs); {GAMBIT}",
         "A 6×6 game with more equilibria than 2⁶ − 1.",
         _STENGEL_75,
         _STENGEL_75_COLUMN,
@@ -390,7 +389,7 @@ ENTRIES = (
     Entry("coordination-3", GAMBIT, coordination.__doc__ or "", coordination, (Figure("equilibria", 7),)),
     Entry(
         "coordination-4",
-        "T. Quint and M. Shubik, A theorem on the number of Nash equilibria, 1997: 2ⁿ − 1",
+        "T. Quint and M. Shubik, A theorem on the number of Nash equilibria, 1997: at most 2ⁿ − 1 for n ≤ 4",
         coordination.__doc__ or "",
         partial(coordination, sides=4),
         (Figure("equilibria", 15),),
@@ -401,6 +400,7 @@ ENTRIES = (
         travelers.__doc__ or "",
         travelers,
         (Figure("nash", (2, 2)),),
+        read="game",
     ),
     _two(
         "stackelberg",
@@ -422,7 +422,7 @@ ENTRIES = (
     ),
     _two(
         "matching-shapley",
-        "L. Shapley, Some topics in two-person games, 1964",
+        f"L. Shapley, Some topics in two-person games, 1964; {OPENSPIEL}",
         "Fictitious play cycles on it.",
         ((1, 0, 0), (0, 1, 0), (0, 0, 1)),
         ((0, 1, 0), (0, 0, 1), (1, 0, 0)),
@@ -432,12 +432,13 @@ ENTRIES = (
     ),
     _two(
         "nash-1951",
-        "J. Nash, Non-cooperative games, 1951, ex. 2",
+        "after J. Nash, Non-cooperative games, 1951; derived",
         "A prisoner's dilemma: ends badly for both.",
         ((1, -10), (10, -1)),
         ((1, 10), (-10, -1)),
         Figure("nash", (-1, -1)),
         Figure("equilibria", 1),
+        read="",
     ),
     _zero(
         "rock-paper-scissors",
@@ -476,15 +477,16 @@ ENTRIES = (
     ),
     _zero(
         "odd-or-even",
-        f"{FERGUSON}, sec. 1.4",
+        f"after {FERGUSON}; derived",
         "Both show one or two fingers; the first wins the sum if it is odd.",
         ((-2, 3), (3, -4)),
         _value(1 / 12),
         Figure("play:0", (7 / 12, 5 / 12)),
+        read="",
     ),
     _zero(
         "magic-square",
-        f"{FERGUSON}, sec. 3",
+        "a magic square of any size: the mean, by uniform play (textbooks)",
         "The payoffs are a magic square.",
         ((8, 1, 6), (3, 5, 7), (4, 9, 2)),
         _value(5),
@@ -493,19 +495,21 @@ ENTRIES = (
     ),
     _zero(
         "mendelsohn",
-        f"{FERGUSON}, sec. 3",
+        f"after {FERGUSON}; derived",
         "Both name a number from 1 to 3; one above the other loses 1 to it, two above wins 2.",
         ((0, -1, 2), (1, 0, -1), (-2, 1, 0)),
         _value(0),
         Figure("play:0", (1 / 4, 1 / 2, 1 / 4)),
+        read="",
     ),
     _zero(
         "matching-pennies",
-        f"{MORGENSTERN}, sec. 17",
+        "derived; known to all textbooks",
         "Match or differ.",
         ((1, -1), (-1, 1)),
         _value(0),
         Figure("play:0", (0.5, 0.5)),
+        read="",
     ),
     _two(
         "bargain-9",
@@ -520,8 +524,8 @@ ENTRIES = (
             note="stated to 1e-7; exact arithmetic gives 0.758728907865",
         ),
     ),
-    Entry("morra", f"{FERGUSON}; symmetric, so 0", morra.__doc__ or "", morra, (_value(0),)),
-    Entry("blotto", f"{OPENSPIEL}; symmetric, so 0", blotto.__doc__ or "", blotto, (_value(0),)),
+    Entry("morra", "symmetric, so 0; derived", morra.__doc__ or "", morra, (_value(0),), read=""),
+    Entry("blotto", f"{OPENSPIEL}; symmetric, so 0", blotto.__doc__ or "", blotto, (_value(0),), read="game"),
     Entry(
         "kuhn-poker",
         f"H. Kuhn, A simplified two-person poker, 1950; {OPENSPIEL}",
@@ -541,7 +545,7 @@ ENTRIES = (
     ),
     Entry(
         "nau-irrational",
-        f"{NAU}, sec. 4",
+        f"{NAU}, sec. 4; {GAMBIT}",
         "Three players with one equilibrium, in irrational chances.",
         partial(tensor, _NAU_IRRATIONAL, name="nau-irrational"),
         (
@@ -555,7 +559,7 @@ ENTRIES = (
     ),
     Entry(
         "nau-continuum",
-        f"{NAU}, sec. 5",
+        f"{NAU}, sec. 5; {GAMBIT}",
         "Three players with three pure equilibria and a continuum of mixed ones.",
         partial(tensor, _NAU_CONTINUUM, name="nau-continuum"),
         tuple(Figure("gap", 0, policy=policy) for policy in _NAU_PURE),
@@ -604,6 +608,7 @@ ENTRIES = (
         "The climbing game 25 times; the best joint action is the riskiest.",
         partial(team, _CLIMBING, name="climbing-25"),
         (Figure("optimum", (275, 275)),),
+        read="game",
     ),
     *(_penalty(k, 250.0) for k in (0, -25, -50, -75, -100)),
     Entry(
@@ -613,5 +618,6 @@ ENTRIES = (
         seeded_team.__doc__ or "",
         seeded_team,
         (Figure("gap", 0, policy=((0, 0, 1), (0, 0, 0, 1), (0, 1, 0, 0, 0))),),
+        read="game",
     ),
 )

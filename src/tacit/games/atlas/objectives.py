@@ -107,9 +107,9 @@ class Against:
 
 
 def game(
-    name: str, rules: Rules, objectives: Sequence[Objective], *, start: Any, actions: Sequence[int], horizon: int
+    name: str, rules: Rules, objectives: Sequence[Objective], *, start: Any, horizon: int, **more: Any
 ) -> TabularGame:
-    """Make a table of rules and objectives."""
+    """Make a table of rules and objectives; `more` is as in `tacit.tabulate`."""
     last = max(objective.last for objective in objectives)
 
     def steps(state: Any, joint: tuple[int, ...]) -> list[tuple[float, Any, list[float]]]:
@@ -132,4 +132,4 @@ def game(
         return [sum(own) for own in zip(*parts, strict=True)]
 
     first = (0, start, (True,) * len(objectives))
-    return tabulate(transition, reward, start=first, actions=actions, horizon=horizon, progress=False, name=name)
+    return tabulate(transition, reward, start=first, horizon=horizon, progress=False, name=name, **more)

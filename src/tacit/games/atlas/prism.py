@@ -13,6 +13,7 @@ from typing import Any
 
 from tacit.games.atlas.entry import Entry, Figure
 from tacit.games.atlas.objectives import Against, At, Collect, Objective, Reach, game
+from tacit.games.atlas.pictures import draw_robots
 from tacit.games.tabular import TabularGame
 
 SOURCE = "PRISM-games' tests (M. Kwiatkowska, G. Norman, D. Parker and G. Santos, PRISM-games 3.0, 2020)"
@@ -278,7 +279,8 @@ def robots(*, size: int = 5, slip: float = 0.1, steps: int = 5) -> TabularGame:
         return independent(move(s[0], 1, joint[0]), move(s[1], -1, joint[1]))
 
     goal = Reach(lambda s: s[0] == (top, top) and s[0] != s[1], steps, lambda s: s[0] != s[1])
-    return game("prism-robots", rules, _versus(goal), start=((0, 0), (top, top)), actions=(3, 3), horizon=steps)
+    start, picture = ((0, 0), (top, top)), partial(draw_robots, size=size)
+    return game("prism-robots", rules, _versus(goal), start=start, horizon=steps, actions=(3, 3), picture=picture)
 
 
 def _family(name: str, about: str, rules: Any, rows: Sequence[Row]) -> list[Entry]:

@@ -1,0 +1,393 @@
+"""How large observations become few states: bins of their numbers, by name and reversible; and float vectors of them.
+
+`Bins` says how fine; `fit` makes of it, for the space that an agent observes, an `Encoding`: a function from an
+observation to a tuple of plain numbers, each the middle of its bin. So a state's key is a typical observation.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import operator
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tacit.core import check
+from tacit.core.display import number
+from tacit.core.errors import TacitError, brief
+from tacit.core.types import FloatArray
+from tacit.environments.adapters import Environment
+from tacit.environments.bounds import scout, stated_horizon
+from tacit.environments.observations import Encode
+
+#: Bounds of a space beyond which a number counts as unbounded: some libraries write the largest float.
+UNBOUNDED = 1e30
+
+#: Sizes up to which a vector has an entry for each value of a number that only names things.
+ONE_HOT = 64
+
+SCOUTED = (
+    "bins of numbers without bounds lie between the least and the largest of a few random episodes, and what is beyond "
+    "falls into the outermost; edges can be given (encode)"
+)
+_WANTED = (
+    "a function from an observation to something hashable, or tacit.Bins; as text or in a file, bins=6 or width=0.1"
+)
+
+
+@dataclass(frozen=True)
+class Bins:
+    """Bins for the numbers of an observation, for `encode=`: what falls into the same bins is the same state.
+
+    Numbers of a Box are put into bins; Discrete, MultiDiscrete and MultiBinary observations, alone or within a Dict or
+    Tuple, stay as they are, unless an entry of their own says otherwise. One of the two parameters is given.
+
+    Parameters
+    ----------
+    count : int, list or dict, optional
+        How many bins of equal width each number gets, 1 to leave it out. They lie between the bounds of the space, or
+        where it has none between the least and the largest number of a few random episodes. A list has an entry for
+        each number or each part of a Tuple, a dict for each part of a Dict; for a Box, a dict names its numbers in
+        their order. An entry that is a list again holds the edges between bins.
+    width : float, list or dict, optional
+        Instead: numbers are rounded to multiples of this; no bounds are needed.
+
+    Examples
+    --------
+    >>> import gymnasium, tacit
+    >>> coarse = tacit.Bins({"position": 1, "velocity": 1, "angle": 6, "spin": [-1, 0, 1]})
+    >>> run = tacit.learn(gymnasium.make("CartPole-v1"), episodes=20, horizon=50, encode=coarse)
+    >>> run.game.observations[0].name(run.game.state([0.1, 0.5, 0.02, -0.3]))
+    'angle 0 to 0.1396, spin -1 to 0'
+    """
+
+    count: Any = None
+    width: Any = None
+
+    def __post_init__(self) -> None:
+        if (self.count is None) == (self.width is None):
+            raise TacitError(f"{self!r} must have a count or a width, such as tacit.Bins(6) or tacit.Bins(width=0.1)")
+
+
+class Cell(NamedTuple):
+    """What becomes of one number of an observation: a bin between edges, a multiple of a width, or itself."""
+
+    name: str
+    edges: tuple[float, ...] = ()
+    middles: tuple[float, ...] = ()  # of the bins, one more than there are edges; none where the number stays
+    width: float = 0.0
+
+    def key(self, value: Any) -> Any:
+        """Return what stands for a number."""
+        if self.middles:
+            return self.middles[bisect_right(self.edges, value)]
+        return float(f"{round(value / self.width) * self.width:.12g}") if self.width else value
+
+    def describe(self, key: Any) -> str:
+        """Return a bin in words; "" where there is one bin only."""
+        if not self.middles:
+            return f"{self.name} {key if isinstance(key, str) else number(key)}".lstrip()
+        if not self.edges:
+            return ""
+        low, high = (number(edge) for edge in (self.edges[0], self.edges[-1]))
+        place = self.middles.index(key)
+        if 0 < place < len(self.edges):
+            low, high = (number(edge) for edge in self.edges[place - 1 : place + 1])
+            return f"{self.name} {low} to {high}".lstrip()
+        return f"{self.name} {f'below {low}' if place == 0 else f'from {high}'}".lstrip()
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """A function from observations of a space to the keys of states.
+
+    Attributes
+    ----------
+    space : space of observations
+    cells : tuple of Cell
+        One for each number of an observation.
+    """
+
+    space: Any
+    cells: tuple[Cell, ...]
+
+    def __call__(self, observation: Any) -> tuple[Any, ...]:
+        """Return the key of an observation: a number for each of its numbers."""
+        values = flatten(self.space, observation)
+        if len(values) != len(self.cells):
+            raise TacitError(f"{brief(observation)} has {len(values)} numbers, and there are {len(self.cells)}")
+        if any(value != value for value in values):
+            raise TacitError(f"{brief(observation)} has nan in it, which is in no bin")
+        return tuple([cell.key(value) for cell, value in zip(self.cells, values, strict=True)])
+
+    def describe(self, key: Sequence[Any]) -> str:
+        """Return a state in words: the bins that it lies in."""
+        told = [cell.describe(own) for cell, own in zip(self.cells, key, strict=True)]
+        return ", ".join(one for one in told if one)
+
+    def restore(self, key: Sequence[Any]) -> Any:
+        """Return an observation of the space whose key this is: the middle of its bins."""
+        return unflatten(self.space, iter(key))
+
+
+def read_encode(given: Any) -> Any:
+    """Return an `encode` as it is given in Python, or of text or a table as files and the command line have it.
+
+    >>> read_encode("bins=6"), read_encode({"width": [0.1, 1]})
+    (Bins(count=6, width=None), Bins(count=None, width=[0.1, 1]))
+    """
+    if given is None or callable(given) or isinstance(given, Bins):
+        return given
+    told = TacitError(f"encode is {brief(given)}; it must be {_WANTED}")
+    if isinstance(given, str):
+        key, _, text = given.partition("=")
+        try:
+            given = {key: json.loads(text)}
+        except (ValueError, RecursionError):
+            raise told from None
+    if not isinstance(given, Mapping) or len(given) != 1 or next(iter(given)) not in ("bins", "width"):
+        raise told
+    return Bins(given.get("bins"), given.get("width"))
+
+
+def fit(given: Any, environment: Environment, *, horizon: int | None, seed: int) -> list[Encode | None]:
+    """Return how each agent encodes what it observes; agents with the same space do it alike."""
+    encode = read_encode(given)
+    if not isinstance(encode, Bins):
+        return [encode] * len(environment.spaces)
+    first = [environment.spaces.index(space) for space in environment.spaces]  # the first agent with this space
+    ends: dict[int, tuple[FloatArray, FloatArray]] = {}
+    if scouts(encode, environment):
+        ends = _scout_ends(environment, first, horizon or stated_horizon(environment.source), seed)
+    made: dict[int, Encode] = {}
+    for i in sorted(set(first)):
+        space = environment.spaces[i]
+        if type(space).__name__ == "Anything":
+            space = _Numbers(np.shape(ends[i][0]), -math.inf, math.inf)
+        counted = encode.count is not None
+        leaves = list(_leaves(space, encode.count if counted else encode.width))
+        seen = zip(*(end.ravel().tolist() for end in ends[i]), strict=True) if ends else [None] * len(leaves)
+        made[i] = Encoding(space, tuple(_cell(leaf, counted, met) for leaf, met in zip(leaves, seen, strict=True)))
+    return [made[i] for i in first]
+
+
+class _Numbers(NamedTuple):
+    """The space of arrays of numbers that a plain object shows."""
+
+    shape: tuple[int, ...]
+    low: float
+    high: float
+
+
+def scouts(given: Any, environment: Environment) -> bool:
+    """Return whether a few random episodes have to show where bins lie."""
+    bins = read_encode(given)
+    if not isinstance(bins, Bins):
+        return False
+    if any(type(space).__name__ == "Anything" for space in environment.spaces):
+        return True
+    return any(
+        leaf.entry not in (None, 1) and not _is_container(leaf.entry) and max(-leaf.low, leaf.high) >= UNBOUNDED
+        for space in (environment.spaces if bins.width is None else ())
+        for leaf in _leaves(space, bins.count)
+    )
+
+
+def _scout_ends(
+    environment: Environment, first: list[int], horizon: int | None, seed: int
+) -> dict[int, tuple[FloatArray, FloatArray]]:
+    """Return the least and the largest of each number that agents with the same space have seen in a few episodes."""
+    seen: dict[int, list[FloatArray]] = {i: [] for i in first}
+
+    def see(shown: Sequence[Any]) -> None:
+        for i, own in zip(first, shown, strict=True):
+            space = environment.spaces[i]
+            values = own if type(space).__name__ == "Anything" else flatten(space, own)
+            try:
+                row = np.asarray(values, dtype=np.float64)
+                if seen[i] and row.shape != seen[i][0].shape:
+                    raise ValueError
+            except (ValueError, TypeError):
+                told = f"{environment.names[i]} observes {brief(own)}, which has not always the same numbers to bin"
+                raise TacitError(f"{told}; give a function as encode") from None
+            seen[i].append(row)
+
+    scout(environment, horizon, seed, see)
+    return {i: (np.min(rows, axis=0), np.max(rows, axis=0)) for i, rows in seen.items()}
+
+
+def _parts(space: Any) -> dict[str, Any]:
+    """Return the parts of a Dict or Tuple by name."""
+    parts = space.spaces
+    return dict(parts) if isinstance(parts, Mapping) else {str(i): part for i, part in enumerate(parts)}
+
+
+def _is_container(tree: Any) -> bool:
+    return isinstance(tree, Mapping | list | tuple | np.ndarray)
+
+
+class Leaf(NamedTuple):
+    """One number of a space, and the entry of `Bins` that is for it; None keeps it as it is."""
+
+    name: str
+    entry: Any
+    low: float
+    high: float
+    whole: bool
+
+
+def _leaves(space: Any, tree: Any, name: str = "", *, own: bool = False) -> Iterator[Leaf]:
+    """Return the numbers of a space in their order; `own` says whether the entry was given for this part by itself."""
+    kind = type(space).__name__
+    if kind in ("Dict", "Tuple"):
+        parts = _parts(space)
+        entries = _entries(tree, list(parts), brief(space)) if _is_container(tree) else dict.fromkeys(parts, tree)
+        for key, part in parts.items():
+            yield from _leaves(part, entries.get(key), f"{name}.{key}".strip("."), own=own or _is_container(tree))
+        return
+    low, high, whole = _ends(space)
+    if not low.shape or not _is_container(tree):
+        at = [f"{name}[{','.join(map(str, place))}]" if place else name for place in np.ndindex(low.shape)]
+        entries = dict.fromkeys(at, tree if own or kind in ("Box", "_Numbers") else None)
+    else:
+        at = list(tree) if isinstance(tree, Mapping) else [str(i) for i in range(low.size)]
+        entries = {f"{name}.{key}".strip("."): entry for key, entry in _entries(tree, at, brief(space)).items()}
+        if len(entries) != low.size:
+            raise TacitError(f"encode has {len(entries)} entries for the {low.size} numbers of {brief(space)}")
+    for (key, entry), least, most in zip(entries.items(), low.ravel().tolist(), high.ravel().tolist(), strict=True):
+        yield Leaf(key, entry, least, most, whole)
+
+
+def _entries(tree: Any, names: list[str], said: str) -> dict[str, Any]:
+    """Return the entries of a list or dict by name."""
+    if not isinstance(tree, Mapping):
+        if len(tree) != len(names):
+            raise TacitError(f"encode has {len(tree)} entries for the {len(names)} of {said}")
+        return dict(zip(names, tree, strict=True))
+    unknown = [key for key in tree if str(key) not in names]
+    if unknown:
+        raise TacitError(f"encode has an entry {brief(unknown[0])}; {said} has {', '.join(names)}")
+    return {str(key): entry for key, entry in tree.items()}
+
+
+def _ends(space: Any) -> tuple[FloatArray, FloatArray, bool]:
+    """Return the bounds of each number of a space, and whether they are whole numbers."""
+    match type(space).__name__:
+        case "Discrete":
+            return np.array(float(space.start)), np.array(float(space.start + space.n - 1)), True
+        case "MultiDiscrete":
+            first = np.asarray(getattr(space, "start", np.zeros_like(space.nvec)), dtype=np.float64)
+            return first, first + space.nvec - 1, True
+        case "MultiBinary":
+            return np.zeros(space.shape), np.ones(space.shape), True
+        case "Box":
+            whole = np.dtype(space.dtype).kind in "iub"
+            return np.asarray(space.low, dtype=np.float64), np.asarray(space.high, dtype=np.float64), whole
+        case "_Numbers":
+            return np.full(space.shape, -np.inf), np.full(space.shape, np.inf), False
+    raise TacitError(f"{brief(space)} has no numbers to put into bins; give a function as encode")
+
+
+def _cell(leaf: Leaf, counted: bool, met: tuple[float, float] | None) -> Cell:
+    """Return the bins of one number."""
+    if leaf.entry is None:
+        if not leaf.whole:
+            raise TacitError(f"encode has no entry for {leaf.name}; 1 bin leaves it out")
+        return Cell(leaf.name)
+    if not counted:
+        width = check.real(f"width of {leaf.name or 'bins'}", leaf.entry, least=0)
+        if not width:
+            raise TacitError("width is 0; it must be positive")
+        return Cell(leaf.name, width=width)
+    if _is_container(leaf.entry):
+        edges = check.array(f"edges of {leaf.name}", leaf.entry)
+        if edges.ndim != 1 or not len(edges) or (np.diff(edges) <= 0).any() or not np.isfinite(edges).all():
+            raise TacitError(f"the edges of {leaf.name} are {brief(leaf.entry)}; they must be numbers that ascend")
+        gaps = np.diff(edges) if len(edges) > 1 else np.ones(1)  # the outermost bins are as wide as their neighbours
+        ends = [edges[0] - gaps[0], *edges, edges[-1] + gaps[-1]]
+        return Cell(leaf.name, tuple(edges.tolist()), _middles(ends))
+    bins = check.integer(f"bins of {leaf.name or 'observations'}", leaf.entry, least=1)
+    low, high = leaf.low, leaf.high
+    if bins == 1:
+        return Cell(leaf.name, (), (_middles([low, high])[0] if max(-low, high) < UNBOUNDED else 0.0,))
+    if leaf.whole and high - low < bins:
+        return Cell(leaf.name)
+    if leaf.whole:
+        low, high = low - 0.5, high + 0.5
+    if met is not None:
+        low, high = (end if abs(end) < UNBOUNDED else seen for end, seen in zip((low, high), met, strict=True))
+    if not low < high:
+        low, high = low - 0.5, low + 0.5
+    ends = np.linspace(low, high, bins + 1).tolist()
+    return Cell(leaf.name, tuple(ends[1:-1]), _middles(ends))
+
+
+def _middles(ends: Sequence[float]) -> tuple[float, ...]:
+    """Return the middle of each bin, in few digits where that stays inside.
+
+    >>> _middles([0, 1 / 3, 2 / 3, 1])
+    (0.167, 0.5, 0.833)
+    """
+    found = []
+    for low, high in itertools.pairwise(ends):
+        middle = 0.5 * (low + high)
+        short = float(f"{middle:.3g}")
+        found.append(short if low < short < high else float(middle))
+    return tuple(found)
+
+
+def flatten(space: Any, observation: Any) -> list[Any]:
+    """Return the numbers of an observation in their order."""
+    match type(space).__name__:
+        case "Dict":
+            return [value for key, part in space.spaces.items() for value in flatten(part, observation[key])]
+        case "Tuple":
+            pairs = zip(space.spaces, observation, strict=True)
+            return [value for part, own in pairs for value in flatten(part, own)]
+        case "Discrete":
+            if not 0 <= operator.index(observation) - space.start < space.n:
+                raise TacitError(f"{brief(observation)} is not in {brief(space)}")
+            return [operator.index(observation)]
+    array = np.asarray(observation)
+    if array.shape != tuple(space.shape):
+        raise TacitError(f"{brief(observation)} is not in {brief(space)}")
+    return array.ravel().tolist()
+
+
+def unflatten(space: Any, values: Iterator[Any]) -> Any:
+    """Return an observation of a space from its numbers."""
+    match type(space).__name__:
+        case "Dict":
+            return {key: unflatten(part, values) for key, part in space.spaces.items()}
+        case "Tuple":
+            return tuple(unflatten(part, values) for part in space.spaces)
+        case "Discrete":
+            return next(values)
+    taken = [next(values) for _ in range(math.prod(space.shape))]
+    return np.array(taken, dtype=getattr(space, "dtype", np.float64)).reshape(space.shape)
+
+
+def vector_of(space: Any) -> Callable[[Any], FloatArray]:
+    """Return a function from an observation of a space to a vector of floats: what a network would take.
+
+    Of a Discrete space of at most 64 values it has an entry for each, 1 for the one that is observed.
+
+    >>> from tacit.environments.adapters import Discrete
+    >>> vector_of(Discrete(3))(1).tolist()
+    [0.0, 1.0, 0.0]
+    """
+    match type(space).__name__:
+        case "Dict" | "Tuple":
+            parts = space.spaces
+            keys = list(parts) if isinstance(parts, Mapping) else list(range(len(parts)))
+            each = [(key, vector_of(parts[key])) for key in keys]
+            return lambda observation: np.concatenate([make(observation[key]) for key, make in each])
+        case "Discrete" if space.n <= ONE_HOT:
+            rows = np.eye(int(space.n))
+            return lambda observation: rows[operator.index(observation) - int(space.start)]
+    return lambda observation: np.asarray(observation, dtype=np.float64).ravel()
