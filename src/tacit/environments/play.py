@@ -8,7 +8,7 @@ other. Anything else with these attributes can be played too. Who plays is in `p
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -19,7 +19,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
 from tacit.environments.adapters import Environment, GameAdapter, environment, floats, name_of
 from tacit.environments.bounds import episode_bounds, stated_range
-from tacit.environments.encoding import Bins, fit
+from tacit.environments.encoding import Bins, fit, see_nothing
 from tacit.environments.observations import OVER, Encode, Numbering, Observations, can_number, numberings
 from tacit.environments.players import Deviation, Draws, EpisodePlayers, PartDeviation, batch_players
 from tacit.evaluation.stretches import extend_policy
@@ -309,7 +309,7 @@ def open_environment(
         raise TacitError(f"the policy does not fit {name_of(env)}: {brief(policy)}")
     blind = getattr(policy, "sees", False) and encode is None and not (counts and can_number(adapter))
     if blind:
-        encode = _see_nothing  # no states are counted
+        encode = see_nothing  # no states are counted
     own = _own(adapter, observations, encode, horizon)
     if observations is None:
         own = _number_as(env, policy, own, encoded=encode is not None)
@@ -326,10 +326,6 @@ def open_environment(
     arena = EnvironmentArena(adapter, own, length, reward_range)
     arena.blind = blind
     return arena
-
-
-def _see_nothing(observation: Any) -> Hashable:
-    return None
 
 
 def _own(adapter: Environment, known: Any, encode: Any, horizon: int | None) -> list[Observations]:

@@ -202,6 +202,11 @@ class Learner:
         return False
 
     @property
+    def observes(self) -> bool:
+        """Whether it wants the observation itself instead of the number of the state."""
+        return False
+
+    @property
     def interpreted(self) -> bool:
         """Whether it has no kernels, and is played by agents on their own."""
         return False
