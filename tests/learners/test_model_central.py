@@ -43,6 +43,24 @@ def test_the_best_of_several_equilibria():
         np.testing.assert_allclose(run.values, tacit.solve(game, "optimum").values, rtol=1e-9)
 
 
+def test_a_reward_that_even_play_does_not_find():
+    """A lock of six digits, each a joint action out of nine; after a wrong one nothing opens it."""
+    rng, digits = np.random.default_rng(0), 6
+    moves, rewards = np.zeros((1, digits + 1, 3, 3, digits + 1)), np.zeros((2, 1, digits + 1, 3, 3))
+    moves[..., digits] = 1
+    for s in range(digits):
+        right = tuple(rng.integers(3, size=2))
+        if s + 1 < digits:
+            moves[0, s][right] = np.eye(digits + 1)[s + 1]
+        else:
+            rewards[:, 0, s][(slice(None), *right)] = 1
+    game = tacit.TabularGame(moves, rewards, 0, digits)
+    found_by_chance = 1000 * tacit.evaluate(game, tacit.MarkovPolicy.uniform(game)).values[0]
+    assert found_by_chance < 0.002
+    for seed in range(3):
+        assert tacit.learn(game, "model-central", episodes=1000, seed=seed, points=1).values.tolist() == [1.0, 1.0]
+
+
 def test_the_model_is_the_game_and_a_sweep_evaluates_what_is_played(monkeypatch: pytest.MonkeyPatch):
     """Every joint action of this game is soon tried so often that there is no optimism left."""
     game, learner = random_game(1), ModelCentral()
@@ -80,10 +98,39 @@ def test_it_is_no_agent_on_its_own_and_says_what_it_cannot_count():
         tacit.learn(tacit.make("minority", agents=20), "model-central", episodes=1)
 
 
+def start(u):
+    return 0
+
+
+def advance(h, s, actions, u):
+    return 1 if actions[0] == actions[1] else 0
+
+
+def reward(i, h, s, actions):
+    return 1.0 + s if (actions[0] == actions[1]) == (i == 0) else 0.0
+
+
+@pytest.mark.parametrize("kind", ["nash", "cce", "ce"])
+def test_without_tables_gaps_are_bounded_by_the_counts(kind: str):
+    """Matching pennies where the second step's stakes depend on the first; no chance, so bounds fall like 1/n."""
+    game = tacit.FunctionGame(start, advance, reward, agents=2, actions=2, states=2, horizon=2, reward_range=(0, 2))
+    run = tacit.learn(game, "model-central", episodes=20_000, equilibrium=kind)
+    assert (run.gaps.kind, run.gaps.source) == (kind, "model")
+    assert "model" in repr(run)
+    rewards = [[[[reward(i, 0, s, (a, b)) for b in (0, 1)] for a in (0, 1)] for s in (0, 1)] for i in (0, 1)]
+    onward = np.eye(2)[[[[advance(0, s, (a, b), 0.0) for b in (0, 1)] for a in (0, 1)] for s in (0, 1)]]
+    tables = tacit.TabularGame(onward[None], np.array(rewards)[:, None], 0, 2)
+    exact = tacit.evaluate(tables, run.policy, gap=None if run.policy.product else kind)
+    assert exact.gap <= run.gap < 0.1
+
+
 def test_an_environment_whose_state_all_agents_see():
     from toys import Corridor
 
     run = tacit.learn(Corridor(cells=3), "model-central", episodes=400)
-    assert (run.chosen, run.gaps.source) == ("planned", "none")
+    assert (run.chosen, run.gaps.source) == ("planned", "none")  # the range of rewards is a guess
     assert run.policy.product
     assert tacit.evaluate(Corridor(cells=3), run.policy, episodes=500).values.mean() > 8
+    known = tacit.learn(Corridor(cells=3), "model-central", episodes=400, horizon=12, reward_range=(-1, 10))
+    assert known.gaps.source == "model"
+    assert 0 < known.gap < known.gaps.most == 12 * 11

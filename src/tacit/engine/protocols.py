@@ -48,6 +48,8 @@ class Engine(Part, Protocol):
         Those of the notes that were told before the run began.
     failure : Exception or None
         What an environment did that ends the run; the episodes before it are whole.
+    full : str
+        Why memory ends the run; "" as long as it does not.
 
     Examples
     --------
@@ -71,6 +73,7 @@ class Engine(Part, Protocol):
     warnings: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
     failure: Exception | None = None
+    full: str = ""
 
     def advance(self, episodes: int) -> FloatArray:
         """Play at most so many episodes, and as many as fit into a fraction of a second; return [episodes, N]."""
@@ -85,6 +88,18 @@ class Engine(Part, Protocol):
     def own_bounds(self, kind: str, done: int) -> Gaps:
         """Return what the agents themselves know of their gaps after `done` episodes."""
         return Gaps.unknown(kind, self.game.agents)
+
+    def model_bounds(self, policy: MarkovPolicy) -> Gaps:
+        """Return what a model that the agents share says of a policy's gaps, where they have one."""
+        kind, found = self.learner.equilibrium, None
+        low, high = self.game.reward_range
+        if self.structs:
+            found = self.learner.bound_gaps(
+                self.structs[0], policy, reward_range=(low, high), states=self.game.states, noisy=False
+            )
+        if found is None:
+            return Gaps.unknown(kind, self.game.agents)
+        return Gaps(kind, found, "model", most=self.game.horizon * (high - low))
 
     def separate(self, rule: str) -> dict[str, Any]:
         """Return the mixtures "average" and "recent" where agents saw different things, each on what it saw itself."""

@@ -46,11 +46,11 @@ class Gaps:
         Which deviations count.
     upper : array [N]
         Upper bounds.
-    source : {"exact", "certificate", "model-free", "estimate", "none"}
-        The exact gap (of a Markov policy, or over one step); an upper bound from the game's tables; each agent's
-        own bound from V̄ and V̲, which holds with the theorem's probability since its parameters, ι among them, are the
-        theorem's; the agents' own estimates (1/K)·Σ(V̄_1 − V̲_1) with other parameters, which are no bounds; or nothing
-        was asked for.
+    source : {"exact", "certificate", "model", "model-free", "estimate", "none"}
+        The exact gap (of a Markov policy, or over one step); an upper bound from the game's tables; an upper bound from
+        the counts of a model that all agents share, with probability 0.99; each agent's own bound from V̄ and V̲, which
+        holds with the theorem's probability since its parameters, ι among them, are the theorem's; the agents' own
+        estimates (1/K)·Σ(V̄_1 − V̲_1) with other parameters, which are no bounds; or nothing is known.
     most : float
         The horizon, or 1/(1 − γ), times the span of the rewards: no gap is larger.
 

@@ -94,7 +94,7 @@ def summarize(values: npt.ArrayLike) -> Summary:
 
 
 #: Where gaps come from, the surest first.
-SOURCES = ("exact", "certificate", "model-free", "estimate")
+SOURCES = ("exact", "certificate", "model", "model-free", "estimate")
 
 
 def gap_words(kind: str, source: str) -> str:

@@ -66,6 +66,8 @@ class World(NamedTuple):
         Of informed learners: every agent's number of actions.
     first, seed : int
         Of informed learners: the number in the team of the first agent that this state serves, and the common seed.
+    places : int
+        In an environment: numbers that a state may have, where each stands for a state at a step.
 
     Examples
     --------
@@ -85,6 +87,12 @@ class World(NamedTuple):
     team: tuple[int, ...] = ()
     first: int = 0
     seed: int = 0
+    places: int = 0
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers a state may have that kernels get."""
+        return max(self.states, self.places)
 
     @property
     def unit(self) -> float:
@@ -194,6 +202,11 @@ class Learner:
         return False
 
     @property
+    def observes(self) -> bool:
+        """Whether it wants the observation itself instead of the number of the state."""
+        return False
+
+    @property
     def interpreted(self) -> bool:
         """Whether it has no kernels, and is played by agents on their own."""
         return False
@@ -207,6 +220,19 @@ class Learner:
     def informed(self) -> bool:
         """Whether each agent knows of the others: how many, with how many actions each, and a seed common to all."""
         return False
+
+    @property
+    def steps(self) -> str:
+        """What steps have in common, where it can tell: "each" has its own, "shared" or "adaptive" (`steps.py`)."""
+        return ""
+
+    @property
+    def by_step(self) -> bool:
+        """Whether all that it remembers of a state is by step: its kernels look at [h, s, i] and [h + 1, s', i] only.
+
+        In an environment it then has memory for what is met, and a state has another number at every step.
+        """
+        return self.steps == "each"
 
     @property
     def guaranteed(self) -> bool:
@@ -273,10 +299,20 @@ class Learner:
         """Return what agents that share a model answer with at the first so many states; None without a model."""
         return None
 
+    def bound_gaps(
+        self, state: Any, policy: MarkovPolicy, *, reward_range: tuple[float, float], states: float, noisy: bool
+    ) -> FloatArray | None:
+        """Return bounds on a policy's gaps [N] that hold with probability 0.99 by a shared model; None without one.
+
+        Rewards lie in a range, and vary if they are noisy; no joint action leads to more than so many states.
+        """
+        return None
+
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force, for people: plain values by name."""
         own: Any = self
-        return {one.name: getattr(self, one.name) for one in dataclasses.fields(own) if one.name != "start"}
+        found = {one.name: getattr(self, one.name) for one in dataclasses.fields(own) if one.name != "start"}
+        return {name: value for name, value in found.items() if (name, value) != ("steps", "each")}
 
     def init(self, world: World) -> Any:
         """Return the state of all agents, a NamedTuple for whose type the kernels are implemented.

@@ -97,22 +97,28 @@ class MarkovOutput(Output):
         last = engine.policy(engine.distributions())
         sampled = last if self._sampled is None else engine.policy(self._sampled)
         final = None if self._leaves_out(last) else self._final
-        kind = engine.learner.equilibrium
-        candidates = {"last": Candidate.with_exact_gaps(last, final, kind)}
+        judge = functools.partial(self._judge, engine, final)
+        candidates = {"last": judge(last)}
         if self._recent:
             recent = engine.policy(engine.distributions(recent=True))
-            candidates = {"recent": Candidate.with_exact_gaps(recent, final, kind), **candidates}
+            candidates = {"recent": judge(recent), **candidates}
         planned = engine.learner.plan(engine.structs[0], last.states) if engine.structs else None
         if planned is not None:
             planned.observations = last.observations
-            candidates["planned"] = Candidate.with_exact_gaps(planned, final, kind)
+            candidates["planned"] = judge(planned)
         if self._keeps_best:
             best = last if self._best is None else engine.policy(self._best)
-            candidates["best"] = Candidate.with_exact_gaps(best, final, kind)
+            candidates["best"] = judge(best)
         if final is None or len(candidates) == 1:
             return Result(last, candidates, [*candidates][-1], sampled)
         chosen = choose(candidates, functools.partial(uniform_gap, final), **self.options.choice)
         return Result(last, candidates, chosen, sampled)
+
+    def _judge(self, engine: Engine, tables: ExactGame | None, policy: MarkovPolicy) -> Candidate:
+        """Return a candidate with exact gaps or, in a game without tables, with what a shared model says of them."""
+        if is_exact(self.game) or self.options.certify is False:
+            return Candidate.with_exact_gaps(policy, tables, engine.learner.equilibrium)
+        return Candidate(policy, lambda: (engine.model_bounds(policy), None))
 
     def _leaves_out(self, policy: MarkovPolicy) -> bool:
         """Return whether there is no time to evaluate a policy."""
