@@ -43,6 +43,24 @@ def test_the_best_of_several_equilibria():
         np.testing.assert_allclose(run.values, tacit.solve(game, "optimum").values, rtol=1e-9)
 
 
+def test_a_reward_that_even_play_does_not_find():
+    """A lock of six digits, each a joint action out of nine; after a wrong one nothing opens it."""
+    rng, digits = np.random.default_rng(0), 6
+    moves, rewards = np.zeros((1, digits + 1, 3, 3, digits + 1)), np.zeros((2, 1, digits + 1, 3, 3))
+    moves[..., digits] = 1
+    for s in range(digits):
+        right = tuple(rng.integers(3, size=2))
+        if s + 1 < digits:
+            moves[0, s][right] = np.eye(digits + 1)[s + 1]
+        else:
+            rewards[:, 0, s][(slice(None), *right)] = 1
+    game = tacit.TabularGame(moves, rewards, 0, digits)
+    found_by_chance = 1000 * tacit.evaluate(game, tacit.MarkovPolicy.uniform(game)).values[0]
+    assert found_by_chance < 0.002
+    for seed in range(3):
+        assert tacit.learn(game, "model-central", episodes=1000, seed=seed, points=1).values.tolist() == [1.0, 1.0]
+
+
 def test_the_model_is_the_game_and_a_sweep_evaluates_what_is_played(monkeypatch: pytest.MonkeyPatch):
     """Every joint action of this game is soon tried so often that there is no optimism left."""
     game, learner = random_game(1), ModelCentral()

@@ -12,6 +12,10 @@ from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 
 
+class Full(TacitError):
+    """There is no memory for something."""
+
+
 def available() -> int:
     """Return the bytes that can be allocated now without swapping."""
     try:
@@ -43,7 +47,7 @@ def require(size: int, what: str) -> None:
     """Raise if `size` bytes are not to be had."""
     free = available()
     if size > free:
-        raise TacitError(f"{what} would take {human(size)} of memory, and {human(free)} are free; make it smaller")
+        raise Full(f"{what} would take {human(size)} of memory, and {human(free)} are free; make it smaller")
 
 
 def zeros(shape: Sequence[int], what: str) -> FloatArray:

@@ -17,7 +17,7 @@ scratch in which nothing is remembered.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -142,6 +142,19 @@ def arrays(state: Any, path: str = "") -> Iterator[tuple[str, Array]]:
         fields: Sequence[str] = getattr(state, "_fields", None) or [str(k) for k in range(len(state))]
         for field, value in zip(fields, state, strict=True):
             yield from arrays(value, f"{path}.{field}" if path else field)
+
+
+def replace(state: Any, change: Callable[[str, Array], Array], path: str = "") -> Any:
+    """Return a state with other arrays, by their paths; those of the structs within it included."""
+    if isinstance(state, np.ndarray):
+        return change(path, state)
+    if not isinstance(state, tuple):
+        return state
+    fields: Sequence[str] = getattr(state, "_fields", None) or [str(k) for k in range(len(state))]
+    found = [
+        replace(own, change, f"{path}.{field}" if path else field) for field, own in zip(fields, state, strict=True)
+    ]
+    return type(state)(*found) if hasattr(state, "_fields") else tuple(found)
 
 
 def parts(state: Any) -> Iterator[tuple[str, Array]]:

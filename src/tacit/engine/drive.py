@@ -39,8 +39,8 @@ def drive(
     """Play until the run is over; all that was done is in the arguments. Return what ended it.
 
     That is "episodes" when the curve is complete, "gap" when the gap is small enough and the output certifies it,
-    "seconds" when time is up, "tolerance" when the learner itself has finished, "memory" when the output has no room
-    for more episodes, or "interrupted".
+    "seconds" when time is up, "tolerance" when the learner itself has finished, "memory" when there is no room for
+    more episodes, or "interrupted".
     """
     ended, clock = "", Clock(engine, curve, seconds)
     with Interrupts(message=WAITING) as interrupts:
@@ -71,6 +71,8 @@ def drive(
                 ended = "episodes"
             elif engine.failure is not None:
                 ended = "interrupted"
+            elif engine.full:
+                ended = "memory"
             elif clock.up():
                 ended = "seconds"
             if row is not None:

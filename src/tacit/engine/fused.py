@@ -47,6 +47,11 @@ def read_distributions(state: Any, world: World, states: int, *, recent: bool = 
     """Return what each agent of a state answers with at the first so many states of a world, [H, states, A_i]."""
     table = memory.zeros((world.agents, world.horizon, states, int(world.actions.max())), "the last iterate")
     compile_loop(loop.distributions, state)(state, world.horizon, states, recent, table)
+    return to_distributions(table, world)
+
+
+def to_distributions(table: FloatArray, world: World) -> list[FloatArray]:
+    """Return a table [N, H, S, A] as each agent's distributions [H, S, A_i], if they are numbers."""
     if not np.isfinite(table).all():
         raise TacitError("the policies are no longer numbers; learn with a smaller step (eta)")
     return [own[:, :, : int(size)] for own, size in zip(table, world.actions, strict=True)]

@@ -48,6 +48,8 @@ class Engine(Part, Protocol):
         Those of the notes that were told before the run began.
     failure : Exception or None
         What an environment did that ends the run; the episodes before it are whole.
+    full : str
+        Why memory ends the run; "" as long as it does not.
 
     Examples
     --------
@@ -71,6 +73,7 @@ class Engine(Part, Protocol):
     warnings: tuple[str, ...] = ()
     told: tuple[str, ...] = ()
     failure: Exception | None = None
+    full: str = ""
 
     def advance(self, episodes: int) -> FloatArray:
         """Play at most so many episodes, and as many as fit into a fraction of a second; return [episodes, N]."""

@@ -6,6 +6,7 @@ row i of the state and nothing else. What each sees comes in as a number of its 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Protocol
@@ -17,12 +18,12 @@ from tacit.core import generics, records, streams
 from tacit.core.errors import TacitError
 from tacit.core.pinned import Pinned, entry, unpin
 from tacit.core.types import FloatArray, IntArray
-from tacit.engine.agents import Agent, make_agent
+from tacit.engine.agents import make_agent
+from tacit.engine.cells import Cells, Pool, enter, no_cells, pad
 from tacit.engine.checkpoint import Arrays, check_alike, check_names, pack, unpack
 from tacit.engine.fused import read_distributions
 from tacit.engine.observers import write_down
 from tacit.learners import Learner, World
-from tacit.learners.plain import PlainAgent
 from tacit.learners.spec import with_start
 
 #: Uniform numbers that are drawn ahead: half a megabyte.
@@ -36,7 +37,8 @@ class TurnBuffer(NamedTuple):
     """What a turn reads and writes: the environment's side of it, and the agents' own states."""
 
     learner: Any
-    states: IntArray  # [N]  where each agent is
+    cells: Cells
+    places: IntArray  # [N]  where each agent is: its cell, or its state where there are no cells
     chosen: IntArray  # [N]  what it does there
     rewards: FloatArray  # [N]  what that brought
     nexts: IntArray  # [N]  where it is then, in memory right after the rewards: one call writes both
@@ -69,21 +71,24 @@ def turn(pinned, k, b, h):
                 return BAD_STATE
             if buffer.nexts[i] != buffer.nexts[0]:
                 seen = APART
-    if learns:
-        for i in range(N):
-            s_next = buffer.nexts[i] if acts else buffer.states[i]
-            generics.learn(buffer.learner, i, h, buffer.states[i], buffer.chosen[i], buffer.rewards[i], s_next)
+    for i in range(N):
+        here = buffer.places[i]
+        if acts:
+            buffer.places[i] = enter(buffer.cells, i, h + 1, buffer.nexts[i])
+        elif buffer.cells.slots.shape[1] > 0:
+            buffer.places[i] = 0
+        if learns:
+            generics.learn(buffer.learner, i, h, here, buffer.chosen[i], buffer.rewards[i], buffer.places[i])
             buffer.returns[i] += buffer.rewards[i]
     if acts:
         column = 0
         for i in range(N):
-            s_next = buffer.nexts[i]
+            here = buffer.places[i]
             if keeps:
-                buffer.visited[k, h + 1, i] = s_next
+                buffer.visited[k, h + 1, i] = buffer.nexts[i]
                 row = buffer.stored[k, h + 1]
-                column = write_down(buffer.learner, i, h + 1, s_next, buffer.actions[i], buffer.room, row, column)
-            buffer.chosen[i] = generics.act(buffer.learner, i, h + 1, s_next, buffer.u[b, h + 1, i])
-            buffer.states[i] = s_next
+                column = write_down(buffer.learner, i, h + 1, here, buffer.actions[i], buffer.room, row, column)
+            buffer.chosen[i] = generics.act(buffer.learner, i, h + 1, here, buffer.u[b, h + 1, i])
     return seen
 
 
@@ -99,14 +104,20 @@ class Team(Protocol):
     buffer : TurnBuffer
         What the engine writes (rewards, nexts, span, known) and reads (chosen, returns).
     room : int
-        States that the agents have room for.
+        States that the agents have room for; 0 where memory is made for what is met.
     structs : tuple
         The states that kernels work on.
+    agents : sequence
+        Those that are objects on their own.
+    shown : sequence
+        What each agent observes, None for one that is out; told to those that learn from observations.
     """
 
     buffer: TurnBuffer
     room: int
     structs: tuple[object, ...]
+    agents: Sequence[Any] = ()
+    shown: Sequence[Any] = ()
 
     def keep(self, visited: npt.NDArray[np.uint32], stored: npt.NDArray[np.float32]) -> None:
         """Write the record into these arrays from now on."""
@@ -119,7 +130,7 @@ class Team(Protocol):
         """
 
     def grow(self, states: int) -> None:
-        """Make room for more states, between two episodes."""
+        """Make room for more states."""
 
     def distributions(self, met: Sequence[int], *, recent: bool = False) -> list[FloatArray]:
         """Return what each agent answers with at the first `met[i]` states, [H, met[i], A_i]."""
@@ -127,12 +138,21 @@ class Team(Protocol):
     def bound_sum(self) -> FloatArray | None:
         """Return Σ_k (V̄_1 − V̲_1) of the agents, where they keep bounds."""
 
+    @property
+    def bytes(self) -> int:
+        """What the agents remember, where that grows with what they meet."""
+        return 0
+
+    def view(self, learner: Learner, pick: Callable[[Any], Any]) -> Team:
+        """Return the team as a member of its learner sees it; `pick` takes its part of a state."""
+        return self
+
     def snapshot(self) -> Arrays:
         """Return everything that has changed since the team was made; the streams follow from the episode."""
         raise TacitError("learners that are Python classes are not checkpointed")
 
-    def check(self, arrays: Arrays, room: int, done: int) -> None:
-        """Raise unless a snapshot can be of this team with so much room, after that many episodes."""
+    def check(self, arrays: Arrays, room: int, met: Sequence[int], done: int) -> None:
+        """Raise unless a snapshot can be of this team with so much room and states met, after that many episodes."""
         self.snapshot()
 
     def restore(self, arrays: Arrays, room: int) -> None:
@@ -149,11 +169,15 @@ class CompiledTeam(Team):
         self.room = world.states
         N, H = world.agents, world.horizon
         self._ahead = max(1, _DRAWS // (N * H))  # episodes
-        self.buffer = _make_buffer(self.world, np.empty((self._ahead, H, N)), self.learner.init(self.world))
+        self.buffer = _make_buffer(self.world, np.empty((self._ahead, H, N)))._replace(**self._remember())
         self._pinned = Pinned(self.buffer)
         self._turn = entry(turn, self._pinned, 0, 0, 0)
         self._streams: list[np.random.Generator] = []
         self._block = -1
+
+    def _remember(self) -> dict[str, Any]:
+        """Return the parts of the buffer in which the agents remember."""
+        return {"learner": self.learner.init(self.world)}
 
     @property
     def state(self) -> Any:
@@ -203,7 +227,7 @@ class CompiledTeam(Team):
         """Return a world of so many states; where agents have a starting policy, it is even in the new ones."""
         if any(self.learner.seat(i).start == "random" for i in range(self.world.agents)):
             raise Fixed("an agent with a random start cannot meet new states; start from 'uniform'")
-        start = tuple(None if own is None else _pad(own, states) for own in self.world.start)
+        start = tuple(None if own is None else pad(own, states) for own in self.world.start)
         return self.world._replace(states=states, start=start)
 
     def distributions(self, met: Sequence[int], *, recent: bool = False) -> list[FloatArray]:
@@ -215,11 +239,17 @@ class CompiledTeam(Team):
         """Return the sums of the learner's own bounds."""
         return self.learner.bound_sum(self.state)
 
+    def view(self, learner: Learner, pick: Callable[[Any], Any]) -> Team:
+        """Return the team as a member of its learner sees it."""
+        found = copy.copy(self)
+        found.learner, found.buffer = learner, self.buffer._replace(learner=pick(self.state))
+        return found
+
     def snapshot(self) -> Arrays:
         """Return the learner's state."""
         return pack(self.state)
 
-    def check(self, arrays: Arrays, room: int, done: int) -> None:
+    def check(self, arrays: Arrays, room: int, met: Sequence[int], done: int) -> None:
         """Raise unless a snapshot can be of this learner."""
         world = self._wider(room) if room != self.room else self.world
         fresh = pack(self.learner.init(world))
@@ -235,22 +265,66 @@ class CompiledTeam(Team):
         unpack(self.state, arrays)
 
 
-def _pad(start: FloatArray, states: int) -> FloatArray:
-    """Return a starting policy [H or 1, S, A] of more states."""
-    steps, before, actions = start.shape
-    if before >= states:
-        return start
-    return np.concatenate([start, np.full((steps, states - before, actions), 1.0 / actions)], axis=1)
+class PooledTeam(CompiledTeam):
+    """Agents that remember by step: one state for all of them, whose cells are made as they are met."""
+
+    def _remember(self) -> dict[str, Any]:
+        self.room, self._pool = 0, Pool(self.learner, self.world)
+        self._pick: Callable[[Any], Any] = _whole
+        return {"learner": self._pool.state, "cells": self._pool.cells}
+
+    @property
+    def bytes(self) -> int:
+        """What the agents remember of the cells that they have met."""
+        return self._pool.used * self._pool.size
+
+    def begin(self, episode: int) -> Callable[[int], int]:
+        """See that there is room for all that an episode may show."""
+        if self._pool.reserve(self.world.horizon):
+            self._put(learner=self._pool.state, cells=self._pool.cells)
+        return super().begin(episode)
+
+    def distributions(self, met: Sequence[int], *, recent: bool = False) -> list[FloatArray]:
+        """Return what each agent answers with, [H, met[i], A_i]."""
+        found = self._pool.distributions(self.world, max(met), recent=recent, pick=self._pick)
+        return [own[:, :n] for own, n in zip(found, met, strict=True)]
+
+    def view(self, learner: Learner, pick: Callable[[Any], Any]) -> Team:
+        """Return the team as a member of its learner sees it."""
+        found: Any = super().view(learner, pick)
+        found._pick = pick
+        return found  # type: ignore[no-any-return]
+
+    def snapshot(self) -> Arrays:
+        """Return the cells that were met, and what is remembered there."""
+        return self._pool.snapshot()
+
+    def check(self, arrays: Arrays, room: int, met: Sequence[int], done: int) -> None:
+        """Raise unless a snapshot can be of this learner."""
+        keys = arrays.get("keys", np.zeros(0))
+        pool = Pool(self.learner, self.world, most=keys.shape[-1])
+        pool.check(arrays, states=met, most=self.world.most(done))
+
+    def restore(self, arrays: Arrays, room: int) -> None:
+        """Resume from a snapshot that was checked."""
+        self._pool = Pool(self.learner, self.world)
+        self._pool.restore(arrays)
+        self._put(learner=self._pool.state, cells=self._pool.cells)
 
 
-def _make_buffer(world: World, u: FloatArray, learner: Any) -> TurnBuffer:
-    """Make room for all that a turn reads and writes; no record is kept."""
+def _whole(state: Any) -> Any:
+    return state
+
+
+def _make_buffer(world: World, u: FloatArray) -> TurnBuffer:
+    """Make room for all that a turn reads and writes but what the agents remember; no record is kept."""
     N, width = world.agents, int(world.actions.sum()) - world.agents
-    states, chosen = np.zeros((2, N), dtype=np.int64)
+    places, chosen = np.zeros((2, N), dtype=np.int64)
     heard, returns = np.zeros(2 * N), np.zeros(N)
     return TurnBuffer(
-        learner=learner,
-        states=states,
+        learner=None,
+        cells=no_cells(N),
+        places=places,
         chosen=chosen,
         rewards=heard[:N],
         nexts=heard[N:].view(np.int64),
@@ -273,11 +347,13 @@ class PlainTeam(Team):
     def __init__(self, learner: Learner, world: World, *, seed: int) -> None:
         sizes = [(world.horizon, world.states, int(actions)) for actions in world.actions]
         span, scale = world.reward_range, world.scale
-        self.agents: list[Agent | PlainAgent] = [
+        self.agents = [
             make_agent(learner.seat(i), size, span, scale, seed=seed, index=i) for i, size in enumerate(sizes)
         ]
         self.room, self._horizon = world.states, world.horizon
-        self.buffer = _make_buffer(world, np.empty((0, world.horizon, world.agents)), None)
+        self._observing = [i for i in range(world.agents) if learner.seat(i).observes]
+        self._before: list[Any] = []  # where each agent was, by number or observation
+        self.buffer = _make_buffer(world, np.empty((0, world.horizon, world.agents)))
 
     def begin(self, episode: int) -> Callable[[int], int]:
         """Begin an episode; each agent draws when it acts."""
@@ -292,17 +368,21 @@ class PlainTeam(Team):
             return BAD_REWARD
         if acts and not ((buffer.nexts >= 0) & (buffer.nexts < buffer.known)).all():
             return BAD_STATE
-        states, nexts = buffer.states.tolist(), buffer.nexts.tolist()
+        nexts = buffer.nexts.tolist()
+        after: list[Any] = nexts.copy() if acts else [-1] * len(self.agents)
+        for i in self._observing:
+            after[i] = self.shown[i] if acts else None
         if h >= 0:
-            after = nexts if acts else [-1] * len(self.agents)
-            seats = zip(self.agents, states, buffer.chosen.tolist(), buffer.rewards.tolist(), after, strict=True)
+            seats = zip(self.agents, self._before, buffer.chosen.tolist(), buffer.rewards.tolist(), after, strict=True)
             for agent, s, a, r, s_next in seats:
-                agent.learn(h, s, a, r, s_next)
+                if s is not None:
+                    agent.learn(h, s, a, r, s_next)
             buffer.returns[:] += buffer.rewards
         if acts:
             self._record(k, h + 1, nexts)
-            buffer.chosen[:] = [agent.act(h + 1, s) for agent, s in zip(self.agents, nexts, strict=True)]
-            buffer.states[:] = nexts
+            pairs = zip(self.agents, after, strict=True)
+            buffer.chosen[:] = [0 if s is None else agent.act(h + 1, s) for agent, s in pairs]
+            buffer.places[:], self._before = nexts, after
         return SAME if not acts or nexts.count(nexts[0]) == len(nexts) else APART
 
     def _record(self, k: int, h: int, states: list[int]) -> None:
@@ -330,4 +410,7 @@ class PlainTeam(Team):
 
 def team_of(learner: Learner, world: World, *, seed: int) -> Team:
     """Return the agents of a learner, in compiled calls where it has kernels."""
-    return (PlainTeam if learner.interpreted else CompiledTeam)(learner, world, seed=seed)
+    if learner.interpreted:
+        return PlainTeam(learner, world, seed=seed)
+    pooled = learner.by_step and learner.start != "random"  # which is drawn for states that are known beforehand
+    return (PooledTeam if pooled else CompiledTeam)(learner, world, seed=seed)

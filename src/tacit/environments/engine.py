@@ -20,8 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import memory
+from tacit.core.check import EPISODES
 from tacit.core.errors import TacitError, brief
-from tacit.core.ownership import lock
+from tacit.core.ownership import Owned, lock
 from tacit.core.types import FloatArray
 from tacit.engine.checkpoint import Arrays, check_equal, check_names, check_seconds, take, whole_number
 from tacit.engine.events import log
@@ -51,14 +52,21 @@ from tacit.policies.recorded import STARTS, each_agents_own
 from tacit.policies.visits import check_stored
 
 DIFFERENT = (
-    "the agents saw different observations; the guarantees ask for a state that all of them see, so there is no bound, "
-    "and the policy is the last iterate"
+    "the agents saw different observations; the guarantees ask for a state that all of them see, so there is no bound"
 )
 NOT_COMMON = "the agents saw different observations, and those of this learner must all see the same state"
 MARKOV = "the bound holds if what all agents see is the state of a Markov game, which nobody can check from outside"
 
 #: Observations after which the share of new ones says something.
 MANY = 2_000
+
+#: What helps where memory is short.
+FEWER = "encode= makes fewer states (rounds, bins, leaves out), keep=False leaves out the record"
+#: Copies of the answer's table that are made at the end, and bytes that are left for all else.
+ANSWERS, SPARE = 3, 1 << 27
+
+#: A state's number, where memory is made for what is met.
+UNLIMITED = 2**31
 
 #: Types that a reward most often has.
 _FLOATS = frozenset({float, np.float64, np.float32, int})
@@ -96,12 +104,14 @@ class EnvironmentEngine(Engine):
         self.team = team_of(learner, self.world._replace(states=self._room()), seed=seed)
         self._seen = Numbering(self.observations)
         self._numbered = all(own.numbered for own in self.observations)
+        self.observing = [i for i in range(len(environment.actions)) if learner.seat(i).observes]
         self._limit_states()
         self._hear: Any = struct.Struct(f"{self.game.agents}d{self.game.agents}q").pack_into
         self._heard = memoryview(self.team.buffer.rewards.base)  # type: ignore[arg-type]
-        self._episode = 0
+        self._episode, self._episodes = 0, episodes
+        self._taken = (0, 0)  # bytes, as of an episode
         self._seeding = Seeding(environment, seed) if seeding is None else seeding
-        self.tells_seeding = self._said_new = False
+        self.tells_seeding = self._said_new = self._said_short = False
         self._tell()
 
     def _known(self, episodes: int) -> World:
@@ -111,14 +121,20 @@ class EnvironmentEngine(Engine):
         scale = Scale(self.game.agents, states, max(actions), horizon, episodes)
         return World(self.game.states, lock(np.array(actions)), horizon, self.bounds.reward_range, scale)
 
-    def _room(self) -> int:
-        """Return how many states to begin with; where they are numbered as they are met, those of one episode."""
-        return max(len(own.met) or self.bounds.horizon for own in self.observations)
-
     def _limit_states(self) -> None:
-        """Tell the team which states each agent's own space has, where it numbers them."""
-        if self._numbered:
-            self.team.buffer.known[:] = [len(own.met) for own in self.observations]
+        """Tell the team which states each agent can be in: those of its own space, or those that there is room for."""
+        room = self.team.room or UNLIMITED
+        self.team.buffer.known[:] = [len(own.met) if self._numbered else room for own in self.observations]
+
+    def _room(self) -> int:
+        """Return how many states to begin with; a random start is for those of one episode, where nobody knows them."""
+        random = any(self.learner.seat(i).start == "random" for i in range(self.game.agents))
+        return max(known or (self.bounds.horizon if random else 1) for known in self._met)
+
+    @property
+    def _met(self) -> list[int]:
+        """States that each agent has met; all of its space where that numbers them."""
+        return [len(own.met) for own in self.observations]
 
     @property
     def _proven(self) -> bool:
@@ -138,11 +154,16 @@ class EnvironmentEngine(Engine):
         """Play episodes one by one for a tenth of a second, one at least; return the agents' returns [episodes, N]."""
         began, first = time.perf_counter(), self._episode
         returns: list[FloatArray] = []
+        self._watch_memory()
         try:
-            while len(returns) < episodes and (not returns or time.perf_counter() - began < 0.1):
+            while not self.full and len(returns) < episodes and (not returns or time.perf_counter() - began < 0.1):
                 returns.append(self._play())
                 if self.learner.informed and not self.common_state:
                     raise TacitError(NOT_COMMON)
+        except (memory.Full, MemoryError) as error:
+            if self._episode == 0:
+                raise
+            self.full = f"stopped after {self._episode:,} episodes: {error or 'there is no memory left'}; {FEWER}"
         except TacitError as error:
             if self._episode == 0 or isinstance(error, OutOfRange | Fixed):
                 raise
@@ -168,9 +189,26 @@ class EnvironmentEngine(Engine):
         told = [TOLD[self._seeding.how]] if self.tells_seeding else []
         self.notes = (*self.bounds.notes, *proven, *self.warnings, *told)
 
+    def _watch_memory(self) -> None:
+        """End the run while there is memory for its answer; say so early where that will be before its last episode."""
+        free, k = memory.available(), self._episode
+        answer = ANSWERS * memory.floats(self.bounds.horizon, max(self._met), sum(self.game.actions)) + SPARE
+        if k and free < answer:
+            told = f"{memory.human(self.team.bytes)} are remembered, the answer takes {memory.human(answer)}"
+            self.full = f"stopped after {k:,} episodes, while there is memory left: {told}; {FEWER}"
+        before, taken = self._taken, self.team.bytes + answer
+        self._taken = (k, taken)
+        if self._said_short or k * self.bounds.horizon < MANY or k == before[0] or self._episodes == EPISODES:
+            return
+        affords = int(k + (free - answer) * (k - before[0]) / max(taken - before[1], 1))
+        if affords < self._episodes:
+            self._said_short = True
+            told = f"memory will do for about {affords:,} of {self._episodes:,} episodes, if states stay as new as now"
+            log.warning("%s: %s; the run ends there with what it has; %s", self.game.name, told, FEWER)
+
     def _count_new(self) -> str:
         """Return in words how many observations are new, where most are; "" otherwise."""
-        steps, met = self._episode * self.bounds.horizon, max(len(own.met) for own in self.observations)
+        steps, met = self._episode * self.bounds.horizon, max(self._met)
         if self._numbered or steps < MANY or met < steps / 2:
             return ""
         places = self.bounds.horizon * met * max(self.game.actions)
@@ -183,12 +221,13 @@ class EnvironmentEngine(Engine):
     def _play(self) -> FloatArray:
         """Play one episode; return the agents' returns [N]."""
         k, last, step, seen = self._episode, self.bounds.horizon - 1, self.environment.step, self._seen
-        self._make_room()
         buffer, turn = self.team.buffer, self.team.begin(k)
         actions, heard, hear, plain, known = buffer.chosen.tolist, self._heard, self._hear, seen.plain, seen.known
         over: list[bool] | None = None  # nobody is out yet
         shown = self.environment.reset(self._seeding.at(k))
         seen.put(shown, buffer.nexts)
+        if self.observing:
+            self._show(shown, None)
         found = turn(-1)
         if found != SAME:
             self._settle(turn, found, -1, shown)
@@ -206,6 +245,8 @@ class EnvironmentEngine(Engine):
                 buffer.rewards[:] = 0.0
                 if h < last:
                     seen.read(shown, over, buffer.nexts)
+            if self.observing:
+                self._show(shown, over)
             found = turn(h)
             if found != SAME:
                 self._settle(turn, found, h, shown)
@@ -214,6 +255,18 @@ class EnvironmentEngine(Engine):
         if self.visited is not None:
             self._record.clock[0] = self._episode
         return buffer.returns.copy()
+
+    def _show(self, shown: Sequence[Any], over: list[bool] | None) -> None:
+        """Show agents what they observe, those that are out nothing."""
+        flags = over or [False] * len(shown)
+        self.team.shown = [None if out else seen for seen, out in zip(shown, flags, strict=True)]
+
+    def answers(self) -> list[Callable[[Any, int], Any] | None]:
+        """Return what each agent that observes plays, as a function of observation and step; None for the others."""
+        named = getattr(self.environment, "choices", [range(size) for size in self.environment.actions])
+        return [
+            _answer(self.team.agents[i].inner, named[i]) if i in self.observing else None for i in range(len(named))
+        ]
 
     def _take(self, h: int, shown: Sequence[Any], paid: Sequence[Any], over: list[bool] | None) -> None:
         """Write down rewards and states, looking at each; what is none is told."""
@@ -235,7 +288,10 @@ class EnvironmentEngine(Engine):
         if seen == BAD_REWARD:
             buffer.span[:] = self._widen(floats(self.environment, buffer.rewards.tolist()))
             seen = turn(h)
-        if seen == BAD_STATE:
+        if seen == BAD_STATE and not self._numbered:
+            self.team.grow(max(*self._met, 2 * self.team.room))
+            seen = turn(h)
+        elif seen == BAD_STATE:
             self._seen.read(shown, None, buffer.nexts)  # tells which
             seen = turn(h)
         if seen == APART:
@@ -280,30 +336,30 @@ class EnvironmentEngine(Engine):
         if self.visited is not None:
             self.team.keep(self.visited, kept.stored)
 
-    def _make_room(self) -> None:
-        """See that there is room for all states that an episode may show, where they are numbered as they are met."""
-        if not self._numbered:
-            needed = max(len(own.met) for own in self.observations) + self.bounds.horizon
-            if needed > self.team.room:
-                self.team.grow(max(needed, 2 * self.team.room))
-
     def distributions(self, *, recent: bool = False) -> list[FloatArray]:
         """Return what each agent answers with at the states it has met, [H, S_i, A_i]."""
-        return self.team.distributions([len(own.met) for own in self.observations], recent=recent)
+        met = self._met
+        if not self.observing or self._own_game is None:
+            return self.team.distributions(met, recent=recent)
+        return [  # what an object plays on observations is no table
+            np.full((own.horizon, n, own.actions), 1 / own.actions) if i in self.observing else own.policy[:, :n]
+            for i, (own, n) in enumerate(zip(self.team.agents, met, strict=True))
+        ]
 
     def policy(self, distributions: list[FloatArray]) -> MarkovPolicy:
         """Return distributions as a policy; even ones at states that an agent had not met by then."""
         probs = []
         for table, actions, own in zip(distributions, self.game.actions, self.observations, strict=True):
-            padded = np.full((self.bounds.horizon, self.game.states, actions), 1 / actions)
-            padded[:, : table.shape[1]] = table
-            for s in range(len(own.met)):
-                mask = own.mask(s)
-                if mask is not None:  # what a forbidden action stands for gets its share
-                    share = padded[:, s].copy()
-                    padded[:, s] = 0.0
-                    np.add.at(padded[:, s].T, stand_in(mask), share.T)
-            probs.append(padded)
+            masks = {s: mask for s in range(len(own.met)) if (mask := own.mask(s)) is not None}
+            padded = table
+            if masks or table.shape[1] < self.game.states:
+                padded = np.full((self.bounds.horizon, self.game.states, actions), 1 / actions)
+                padded[:, : table.shape[1]] = table
+            for s, mask in masks.items():  # what a forbidden action stands for gets its share
+                share = padded[:, s].copy()
+                padded[:, s] = 0.0
+                np.add.at(padded[:, s].T, stand_in(mask), share.T)
+            probs.append(Owned(padded))
         found = MarkovPolicy(probs)
         if self._own_game is not None:
             found.observations = self.observations
@@ -316,7 +372,7 @@ class EnvironmentEngine(Engine):
         visited, stored = self.visited[: self._episode], self.record.stored[: self._episode]
         sizes: dict[str, Any] = {
             "actions": self.game.actions,
-            "states": [len(own.met) for own in self.observations],
+            "states": self._met,
             "rule": rule,
         }
         records = each_agents_own(visited, stored, **sizes)
@@ -333,8 +389,12 @@ class EnvironmentEngine(Engine):
     def view(self, learner: Learner, pick: Callable[[Any], Any]) -> Engine:
         """Return this engine as a member of its learner sees it; of its episodes no record is kept."""
         found = copy.copy(self)
-        found.learner, found.team, found.visited, found._record = learner, copy.copy(self.team), None, Nothing()
-        vars(found.team).update(learner=learner, buffer=self.team.buffer._replace(learner=pick(self.state)))
+        found.learner, found.team, found.visited, found._record = (
+            learner,
+            self.team.view(learner, pick),
+            None,
+            Nothing(),
+        )
         return found
 
     def own_bounds(self, kind: str, done: int) -> Gaps:
@@ -376,7 +436,7 @@ class EnvironmentEngine(Engine):
             **{f"team{key}": array for key, array in self.team.snapshot().items()},
             **kept,
             "episode": np.array(k),
-            "room": np.array(self.team.room),
+            "room": np.array(max(self.team.room, *self._met)),
             "same": np.array(int(self.common_state)),
             "met": np.array(resume.dumps(met)),
             "bounds": np.array(json.dumps(asdict(self.bounds))),
@@ -414,12 +474,12 @@ class EnvironmentEngine(Engine):
         room = whole_number(arrays, "room", most=most)
         whole_number(arrays, "same", most=1)
         check_seconds(arrays, "seconds")
-        met = self._met(str(arrays["met"]), room)
+        met = self._read_met(str(arrays["met"]), room)
         team = {key.removeprefix("team"): array for key, array in arrays.items() if key.startswith("team")}
-        self.team.check(team, room, done)
+        counts = [len(own) for own in met] or self._met
+        self.team.check(team, room, counts, done)
         if self.visited is not None:
             visited = take(arrays, "visited", np.uint32, (done, horizon, N))
-            counts = [len(own) for own in met] or [len(own.met) for own in self.observations]
             if (visited.max(axis=(0, 1), initial=0) >= np.maximum(counts, 1)).any():
                 raise TacitError("its record has a state that nobody has met")
             check_stored(
@@ -428,7 +488,7 @@ class EnvironmentEngine(Engine):
         if str(arrays["environment"]).partition(" ")[0] != self._seeding.how:
             raise TacitError("its environment was resumed in another way")
 
-    def _met(self, text: str, room: int) -> list[list[Hashable]]:
+    def _read_met(self, text: str, room: int) -> list[list[Hashable]]:
         """Return what each agent has met, by a checkpoint."""
         found = resume.loads(text)
         if not isinstance(found, list) or len(found) != (0 if self._numbered else len(self.observations)):
@@ -438,7 +498,7 @@ class EnvironmentEngine(Engine):
     def restore(self, arrays: Arrays) -> None:
         """Resume from a snapshot that was checked."""
         room, self._episode = int(arrays["room"]), int(arrays["episode"])
-        for own, met in zip(self.observations, self._met(str(arrays["met"]), room), strict=False):
+        for own, met in zip(self.observations, self._read_met(str(arrays["met"]), room), strict=False):
             own.restore(met)
         team = {key.removeprefix("team"): array for key, array in arrays.items() if key.startswith("team")}
         self.team.restore(team, room)
@@ -467,3 +527,15 @@ def _numbered_before(learner: Learner, agents: int) -> list[Observations]:
         if known is not None:
             return list(known)
     return []
+
+
+def _answer(inner: Any, named: Sequence[Any]) -> Callable[[Any, int], Any]:
+    """Return what somebody's object plays: its probabilities, or its action by the environment's name."""
+
+    def play(observation: Any, step: int) -> Any:
+        if callable(getattr(inner, "probabilities", None)):
+            return inner.probabilities(step, observation)
+        return named[inner.act(step, observation)]
+
+    play.__name__ = type(inner).__name__
+    return play

@@ -11,10 +11,15 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.core import generics
-from tacit.core.records import NONNEGATIVE, Fields
+from tacit.core.records import NONNEGATIVE, Fields, capacity
 
 #: Weights of next states, in half the memory; whole ones are exact up to 2²⁴.
 WEIGHT = np.dtype("f4", metadata={"least": 0})
+
+
+def rows_for(joint_actions: int) -> int:
+    """Return for how many joint actions a state has room: small games share a loop, which takes seconds to compile."""
+    return max(16, capacity(joint_actions))
 
 
 def fields(rows: int, successors: int, rewards: int = 1) -> Fields:

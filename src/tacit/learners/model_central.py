@@ -9,6 +9,9 @@ matching⁺ at every (h, s) that was met:
     R ← max(R + D, 0),  π_i ∝ max(R + D, 0)     [Farina, Kroer, Sandholm 2021]
 
 - Optimism: what was never tried is worth G_i, the best return of agent i so far. So play goes where nobody was.
+- News: every tenth episode, and every second one while all returns are equal, is for what is not known, whatever it
+  pays: all agents take the joint action of largest U(s, a) = 1/(1 + n)² + Σ_{s'} P̂(s'|s, a)·max U_{h+1}(s', ·), the
+  first term for n < 5 visits. So a reward at the end of a long way is found. It ends when everything is known.
 - Steps: counts are shared by all steps until the data say that steps differ: one sum of squared
   differences of next states and mean rewards, six standard deviations above what chance does (`steps_differ`). From
   then on each step has its own.
@@ -61,6 +64,9 @@ PRODUCTS, CREDIT = 100.0, 1e9
 MOST, PATIENCE, DECAY = 0.3, 50.0, -0.34
 #: Visits from which on counts are believed, and what optimism counts before.
 BELIEVED, OPTIMISM = 30.0, 0.1
+#: One in so many episodes is for what is not known, while all returns are equal and afterwards; what was tried so often
+#: is known, and less news than this is none.
+OFTEN, RARELY, KNOWN, LITTLE = 2, 10, 5.0, 0.01
 #: Standard deviations of chance from which on steps differ; where differences are cut off, and visits that count.
 DIFFER, CUT, ENOUGH = 6.0, 16.0, 5.0
 #: What differs by less than this share is the same.
@@ -130,7 +136,7 @@ class ModelCentral(Learner):
                 f"model-central counts joint actions, of which there are {joint:,}; it takes {JOINT:,} at most, "
                 "and model-independent any number"
             )
-        fields = joint_model.fields(capacity(joint), self.successors, N)
+        fields = [*joint_model.fields(joint_model.rows_for(joint), self.successors, N), ("news", NONNEGATIVE)]
         model = records((H + 1, S, 1), fields, "the model of all joint actions")
         cells = records((H + 1, S, N), cell_fields(A))
         for i, size in enumerate(world.actions):
@@ -141,7 +147,7 @@ class ModelCentral(Learner):
             cells=cells,
             model=model,
             met=records((1, S, 1), [("rank", index(S)), ("state", index(S))]),
-            agents=records((N,), [("action", index(A)), ("reward", "f8"), ("gained", "f8"), ("best", "f8")]),
+            agents=records((N,), agent_fields(A)),
             clock=clock,
             worth=np.zeros((N, joint)),
             q=np.zeros((N, A)),
@@ -186,6 +192,17 @@ def cell_fields(actions: int) -> Fields:
     ]
 
 
+def agent_fields(actions: int) -> Fields:
+    """Return what is remembered of an agent."""
+    return [
+        ("action", index(actions)),
+        ("reward", "f8"),
+        ("gained", "f8"),  # rewards of the running episode
+        ("best", "f8"),  # G
+        ("worst", "f8"),  # the least return so far
+    ]
+
+
 def clock_fields(states: int) -> Fields:
     """Return what is remembered besides."""
     return [
@@ -197,6 +214,9 @@ def clock_fields(states: int) -> Fields:
         ("spent", "f8"),  # those of all sweeps
         ("exploration", NONNEGATIVE),
         ("differ", index(2)),  # whether each step has its own model
+        ("paid", index(2)),  # whether returns of an agent differed
+        ("news", NONNEGATIVE),  # the most that an episode can bring, by the last plan
+        ("seeks", index(2)),  # whether this episode is for what is not known
     ]
 
 
@@ -231,8 +251,13 @@ def average(learner, i, h, s, out):
 
 @generics.act.implement(CentralModel)
 def act(learner, i, h, s, u):
-    """Draw evenly with the probability of exploration, and otherwise from π."""
+    """Draw evenly with the probability of exploration, and otherwise from π; or go where something is not known."""
     n, explored = learner.actions[i], learner.clock[0].exploration
+    if learner.clock[0].seeks == 1:
+        joint = seek(learner, h, s)[0]
+        for k in range(len(learner.actions) - 1, i, -1):
+            joint //= learner.actions[k]
+        return joint % n
     if u < explored:
         return min(int(u / explored * n), n - 1)
     return pick(learner.cells[h, s, i].prob, 1.0, n, (u - explored) / (1.0 - explored))
@@ -247,6 +272,8 @@ def learn(learner, i, h, s, a, r, s_next):
     last = h + 1 == learner.horizon
     if last:
         me.best = max(me.best, me.gained) if clock.episodes > 0 else me.gained
+        me.worst = min(me.worst, me.gained) if clock.episodes > 0 else me.gained
+        clock.paid = 1 if me.best > me.worst else clock.paid
     if i == N - 1:
         joint = 0
         for k in range(N):
@@ -260,6 +287,27 @@ def learn(learner, i, h, s, a, r, s_next):
             clock.episodes += 1
             if clock.episodes >= clock.due:
                 plan(learner)
+            often = RARELY if clock.paid == 1 else OFTEN
+            clock.seeks = 1 if clock.news > LITTLE and clock.episodes % often == 0 else 0
+
+
+@generics.jitable
+def seek(learner, h, s):
+    """Return the joint action that brings most news by what is counted now, and how much."""
+    last, found, most = h + 1 == learner.horizon, 0, -1.0
+    here = learner.model[h if learner.clock[0].differ == 1 else learner.horizon, s, 0]
+    for j in range(learner.worth.shape[1]):
+        seen, news = here.seen[j], 0.0
+        if not last and here.moved[j] > 0.0:
+            for k in range(min(here.successors[j], here.next.shape[1])):
+                s_next = min(here.next[j, k], learner.model.shape[1] - 1)
+                news += float(here.count[j, k]) * learner.model[h + 1, s_next, 0].news
+            news /= here.moved[j]
+        if seen < KNOWN:
+            news += 1.0 / ((1.0 + seen) * (1.0 + seen))
+        if news > most:
+            found, most = j, news
+    return found, most
 
 
 @generics.jitable
@@ -270,6 +318,8 @@ def meet(learner, s):
         learner.met[0, min(clock.met, learner.met.shape[1] - 1), 0].state = s
         clock.met += 1
         learner.met[0, s, 0].rank = 1
+        for h in range(learner.horizon):
+            learner.model[h, s, 0].news = 1.0
 
 
 @generics.jitable
@@ -301,6 +351,12 @@ def plan(learner):
                 s = min(learner.met[0, k, 0].state, states - 1)
                 expect(learner, h, s)
                 move(learner, h, s, rate)
+    clock.news = 0.0
+    for h in range(learner.horizon - 1, -1, -1):
+        for k in range(min(clock.met, states)):
+            s = min(learner.met[0, k, 0].state, states - 1)
+            learner.model[h, s, 0].news = seek(learner, h, s)[1]
+            clock.news = max(clock.news, learner.model[h, s, 0].news)
     clock.exploration = min(MOST, pow(1.0 + clock.episodes / PATIENCE, DECAY))
     cost = SWEEPS * clock.work  # of a plan, for each step
     clock.spent += cost

@@ -136,7 +136,7 @@ class ModelSeeded(Learner):
         steps = {"auto": H + 1, "own": H, "shared": 1}[self.steps]
         model = records(
             (steps, S, N),
-            model_fields(capacity(J), self.successors, 2 if len(team) == 2 else 1),
+            model_fields(joint_model.rows_for(J), self.successors, 2 if len(team) == 2 else 1),
             "the agents' models of the world",
         )
         cells = records((H, S, N), cell_fields(len(team), A, J))
@@ -161,7 +161,7 @@ class ModelSeeded(Learner):
             agents=agents,
             q=np.zeros((2, 2, A)),
             tests=np.zeros((2, A)),
-            joint=np.zeros(capacity(J)),
+            joint=np.zeros(joint_model.rows_for(J)),
             scratch=np.zeros((2, S, 4)),
             team=lock(np.array(team)),
             strides=lock(np.array(strides)),

@@ -69,6 +69,8 @@ class World(NamedTuple):
     continues : float
         Of stretches of a discounted game: the probability γ that they go on after a step; their last state is "over".
         Elsewhere 1.
+    places : int
+        In an environment: numbers that a state may have, where each stands for a state at a step.
 
     Examples
     --------
@@ -89,6 +91,12 @@ class World(NamedTuple):
     first: int = 0
     seed: int = 0
     continues: float = 1.0
+    places: int = 0
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers a state may have that kernels get."""
+        return max(self.states, self.places)
 
     @property
     def unit(self) -> float:
@@ -198,6 +206,11 @@ class Learner:
         return False
 
     @property
+    def observes(self) -> bool:
+        """Whether it wants the observation itself instead of the number of the state."""
+        return False
+
+    @property
     def interpreted(self) -> bool:
         """Whether it has no kernels, and is played by agents on their own."""
         return False
@@ -211,6 +224,19 @@ class Learner:
     def informed(self) -> bool:
         """Whether each agent knows of the others: how many, with how many actions each, and a seed common to all."""
         return False
+
+    @property
+    def steps(self) -> str:
+        """What steps have in common, where it can tell: "each" has its own, "shared" or "adaptive" (`steps.py`)."""
+        return ""
+
+    @property
+    def by_step(self) -> bool:
+        """Whether all that it remembers of a state is by step: its kernels look at [h, s, i] and [h + 1, s', i] only.
+
+        In an environment it then has memory for what is met, and a state has another number at every step.
+        """
+        return self.steps == "each"
 
     @property
     def guaranteed(self) -> bool:
@@ -289,7 +315,8 @@ class Learner:
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force, for people: plain values by name."""
         own: Any = self
-        return {one.name: getattr(self, one.name) for one in dataclasses.fields(own) if one.name != "start"}
+        found = {one.name: getattr(self, one.name) for one in dataclasses.fields(own) if one.name != "start"}
+        return {name: value for name, value in found.items() if (name, value) != ("steps", "each")}
 
     def init(self, world: World) -> Any:
         """Return the state of all agents, a NamedTuple for whose type the kernels are implemented.

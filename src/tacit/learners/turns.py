@@ -73,6 +73,11 @@ class Portfolio(Learner):
         return all(own.rangeless for _, own in self.members)
 
     @property
+    def by_step(self) -> bool:
+        """Whether all of them remember by step."""
+        return all(own.by_step for _, own in self.members)
+
+    @property
     def informed(self) -> bool:
         """Whether agents of any of them know of each other."""
         return any(own.informed for _, own in self.members)

@@ -16,13 +16,14 @@ As JSON the graph is
     nodes   for each node an object from a state to a row [next node, agent 0's probabilities, agent 1's, …]
 
 A row has all but the last probability of each agent, as the shortest decimals that give the same 32-bit floats again.
-Node 0 has no rows: from there on everybody plays evenly.
+Node 0 has no rows: from there on everybody plays evenly. Where agents saw different things each has nodes of its own: a
+run then starts from a list of nodes, one for each agent, and of a row only the probabilities of its agent count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +38,9 @@ from tacit.policies.part import Part, draw
 from tacit.policies.recorded import RecordedPolicy, check_keys
 from tacit.policies.visits import MOST, check_actions, check_stored, check_whole, columns
 
+if TYPE_CHECKING:
+    from tacit.games.protocol import Game
+
 #: What a `.npz` holds; the first four are arrays, in the order of the parameters.
 KEYS = ("row", "following", "stored", "first", "actions", "states", "horizon")
 
@@ -48,7 +52,7 @@ PLAY = (
     "In each episode all agents share one number u in [0, 1): node = runs[floor(u * runs.length)]. In state s take "
     "row = nodes[node][s]; the next node is row[0], and row[1 + i] has the probabilities of agent i's actions but the "
     "last, to be drawn from with a number of the agent's own. Without a row: node = 0, and all actions are equally "
-    "likely."
+    "likely. Where an entry of runs is a list, it has a node for each agent, which follows its own."
 )
 
 
@@ -64,8 +68,8 @@ class DeployedPolicy(Policy):
         The next node.
     stored : float32 array [R, Σ_i (A_i − 1)]
         All but the last probability of each agent, agent after agent.
-    first : int array [M]
-        The node that each run starts from.
+    first : int array [M] or [M, N]
+        The node that each run starts from; or that each agent does, which then has nodes of its own.
     actions : sequence of N ints
     states, horizon : int
 
@@ -94,9 +98,11 @@ class DeployedPolicy(Policy):
     ) -> None:
         self.row = check_whole("row", row)
         self.following = check_whole("following", following)
-        self.first = check_whole("first", first)
         self.actions = check_actions(actions)
         self.agents = len(self.actions)
+        self.first: IntArray = check_whole("first", np.ravel(first)).reshape(np.shape(first))
+        if self.first.shape[1:] not in ((), (self.agents,)):
+            raise TacitError(f"first has shape {self.first.shape}; it must be [M] or [M, {self.agents}]")
         self.states = check.integer("states", states, least=1, most=MOST)
         self.horizon = check.integer("horizon", horizon, least=1, most=MOST)
         given = check.array("stored", stored)
@@ -119,6 +125,33 @@ class DeployedPolicy(Policy):
     def _part(self, agent: int) -> DeployedPart:
         return DeployedPart(self, agent)
 
+    def check_fits(self, game: Game) -> None:
+        """Raise unless all agents share the nodes, of the game's states, actions and horizon."""
+        if self.first.ndim == 2:
+            told = f"{self!r} has nodes for each agent, since they saw different things"
+            raise TacitError(f"{told}; tacit.exploit measures it by play")
+        super().check_fits(game)
+
+    def _restrict(self, agent: int) -> DeployedPolicy:
+        """Return an agent's own nodes, numbered without a gap, as a policy of one agent."""
+        node, first = self.row // self.states, self.first[:, agent]
+        reached, ahead = np.zeros(self.nodes, dtype=bool), np.unique(first)
+        while len(ahead):
+            reached[ahead] = True
+            after = np.unique(self.following[np.isin(node, ahead)])
+            ahead = after[~reached[after]]
+        reached[0] = True
+        kept, number = reached[node], np.cumsum(reached) - 1
+        return DeployedPolicy(
+            number[node[kept]] * self.states + self.row[kept] % self.states,
+            number[self.following[kept]],
+            self.stored[kept][:, columns(self.actions)[agent]],
+            number[first],
+            actions=[self.actions[agent]],
+            states=self.states,
+            horizon=self.horizon,
+        )
+
     def rows(self, k: IntArray, h: int) -> npt.NDArray[Any]:
         """Return what is stored in some rows, [len(k), Σ(A_i − 1)]; the step follows from them."""
         found: npt.NDArray[Any] = self.stored[k]
@@ -134,6 +167,8 @@ class DeployedPolicy(Policy):
         return {"kind": np.array("thinned"), **{key: getattr(self, key) for key in KEYS}}
 
     def _content(self, path: object, shown: Sequence[int]) -> tuple[str, str, dict[str, Any]]:
+        if self.first.ndim == 2 and len(shown) < self.agents:
+            return self._restrict(shown[0])._content(path, [0])
         own = [columns(self.actions)[i] for i in shown]
         nodes = dump_nodes(self.row, self.following, self.stored, states=self.states, columns=own)
         return "thinned", PLAY, {"horizon": self.horizon, "runs": self.first.tolist(), "nodes": nodes}
@@ -174,12 +209,13 @@ class DeployedPart(Part):
     def __init__(self, policy: DeployedPolicy, agent: int) -> None:
         super().__init__(agent, policy.actions[agent], policy.horizon)
         self.policy = policy
-        self.node = 0  # the same for all agents; 0 once play has left the record
+        self.node = 0  # the same for all agents, unless they saw different things; 0 once play has left the record
         self._columns = columns(policy.actions)[agent]
 
     def _begin(self) -> None:
         assert self._common is not None
-        self.node = int(self.policy.first[int(self._common[0] * len(self.policy.first))])
+        first = self.policy.first[int(self._common[0] * len(self.policy.first))]
+        self.node = int(first if first.ndim == 0 else first[self.agent])
 
     def _lose(self) -> None:
         self.node = 0
@@ -201,6 +237,8 @@ class DeployedPart(Part):
 
 def deploy(policy: RecordedPolicy, starts: int, seed: int) -> DeployedPolicy:
     """Draw M runs, follow each through every state it can meet, and number the nodes from the last step back."""
+    if len(policy.records) > 1:
+        return _deploy_each(policy, starts, seed)
     met = _follow(policy, starts, streams.stream(seed, streams.ENVIRONMENT))
     node, nodes = np.zeros(1 + int(met[-1][1].max(initial=-1)), dtype=np.int64), 0  # after the last step
     row: list[IntArray] = []
@@ -231,6 +269,32 @@ def deploy(policy: RecordedPolicy, starts: int, seed: int) -> DeployedPolicy:
     )
     made.observations, made.observed = policy.observations, policy.observed
     return made
+
+
+def _deploy_each(policy: RecordedPolicy, starts: int, seed: int) -> DeployedPolicy:
+    """Deploy a policy with a record for each agent: the same draws for all of them, and nodes of its own for each."""
+    row, following, stored, first, nodes = [], [], [], [], 0
+    width = sum(policy.actions) - policy.agents
+    for own, place in zip(policy.records, columns(policy.actions), strict=True):
+        made = deploy(RecordedPolicy.of_records([own], start=policy.start), starts, seed)
+        node, s = np.divmod(made.row, made.states)
+        row.append((node + nodes) * policy.states + s)
+        following.append(np.where(made.following > 0, made.following + nodes, 0))
+        stored.append(np.zeros((len(made.row), width), dtype=np.float32))
+        stored[-1][:, place] = made.stored
+        first.append(np.where(made.first > 0, made.first + nodes, 0))
+        nodes += made.nodes - 1
+    found = DeployedPolicy(
+        np.concatenate(row),
+        np.concatenate(following),
+        np.concatenate(stored),
+        np.stack(first, axis=1),
+        actions=policy.actions,
+        states=policy.states,
+        horizon=policy.horizon,
+    )
+    found.observations, found.observed = policy.observations, policy.observed
+    return found
 
 
 def _follow(policy: RecordedPolicy, starts: int, rng: np.random.Generator) -> list[tuple[IntArray, IntArray]]:
@@ -289,16 +353,19 @@ def read_nodes(content: Mapping[str, Any]) -> dict[str, Any]:
             rows.append((key, after, _probabilities(name, row[1:], actions)))
     rows.sort(key=lambda one: one[0])
     runs = [
-        check.integer(f"runs[{m}]", node, least=0, most=last)
+        [check.integer(f"runs[{m}]", one, least=0, most=last) for one in (node if isinstance(node, list) else [node])]
         for m, node in enumerate(document.entries(content, "runs"))
     ]
+    apart = any(isinstance(node, list) for node in content["runs"])
+    if any(len(node) != (len(actions) if apart else 1) for node in runs):
+        raise TacitError(f"runs must have a node for each run, or a list with one for each of {len(actions)} agents")
     return {
         "row": np.array([key for key, _, _ in rows], dtype=np.int64),
         "following": np.array([after for _, after, _ in rows], dtype=np.int64),
         "stored": np.array([probs for _, _, probs in rows], dtype=np.float32).reshape(
             len(rows), sum(actions) - len(actions)
         ),
-        "first": np.array(runs, dtype=np.int64),
+        "first": np.array(runs if apart else [node for (node,) in runs], dtype=np.int64),
         "actions": actions,
         "states": states,
         "horizon": horizon,

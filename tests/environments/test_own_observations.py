@@ -1,0 +1,200 @@
+"""Agents that see different things: the answer is measured by play, and its mixtures go to devices like any other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tacit
+from tacit.environments.choosing import choose_best
+from tacit.environments.measuring import Exploitation
+from tacit.policies.recorded import each_agents_own
+
+
+class Pennies:
+    """Two rounds of matching pennies, in which each sees what the other did, and what it did itself."""
+
+    agents, actions, horizon, reward_range = 2, 2, 2, (-1.0, 1.0)
+
+    def reset(self) -> list[Any]:
+        return ["first", "first"]
+
+    def step(self, actions: list[int]) -> Any:
+        a, b = actions
+        won = 1.0 if a == b else -1.0
+        return [("me", a, "you", b), ("me", b, "you", a)], [won, -won], False
+
+
+@pytest.fixture(scope="module")
+def run() -> tacit.Run:
+    with pytest.warns(UserWarning, match="the agents saw different observations"):
+        return tacit.learn(Pennies(), "adaptive-v-cce", episodes=1600, seed=3)
+
+
+def test_the_answer_is_the_best_by_play(run: tacit.Run):
+    told = next(note for note in run.notes if "candidates by play" in note)
+    assert told.startswith(f"'{run.chosen}' is the best of 3 candidates by play, in 390 further episodes: trained best")
+    gaps = {name: tacit.exploit(run.game, one.policy, episodes=1000).gap for name, one in run.candidates.items()}
+    assert run.chosen != "last"
+    assert gaps[run.chosen] < 0.5 * gaps["last"]
+    assert any("no bound" in note for note in run.warnings)
+    with pytest.warns(UserWarning, match="saw different"):
+        few = tacit.learn(Pennies(), "adaptive-v-cce", episodes=100)
+    assert few.chosen == "last"
+    assert any("too few episodes to compare average, recent, last" in note for note in few.notes)
+
+
+def found(gap: float, value: float, half: float = 0.1) -> Exploitation:
+    """Return what is measured of a candidate; all agents are alike."""
+    gains, values = np.full(2, gap), np.full(2, value)
+    known = {"gains": gains, "low": gains - half, "high": gains + half, "upper": gains * np.inf, "values": values}
+    sizes = {"responses": (), "kind": "nash", "deviations": "", "confidence": 0.8, "episodes": 9, "plays": 9}
+    more = {"half": half, "most": 9.0, "halving": 9, "notes": ()}
+    return Exploitation(**known, **sizes, **more, values_low=values - half, values_high=values + half)  # type: ignore[arg-type]
+
+
+def test_small_gains_answer_unless_another_is_worth_more_to_all():
+    assert choose_best({"average": found(0.2, 0.0), "last": found(1.9, 0.0)}) == "average"
+    assert choose_best({"average": found(0.1, 0.0), "last": found(0.2, 1.0)}) == "last"
+    assert choose_best({"average": found(0.1, 0.0), "last": found(0.2, 0.1)}) == "average"  # not shown to be worth more
+    assert choose_best({"average": found(0.1, 0.0), "last": found(0.9, 1.0)}) == "average"  # easier to exploit
+
+
+def play(parts: list[Any], states: Any, seed: int) -> list[list[int]]:
+    for part in parts:
+        part.begin(seed)
+    return [[part.act(h, s) for part, s in zip(parts, row, strict=True)] for h, row in enumerate(states)]
+
+
+def test_mixtures_of_own_records_are_deployed_as_shared_ones_are(tmp_path: Path):
+    """A shared record, split into one for each agent, plays the same when it is made small; files hold that too."""
+    rng = np.random.default_rng(0)
+    met, played = rng.integers(2, size=(300, 3)), rng.random((300, 3, 2)).astype(np.float32)
+    whole = tacit.RecordedPolicy(met, played, actions=[2, 2], states=2)
+    sizes = {"actions": [2, 2], "states": [2, 2], "rule": "stage"}
+    each = each_agents_own(np.repeat(met[:, :, None], 2, axis=2), played, **sizes)
+    apart = tacit.RecordedPolicy.of_records(each).deploy(20)
+    shared = whole.deploy(20)
+    apart.save(tmp_path / "all.json")
+    apart.save(tmp_path / "all.npz")
+    read = [tacit.DeployedPolicy.load(tmp_path / name) for name in ("all.json", "all.npz")]
+    alone = []
+    for i in range(2):
+        apart.save(tmp_path / f"part{i}.json", agent=i)
+        alone.append(tacit.Part.load(tmp_path / f"part{i}.json"))
+    for seed in range(60):
+        states = np.repeat(rng.integers(2, size=(3, 1)), 2, axis=1).tolist()
+        wanted = play([shared.part(i) for i in range(2)], states, seed)
+        for policy in (apart, *read):
+            assert play([policy.part(i) for i in range(2)], states, seed) == wanted
+        assert play(alone, states, seed) == wanted
+    with pytest.raises(tacit.TacitError, match="has nodes for each agent"):
+        tacit.behaviour(tacit.make("good-state", horizon=3), apart)
+
+
+def test_what_was_learned_on_own_observations_is_deployed(run: tacit.Run, tmp_path: Path):
+    policy = run.candidates["average"].policy
+    small = policy.deploy(200)
+    here = tacit.evaluate(run.game, policy, episodes=2000)
+    there = tacit.evaluate(run.game, small, episodes=2000)
+    assert abs(here.values[0] - there.values[0]) < 0.2
+    small.save(tmp_path / "part.json", agent=1)
+    part = tacit.Part.load(tmp_path / "part.json")
+    assert part.agent == 1
+    part.begin(seed=0)
+    assert part.act(0, part.number("first")) in (0, 1)
+    assert part.act(1, part.number(("me", 0, "you", 1))) in (0, 1)
+
+
+class Network:
+    """One hidden layer, by policy gradient, on what it observes."""
+
+    observes = True
+
+    def __init__(self, *, states: Any, actions: int, seed: int, index: int, rate: float = 0.2, **_: Any) -> None:
+        assert states is None
+        self.rng, self.rate, self.mean = np.random.default_rng([seed, index]), rate, 0.0
+        self.inner, self.outer = self.rng.normal(size=(8, 3)), np.zeros((actions, 8))
+        self.after: list[Any] = []
+
+    def _layers(self, seen: Any) -> tuple[Any, Any, Any]:
+        x = np.append(seen, 1.0)
+        hidden = np.tanh(self.inner @ x)
+        chances = np.exp(self.outer @ hidden)
+        return x, hidden, chances / chances.sum()
+
+    def probabilities(self, h: int, seen: Any) -> Any:
+        return self._layers(seen)[2]
+
+    def act(self, h: int, seen: Any) -> int:
+        return int(self.rng.choice(len(self.outer), p=self.probabilities(h, seen)))
+
+    def learn(self, h: int, seen: Any, a: int, reward: float, after: Any) -> None:
+        x, hidden, chances = self._layers(seen)
+        score = (np.eye(len(chances))[a] - chances) * self.rate * (reward - self.mean)
+        self.mean += 0.01 * (reward - self.mean)
+        self.inner += np.outer((self.outer.T @ score) * (1 - hidden**2), x)
+        self.outer += np.outer(score, hidden)
+        self.after.append(after)
+
+
+class Sides:
+    """Both see a point and some noise of their own, and are paid for naming its side; agent 1 is out after a step."""
+
+    agents, actions, horizon, reward_range = 2, 2, 2, (0.0, 1.0)
+
+    def reset(self, seed: int | None = None) -> list[Any]:
+        self.rng = np.random.default_rng(seed)
+        return self._show()
+
+    def _show(self) -> list[Any]:
+        self.x = self.rng.uniform(-1, 1)
+        return [np.array([self.x, self.rng.normal()]) for _ in range(2)]
+
+    def step(self, actions: list[int]) -> Any:
+        paid = [float(a == (self.x > 0)) for a in actions]
+        return self._show(), paid, [False, True]
+
+
+@pytest.mark.filterwarnings("ignore:the agents saw different")
+@pytest.mark.parametrize("learner", [Network, [Network, "q-independent"]])
+def test_a_network_learns_from_observations(learner: Any):
+    given = {} if learner is Network else {"encode": tacit.Bins([4, 1])}
+    run = tacit.learn(Sides(), learner, episodes=1500, **given)
+    assert run.chosen == "last"
+    found = tacit.evaluate(Sides(), run, episodes=300, horizon=2)
+    assert found.values[0] > 1.7  # of 2; evenly drawn it is 1
+    assert found.values[1] > 0.85
+    assert run.policy.part(0).sees
+    assert "Network of agent 0" in repr(run.policy)
+
+
+@pytest.mark.filterwarnings("ignore:the agents saw different")
+def test_a_network_that_is_out_is_asked_no_more():
+    made: list[Network] = []
+
+    class Counted(Network):
+        def __init__(self, **given: Any) -> None:
+            super().__init__(**given)
+            made.append(self)
+
+    tacit.learn(Sides(), Counted, episodes=3)
+    whole, out = made[-2:]  # a first pair had not met the end of an episode
+    assert [seen is None for seen in whole.after] == [False, True] * 3
+    assert [seen is None for seen in out.after] == [True] * 3
+
+
+def test_a_network_plays_in_games_too():
+    """In a game what it observes is the state, so that its gap is exact."""
+
+    class Table(Network):
+        def __init__(self, **given: Any) -> None:
+            super().__init__(**given)
+            self.inner = self.inner[:, :2]
+
+    run = tacit.learn(tacit.make("prisoners-dilemma"), Table, episodes=400)
+    assert run.gaps.source == "exact"
+    assert run.gap < 0.5
