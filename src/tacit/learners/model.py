@@ -22,8 +22,8 @@ In stretches of a discounted game all of this has one table for all steps, plann
 
     Q(s, a) = M(s, a) + (G − M(s, a))·(w/(n + w))²,  M(s, a) = r̄(s, a) + γ·Σ_{s'} P̂(s'|s, a)·V(s'),  w = k⁸
 
-with G the best reward so far over 1 − γ, without doubt, leniency of 1 + 20·(1000/(1000 + k))², and the average over about
-the last half of the episodes.
+with G the best reward so far over 1 − γ, without doubt, leniency of 1 + 20·(1000/(1000 + k))², and the average over
+about the last half of the episodes.
 
 An agent uses its state, its own actions and its own rewards, in any units and of any range.
 
