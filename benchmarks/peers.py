@@ -60,7 +60,7 @@ class Peers:
         """Return what a peer found, and why it found no more."""
         if peer not in self.processes:
             self.processes[peer] = subprocess.Popen(
-                [self.python, "-W", "ignore", str(PEER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+                [self.python, "-P", "-W", "ignore", str(PEER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
             )
         stdin, stdout = self.processes[peer].stdin, self.processes[peer].stdout
         assert stdin is not None
