@@ -66,6 +66,9 @@ class World(NamedTuple):
         Of informed learners: every agent's number of actions.
     first, seed : int
         Of informed learners: the number in the team of the first agent that this state serves, and the common seed.
+    continues : float
+        Of stretches of a discounted game: the probability γ that they go on after a step; their last state is "over".
+        Elsewhere 1.
     places : int
         In an environment: numbers that a state may have, where each stands for a state at a step.
 
@@ -87,6 +90,7 @@ class World(NamedTuple):
     team: tuple[int, ...] = ()
     first: int = 0
     seed: int = 0
+    continues: float = 1.0
     places: int = 0
 
     @property
@@ -333,6 +337,7 @@ def world_of(learner: Learner, game: Game, *, episodes: int, seed: int) -> World
     for i in range(game.agents):
         _check_fits(learner.seat(i).start, game)
     world = World(game.states, lock(np.array(game.actions)), game.horizon, game.reward_range, scale)
+    world = world._replace(continues=getattr(game, "continues", 1.0))
     return with_start(learner, world, seed)
 
 
