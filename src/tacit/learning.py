@@ -29,8 +29,9 @@ from tacit.engine.starts import STARTS, StartsEngine, StartsOutput, longest, mos
 from tacit.environments.adapters import GameAdapter, environment, is_environment, missing, name_of
 from tacit.environments.bounds import Bounds, Exceeded, describe_scouting, episode_bounds
 from tacit.environments.choosing import choose_by_play
-from tacit.environments.encoding import SCOUTED, Bins, fit, scouts
+from tacit.environments.encoding import SCOUTED, Bins, fit, scouts, see_nothing
 from tacit.environments.engine import EnvironmentEngine
+from tacit.environments.external import policy_of
 from tacit.environments.observations import Encode
 from tacit.environments.resume import Seeding
 from tacit.evaluation.gaps import evaluate, uniform_gap
@@ -312,6 +313,9 @@ def _in_environment(
         check_alone(chosen, name)
     _check_preferred(options, len(adapter.names))
     encodes = fit(encode, adapter, horizon=horizon, seed=options.seed)
+    for i in range(len(encodes)):
+        if chosen.seat(i).observes:
+            encodes[i] = see_nothing
     bounds = episode_bounds(adapter, horizon=horizon, reward_range=reward_range, seed=options.seed)
     if scouts(encode, adapter):
         bounds = replace(bounds, notes=(*bounds.notes, SCOUTED))
@@ -328,14 +332,25 @@ def _in_environment(
         output = outputs.REGISTRY.make(chosen.output, game=engine.game, learner=chosen, options=options)
         if options.prefer is not None and chosen.output != "portfolio":
             output.notes = (*output.notes, NOTHING_TO_PREFER)
-        engine.record = output.record
+        if not engine.observing:
+            engine.record = output.record
         try:
-            run = _conduct(engine, output, name, options, watch, checkpoint)
+            run = _conduct(engine, output, name, options, watch, None if chosen.interpreted else checkpoint)
+            if engine.observing:
+                return _answer_with_objects(run, engine)
             return run if options.certify is False else choose_by_play(run)
         except Exceeded as exceeded:
             bounds = exceeded.wider
             if checkpoint is not None and not exceeded.stored:
                 checkpoint.discard()
+
+
+def _answer_with_objects(run: Run, engine: EnvironmentEngine) -> Run:
+    """Return a run whose answer is what the agents' objects play on what they observe; the others' are tables."""
+    parts = [run.last if answer is None else answer for answer in engine.answers()]
+    played = policy_of(engine.environment.source, parts)
+    known = Candidate.with_gaps(Gaps.unknown("nash", run.game.agents))
+    return replace(run, last=played, candidates={"last": replace(known, _policy=played)}, chosen="last", sampled=None)
 
 
 def _require_tables(game: Game, needed: str) -> ExactGame:

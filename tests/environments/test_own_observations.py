@@ -107,3 +107,94 @@ def test_what_was_learned_on_own_observations_is_deployed(run: tacit.Run, tmp_pa
     part.begin(seed=0)
     assert part.act(0, part.number("first")) in (0, 1)
     assert part.act(1, part.number(("me", 0, "you", 1))) in (0, 1)
+
+
+class Network:
+    """One hidden layer, by policy gradient, on what it observes."""
+
+    observes = True
+
+    def __init__(self, *, states: Any, actions: int, seed: int, index: int, rate: float = 0.2, **_: Any) -> None:
+        assert states is None
+        self.rng, self.rate, self.mean = np.random.default_rng([seed, index]), rate, 0.0
+        self.inner, self.outer = self.rng.normal(size=(8, 3)), np.zeros((actions, 8))
+        self.after: list[Any] = []
+
+    def _layers(self, seen: Any) -> tuple[Any, Any, Any]:
+        x = np.append(seen, 1.0)
+        hidden = np.tanh(self.inner @ x)
+        chances = np.exp(self.outer @ hidden)
+        return x, hidden, chances / chances.sum()
+
+    def probabilities(self, h: int, seen: Any) -> Any:
+        return self._layers(seen)[2]
+
+    def act(self, h: int, seen: Any) -> int:
+        return int(self.rng.choice(len(self.outer), p=self.probabilities(h, seen)))
+
+    def learn(self, h: int, seen: Any, a: int, reward: float, after: Any) -> None:
+        x, hidden, chances = self._layers(seen)
+        score = (np.eye(len(chances))[a] - chances) * self.rate * (reward - self.mean)
+        self.mean += 0.01 * (reward - self.mean)
+        self.inner += np.outer((self.outer.T @ score) * (1 - hidden**2), x)
+        self.outer += np.outer(score, hidden)
+        self.after.append(after)
+
+
+class Sides:
+    """Both see a point and some noise of their own, and are paid for naming its side; agent 1 is out after a step."""
+
+    agents, actions, horizon, reward_range = 2, 2, 2, (0.0, 1.0)
+
+    def reset(self, seed: int | None = None) -> list[Any]:
+        self.rng = np.random.default_rng(seed)
+        return self._show()
+
+    def _show(self) -> list[Any]:
+        self.x = self.rng.uniform(-1, 1)
+        return [np.array([self.x, self.rng.normal()]) for _ in range(2)]
+
+    def step(self, actions: list[int]) -> Any:
+        paid = [float(a == (self.x > 0)) for a in actions]
+        return self._show(), paid, [False, True]
+
+
+@pytest.mark.filterwarnings("ignore:the agents saw different")
+@pytest.mark.parametrize("learner", [Network, [Network, "q-independent"]])
+def test_a_network_learns_from_observations(learner: Any):
+    given = {} if learner is Network else {"encode": tacit.Bins([4, 1])}
+    run = tacit.learn(Sides(), learner, episodes=1500, **given)
+    assert run.chosen == "last"
+    found = tacit.evaluate(Sides(), run, episodes=300, horizon=2)
+    assert found.values[0] > 1.7  # of 2; evenly drawn it is 1
+    assert found.values[1] > 0.85
+    assert run.policy.part(0).sees
+    assert "Network of agent 0" in repr(run.policy)
+
+
+@pytest.mark.filterwarnings("ignore:the agents saw different")
+def test_a_network_that_is_out_is_asked_no_more():
+    made: list[Network] = []
+
+    class Counted(Network):
+        def __init__(self, **given: Any) -> None:
+            super().__init__(**given)
+            made.append(self)
+
+    tacit.learn(Sides(), Counted, episodes=3)
+    whole, out = made[-2:]  # a first pair had not met the end of an episode
+    assert [seen is None for seen in whole.after] == [False, True] * 3
+    assert [seen is None for seen in out.after] == [True] * 3
+
+
+def test_a_network_plays_in_games_too():
+    """In a game what it observes is the state, so that its gap is exact."""
+
+    class Table(Network):
+        def __init__(self, **given: Any) -> None:
+            super().__init__(**given)
+            self.inner = self.inner[:, :2]
+
+    run = tacit.learn(tacit.make("prisoners-dilemma"), Table, episodes=400)
+    assert run.gaps.source == "exact"
+    assert run.gap < 0.5

@@ -18,13 +18,12 @@ from tacit.core import generics, records, streams
 from tacit.core.errors import TacitError
 from tacit.core.pinned import Pinned, entry, unpin
 from tacit.core.types import FloatArray, IntArray
-from tacit.engine.agents import Agent, make_agent
+from tacit.engine.agents import make_agent
 from tacit.engine.cells import Cells, Pool, enter, no_cells, pad
 from tacit.engine.checkpoint import Arrays, check_alike, check_names, pack, unpack
 from tacit.engine.fused import read_distributions
 from tacit.engine.observers import write_down
 from tacit.learners import Learner, World
-from tacit.learners.plain import PlainAgent
 from tacit.learners.spec import with_start
 
 #: Uniform numbers that are drawn ahead: half a megabyte.
@@ -108,11 +107,17 @@ class Team(Protocol):
         States that the agents have room for; 0 where memory is made for what is met.
     structs : tuple
         The states that kernels work on.
+    agents : sequence
+        Those that are objects on their own.
+    shown : sequence
+        What each agent observes, None for one that is out; told to those that learn from observations.
     """
 
     buffer: TurnBuffer
     room: int
     structs: tuple[object, ...]
+    agents: Sequence[Any] = ()
+    shown: Sequence[Any] = ()
 
     def keep(self, visited: npt.NDArray[np.uint32], stored: npt.NDArray[np.float32]) -> None:
         """Write the record into these arrays from now on."""
@@ -342,10 +347,12 @@ class PlainTeam(Team):
     def __init__(self, learner: Learner, world: World, *, seed: int) -> None:
         sizes = [(world.horizon, world.states, int(actions)) for actions in world.actions]
         span, scale = world.reward_range, world.scale
-        self.agents: list[Agent | PlainAgent] = [
+        self.agents = [
             make_agent(learner.seat(i), size, span, scale, seed=seed, index=i) for i, size in enumerate(sizes)
         ]
         self.room, self._horizon = world.states, world.horizon
+        self._observing = [i for i in range(world.agents) if learner.seat(i).observes]
+        self._before: list[Any] = []  # where each agent was, by number or observation
         self.buffer = _make_buffer(world, np.empty((0, world.horizon, world.agents)))
 
     def begin(self, episode: int) -> Callable[[int], int]:
@@ -361,17 +368,21 @@ class PlainTeam(Team):
             return BAD_REWARD
         if acts and not ((buffer.nexts >= 0) & (buffer.nexts < buffer.known)).all():
             return BAD_STATE
-        states, nexts = buffer.places.tolist(), buffer.nexts.tolist()
+        nexts = buffer.nexts.tolist()
+        after: list[Any] = nexts.copy() if acts else [-1] * len(self.agents)
+        for i in self._observing:
+            after[i] = self.shown[i] if acts else None
         if h >= 0:
-            after = nexts if acts else [-1] * len(self.agents)
-            seats = zip(self.agents, states, buffer.chosen.tolist(), buffer.rewards.tolist(), after, strict=True)
+            seats = zip(self.agents, self._before, buffer.chosen.tolist(), buffer.rewards.tolist(), after, strict=True)
             for agent, s, a, r, s_next in seats:
-                agent.learn(h, s, a, r, s_next)
+                if s is not None:
+                    agent.learn(h, s, a, r, s_next)
             buffer.returns[:] += buffer.rewards
         if acts:
             self._record(k, h + 1, nexts)
-            buffer.chosen[:] = [agent.act(h + 1, s) for agent, s in zip(self.agents, nexts, strict=True)]
-            buffer.places[:] = nexts
+            pairs = zip(self.agents, after, strict=True)
+            buffer.chosen[:] = [0 if s is None else agent.act(h + 1, s) for agent, s in pairs]
+            buffer.places[:], self._before = nexts, after
         return SAME if not acts or nexts.count(nexts[0]) == len(nexts) else APART
 
     def _record(self, k: int, h: int, states: list[int]) -> None:

@@ -104,6 +104,7 @@ class EnvironmentEngine(Engine):
         self.team = team_of(learner, self.world._replace(states=self._room()), seed=seed)
         self._seen = Numbering(self.observations)
         self._numbered = all(own.numbered for own in self.observations)
+        self.observing = [i for i in range(len(environment.actions)) if learner.seat(i).observes]
         self._limit_states()
         self._hear: Any = struct.Struct(f"{self.game.agents}d{self.game.agents}q").pack_into
         self._heard = memoryview(self.team.buffer.rewards.base)  # type: ignore[arg-type]
@@ -225,6 +226,8 @@ class EnvironmentEngine(Engine):
         over: list[bool] | None = None  # nobody is out yet
         shown = self.environment.reset(self._seeding.at(k))
         seen.put(shown, buffer.nexts)
+        if self.observing:
+            self._show(shown, None)
         found = turn(-1)
         if found != SAME:
             self._settle(turn, found, -1, shown)
@@ -242,6 +245,8 @@ class EnvironmentEngine(Engine):
                 buffer.rewards[:] = 0.0
                 if h < last:
                     seen.read(shown, over, buffer.nexts)
+            if self.observing:
+                self._show(shown, over)
             found = turn(h)
             if found != SAME:
                 self._settle(turn, found, h, shown)
@@ -250,6 +255,18 @@ class EnvironmentEngine(Engine):
         if self.visited is not None:
             self._record.clock[0] = self._episode
         return buffer.returns.copy()
+
+    def _show(self, shown: Sequence[Any], over: list[bool] | None) -> None:
+        """Show agents what they observe, those that are out nothing."""
+        flags = over or [False] * len(shown)
+        self.team.shown = [None if out else seen for seen, out in zip(shown, flags, strict=True)]
+
+    def answers(self) -> list[Callable[[Any, int], Any] | None]:
+        """Return what each agent that observes plays, as a function of observation and step; None for the others."""
+        named = getattr(self.environment, "choices", [range(size) for size in self.environment.actions])
+        return [
+            _answer(self.team.agents[i].inner, named[i]) if i in self.observing else None for i in range(len(named))
+        ]
 
     def _take(self, h: int, shown: Sequence[Any], paid: Sequence[Any], over: list[bool] | None) -> None:
         """Write down rewards and states, looking at each; what is none is told."""
@@ -321,7 +338,13 @@ class EnvironmentEngine(Engine):
 
     def distributions(self, *, recent: bool = False) -> list[FloatArray]:
         """Return what each agent answers with at the states it has met, [H, S_i, A_i]."""
-        return self.team.distributions(self._met, recent=recent)
+        met = self._met
+        if not self.observing or self._own_game is None:
+            return self.team.distributions(met, recent=recent)
+        return [  # what an object plays on observations is no table
+            np.full((own.horizon, n, own.actions), 1 / own.actions) if i in self.observing else own.policy[:, :n]
+            for i, (own, n) in enumerate(zip(self.team.agents, met, strict=True))
+        ]
 
     def policy(self, distributions: list[FloatArray]) -> MarkovPolicy:
         """Return distributions as a policy; even ones at states that an agent had not met by then."""
@@ -504,3 +527,15 @@ def _numbered_before(learner: Learner, agents: int) -> list[Observations]:
         if known is not None:
             return list(known)
     return []
+
+
+def _answer(inner: Any, named: Sequence[Any]) -> Callable[[Any, int], Any]:
+    """Return what somebody's object plays: its probabilities, or its action by the environment's name."""
+
+    def play(observation: Any, step: int) -> Any:
+        if callable(getattr(inner, "probabilities", None)):
+            return inner.probabilities(step, observation)
+        return named[inner.act(step, observation)]
+
+    play.__name__ = type(inner).__name__
+    return play

@@ -103,7 +103,7 @@ def others(run: Run, spec: RunSpec) -> dict[str, bytes]:
         if run.chosen in ("markov", "product") and "recent" in run.candidates:
             kept[RECORD] = run.candidates["recent"].policy
     with tempfile.TemporaryDirectory(prefix="tacit-") as held, files.skip_sync():
-        for name, policy in kept.items():
+        for name, policy in ((name, one) for name, one in kept.items() if hasattr(one, "save")):  # not of objects
             policy.save(Path(held) / name)
             found[name] = (Path(held) / name).read_bytes()
     if isinstance(run.game, EnvironmentGame):

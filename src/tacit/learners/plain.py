@@ -6,9 +6,12 @@
         def learn(self, h, s, a, reward, next_state): ...    # next_state is −1 after the last step
         def probabilities(self, h, s): ...                   # optional: the current distribution over actions
 
-Without `probabilities`, what the agent is taken to play are the frequencies of its own actions so far. A class can be
-registered, `tacit.learners.REGISTRY.add("stubborn", Stubborn)`; keyword parameters beyond those above are then the
-learner's own, as in `tacit.learn(game, "stubborn", episodes=100, rate=0.1)`.
+With `observes = True` as an attribute of the class, `s` and `next_state` are what the environment shows, as it is, and
+`next_state` is None after the last step; `states` is None. So a network can take part.
+
+Without `probabilities`, what the agent is taken to play are the frequencies of its own actions so far, or whatever it
+acts if it `observes`. A class can be registered, `tacit.learners.REGISTRY.add("stubborn", Stubborn)`; keyword
+parameters beyond those above are then the learner's own, as in `tacit.learn(game, "stubborn", episodes=100, rate=0.1)`.
 """
 
 from __future__ import annotations
@@ -48,6 +51,11 @@ class PlainLearner(Learner):
         """What the class declares as its attribute `tunable`, if it does."""
         return dict(getattr(self.factory, "tunable", {}))
 
+    @property
+    def observes(self) -> bool:
+        """Whether the class wants observations, by its attribute `observes`."""
+        return bool(getattr(self.factory, "observes", False))
+
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters that were given; the class knows its defaults."""
         return self.given
@@ -57,7 +65,8 @@ class PlainLearner(Learner):
     ) -> PlainAgent:
         """Make one agent of a game of this size (H, S, A)."""
         horizon, states, actions = size
-        known = {"states": states, "actions": actions, "horizon": horizon, "reward_range": reward_range}
+        seen = None if self.observes else states
+        known = {"states": seen, "actions": actions, "horizon": horizon, "reward_range": reward_range}
         try:
             made = self.factory(**known, seed=seed, index=index, **self.given)
         except TypeError as error:
@@ -66,7 +75,7 @@ class PlainLearner(Learner):
         missing = [name for name in ("act", "learn") if not callable(getattr(made, name, None))]
         if missing:
             raise TacitError(f"{brief(self.factory)} made {brief(made)}, which has no {' and no '.join(missing)}")
-        return PlainAgent(made, size)
+        return PlainAgent(made, size, observes=self.observes)
 
 
 #: What a class is told of the game; its other parameters are the user's to choose.
@@ -92,8 +101,8 @@ def plain_factory(registered: Callable[..., Any]) -> Callable[..., Learner]:
 class PlainAgent:
     """One agent around somebody's object, with what the environment engine asks of agents."""
 
-    def __init__(self, inner: Any, size: tuple[int, int, int]) -> None:
-        self.inner, self.horizon, self.actions = inner, size[0], size[2]
+    def __init__(self, inner: Any, size: tuple[int, int, int], *, observes: bool = False) -> None:
+        self.inner, self.horizon, self.actions, self.observes = inner, size[0], size[2], observes
         self.bound_sum = None  # it keeps no bounds that we know of
         self._counts = np.zeros(size)
 
@@ -102,17 +111,18 @@ class PlainAgent:
         """States it has room for."""
         return self._counts.shape[1]
 
-    def act(self, h: int, s: int) -> int:
-        """Return an action for step h in state s."""
+    def act(self, h: int, s: Any) -> int:
+        """Return an action for step h in state s, or on the observation s."""
         a = check.integer("the action of a learner", self.inner.act(h, s), least=0, most=self.actions - 1)
-        self._counts[h, s, a] += 1
+        if not self.observes:
+            self._counts[h, s, a] += 1
         return a
 
-    def learn(self, h: int, s: int, a: int, reward: float, next_state: int) -> None:
+    def learn(self, h: int, s: Any, a: int, reward: float, next_state: Any) -> None:
         """Learn from one's own step."""
         self.inner.learn(h, s, a, reward, next_state)
 
-    def probabilities(self, h: int, s: int) -> FloatArray:
+    def probabilities(self, h: int, s: Any) -> FloatArray:
         """Return the distribution at step h in state s, [A]: as the object tells it, or by its actions so far."""
         if not hasattr(self.inner, "probabilities"):
             count = self._counts[h, s].sum()
