@@ -18,8 +18,8 @@ PRODUCTS, CREDIT = 500.0, 2000.0
 WORK, LINK = 7.0, 5.0
 #: Sweeps of regret matching in each plan; in their average the t-th has a weight of about t^POWER.
 SWEEPS, POWER = 3, 5.0
-#: What was met less than TRIED times is worth the best return so far, as if by OPTIMISM visits; in T somewhat more, by
-#: this share of the range of returns, so that all is tried.
+#: What was met less than TRIED times is worth the best return so far, as if by OPTIMISM visits; in T what was not met at
+#: all is worth more, by this share of the range of returns, so that all is tried.
 OPTIMISM, TRIED, EAGER = 0.3, 30.0, 0.2
 #: A stage of a cell: at least so many visits, and this share of those before.
 VISITS, STAGE = 2, 0.03
@@ -112,14 +112,14 @@ def plan_team(learner, i):
     for d in range(learner.horizon):
         h = learner.horizon - 1 - d
         best_return = learner.returns[h, i].most
-        best_return += EAGER * (best_return - learner.returns[h, i].least)
+        unknown = best_return + EAGER * (best_return - learner.returns[h, i].least)
         for k in range(min(me.met, states)):
             s = min(learner.model[0, k, i].state, states - 1)
             here, cell = view(learner, i, h, s, TEAM), learner.cells[h, s, i]
             cell.choice, cell.answer = 0, 0
             most, found, second = 0.0, -np.inf, -np.inf
             for j in range(learner.rows):
-                worth, times = best_return, tried(here, j, d)
+                worth, times = unknown, tried(here, j, d)
                 if times > 0.0:
                     sure = worth_of(learner, here, j, d, 0)
                     if sure > found + least:
