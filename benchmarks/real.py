@@ -1,0 +1,122 @@
+"""What learners reach in environments that others wrote, beside random play: the table of docs/environments.md.
+
+    python benchmarks/real.py [--only NAME …] [--seeds 3] [--plays 500]
+
+Each environment is learned with the settings below and nothing else. "random" and "learned" are mean returns of agent 0
+in fresh episodes (of zero-sum games, against an opponent that draws evenly among what is allowed), averaged over the
+seeds; "seconds" are those of one run with all that it measures, compilation left out by a short run before.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import tacit
+
+
+class Task(NamedTuple):
+    """An environment, who learns there, and how long."""
+
+    make: Callable[[], Any]
+    episodes: int
+    learner: str | None = None
+    options: dict[str, Any] = {}  # noqa: RUF012  (of tacit.learn, never changed)
+    against: bool = False  # whether agent 0 is measured against random opponents
+
+
+def gym(name: str, **params: Any) -> Callable[[], Any]:
+    """Return what makes a Gymnasium environment."""
+
+    def make() -> Any:
+        import gymnasium
+
+        return gymnasium.make(name, disable_env_checker=True, **params)
+
+    return make
+
+
+def zoo(module: str, kind: str = "parallel_env", **params: Any) -> Callable[[], Any]:
+    """Return what makes a PettingZoo environment."""
+
+    def make() -> Any:
+        import importlib
+
+        return getattr(importlib.import_module(module), kind)(**params)
+
+    return make
+
+
+#: Of simple_spread: no velocity, no place of one's own, where the landmarks are, roughly where the others are.
+SPREAD = tacit.Bins([1, 1, 1, 1, *[[-0.3, 0.3]] * 6, *[[0.0]] * 4, 1, 1, 1, 1])
+
+TASKS = {
+    "FrozenLake-v1": Task(gym("FrozenLake-v1"), 20_000),
+    "Taxi": Task(gym("Taxi-v4"), 20_000, "q-independent"),
+    "CartPole-v1": Task(
+        gym("CartPole-v1"), 20_000, "q-independent", {"encode": tacit.Bins([1, [-0.5, 0.5], 6, [-1, -0.3, 0.3, 1]])}
+    ),
+    "LBF 5x5-2p-1f": Task(gym("lbforaging:Foraging-5x5-2p-1f-v3"), 20_000, "q-independent"),
+    "simple_spread": Task(zoo("mpe2.simple_spread_v3", N=3, max_cycles=25), 10_000, "q-independent", {"encode": SPREAD}),
+    "rps": Task(zoo("pettingzoo.classic.rps_v2", max_cycles=5), 10_000, None, {"horizon": 5, "reward_range": (-1, 1)}),
+    "tictactoe": Task(zoo("pettingzoo.classic.tictactoe_v3", "env"), 20_000, "q-independent", {}, True),
+    "connect four": Task(
+        zoo("pettingzoo.classic.connect_four_v3", "env"), 5_000, "q-independent", {"encode": tacit.Bins(width=1)}, True
+    ),
+}
+
+
+def even(adapter: Any, i: int) -> Callable[[Any], Any]:
+    """Return a function that plays evenly; masks take away what is not allowed."""
+    size = adapter.actions[i]
+    return lambda observation: np.full(size, 1 / size)
+
+
+def measure(task: Task, seed: int, plays: int) -> tuple[float, float, float, float, str]:
+    """Return the random and the learned return, their interval's half, seconds, and what was learned."""
+    from tacit.environments.adapters import environment
+
+    env = task.make()
+    adapter = environment(env)
+    players = [even(adapter, i) for i in range(len(adapter.actions))]
+    options = {key: value for key, value in task.options.items() if key == "horizon"}
+    random = tacit.evaluate(env, players, episodes=plays, seed=seed, **options)
+    began = time.perf_counter()
+    run = tacit.learn(env, task.learner, episodes=task.episodes, seed=seed, **task.options)
+    seconds = time.perf_counter() - began
+    team = [run, *players[1:]] if task.against else run
+    exact = hasattr(run.game, "tables") or isinstance(run.game, tacit.TabularGame)
+    if exact:
+        value = float(np.asarray(run.values)[0])
+        return float(random.values[0]), value, 0.0, seconds, f"{run.chosen}, {run.game.states:,} states"
+    found = tacit.evaluate(env, team, episodes=plays, seed=seed + 1000, horizon=run.game.horizon)
+    return float(random.values[0]), float(found.values[0]), 0.0, seconds, f"{run.chosen}, {run.game.states:,} states"
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", nargs="*", default=list(TASKS))
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--plays", type=int, default=500)
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    print("| environment | learner | episodes | random | learned | seconds | states, answer |")
+    print("|---|---|---|---|---|---|---|")
+    for name in args.only:
+        task = TASKS[name]
+        found = [measure(task, seed, args.plays) for seed in range(args.seeds)]
+        random, learned = np.mean([one[:2] for one in found], axis=0)
+        low, high = min(one[1] for one in found), max(one[1] for one in found)
+        seconds = float(np.mean([one[3] for one in found]))
+        cells = (name, task.learner or "default", f"{task.episodes:,}", f"{random:.3g}")
+        print(f"| {' | '.join(cells)} | {learned:.3g} ({low:.3g} to {high:.3g}) | {seconds:.0f} | {found[0][4]} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
