@@ -130,8 +130,6 @@ def test_a_run_beside_a_function_and_observations_that_are_no_numbers():
     floats = Corridor(space="float")
     best = tacit.evaluate(floats, lambda seen: 6, episodes=40, horizon=12)
     assert best.values[0] == pytest.approx(7.3, abs=0.5)  # 10 for the end, after about 2.7 steps that cost 1
-    with pytest.raises(tacit.TacitError, match="give encode="):
-        tacit.exploit(floats, lambda seen: 5, episodes=20, horizon=12)
     found = tacit.exploit(floats, [lambda seen: 5, lambda seen: 6], 0, episodes=200, horizon=12, encode=tuple)
     assert found.gap > 10
 

@@ -135,6 +135,25 @@ class ExternalPart(Part):
         return f"{getattr(self._given, '__name__', type(self._given).__name__)} of agent {self.agent}"
 
 
+class TrainedPart(ExternalPart):
+    """A response that somebody else has trained: what is forbidden stands for what is allowed, as in its training."""
+
+    def __init__(self, agent: int, actions: int, given: Any, show: Callable[[Any], Any], trainer: str) -> None:
+        if not _acts(given):
+            told = f"it must be {_FITS.format(call='f(observation, step)')}"
+            raise TacitError(f"the deviator {trainer} returned {brief(given)}; {told}")
+        super().__init__(agent, range(actions), given, game=False)
+        self._show = show  # an observation as it was in training
+
+    def distribution(self, h: int, s: Any) -> FloatArray:
+        """Return the probabilities of actions at step h on an observation."""
+        return super().distribution(h, self._show(s))
+
+    def choose(self, h: int, s: Any, allowed: Any) -> int:
+        """Return an action; what a forbidden one stands for is the environment's to say."""
+        return super().choose(h, s, None)
+
+
 class ObservingPart(Part):
     """A part learned here, with its own way from an observation to the number of a state."""
 

@@ -93,6 +93,7 @@ def exploit(
     plays: int | None = None,
     seed: int = 0,
     confidence: float = 0.95,
+    deviators: Any = None,
     progress: Callable[[str], None] | None = None,
     **given: Any,
 ) -> Exploitation:
@@ -109,11 +110,18 @@ def exploit(
     ----------
     game : any game with kernels, or an environment
     policy
-        As for `tacit.evaluate`. In an environment with large observations, responses need `encode`.
+        As for `tacit.evaluate`.
     agent : int, optional
         Whose gain; of all agents if not given.
     episodes : int
-        Episodes of training for each agent.
+        Episodes of training for each agent, shared by its deviators; a tenth of them chooses among several.
+    deviators : str, callable or list of them, optional
+        Who trains responses: "table", "features" (a regression on features of the raw observation), or a function
+        f(env, episodes) that gets a single-agent environment as Gymnasium has them, in which the others play on, and
+        returns what plays there, as `policy` may be: ``lambda env, episodes: DQN("MlpPolicy",
+        env).learn(episodes * env.horizon)``. The best is chosen in episodes of their own, and measured afresh. If not
+        given: a table where few observations are met, features where they cannot be numbered or nearly all are new,
+        both in between.
     plays : int, optional
         Episodes of play afterwards, of the policy and of each response; half as many as `episodes` if not given.
     seed : int
@@ -140,5 +148,5 @@ def exploit(
     """
     from tacit.environments.measuring import exploit_by_play  # imports the compiler
 
-    options = {"episodes": episodes, "plays": plays, "seed": seed, "confidence": confidence, "progress": progress}
-    return exploit_by_play(game, policy, agent, **options, **given)  # type: ignore[arg-type]
+    options: dict[str, Any] = {"plays": plays, "seed": seed, "confidence": confidence, "progress": progress}
+    return exploit_by_play(game, policy, agent, episodes=episodes, deviators=deviators, **options, **given)

@@ -25,11 +25,11 @@ import numpy as np
 
 from tacit.core import check
 from tacit.core.errors import TacitError
-from tacit.core.types import FloatArray, IntArray
+from tacit.core.types import FloatArray
 from tacit.environments.bounds import describe_cut
+from tacit.environments.deviators import TABLE, check_deviators, name_of, suggest_deviators, train_best
 from tacit.environments.external import policy_of
-from tacit.environments.play import BATCH, Arena, Played, arena_of, finite_returns, play
-from tacit.environments.players import Deviation
+from tacit.environments.play import Arena, Played, arena_of, finite_returns, play
 from tacit.environments.training import Model
 
 __all__ = ["Exploitation", "PlayedEvaluation", "evaluate_by_play", "exploit_by_play"]
@@ -96,8 +96,12 @@ class Exploitation:
         What the policy itself was worth.
     values_low, values_high : array [N]
         Confidence intervals of the values.
-    responses : tuple of N arrays [H, S], or None
-        The trained responses: an action for each step and state, −1 where the policy is followed.
+    responses : tuple of N arrays [H, S], Parts, or None
+        The trained responses. A table has an action for each step and state, −1 where the policy is followed; others
+        act on observations, and can be played like any policy.
+    tried : tuple of N dicts
+        What each deviator's response gained, by the deviator's name, in the episodes by which the best was chosen;
+        empty where there was one deviator.
     kind : {"nash", "cce"}
         Whether the policy is a product, so that a deviation is one from a Nash equilibrium, or correlated.
     deviations : str
@@ -130,7 +134,7 @@ class Exploitation:
     high: FloatArray
     upper: FloatArray
     values: FloatArray
-    responses: tuple[IntArray | None, ...] = field(repr=False)
+    responses: tuple[Any, ...] = field(repr=False)
     kind: str
     deviations: str
     confidence: float
@@ -141,6 +145,7 @@ class Exploitation:
     halving: int
     notes: tuple[str, ...] = ()
     source: str = "trained"
+    tried: tuple[dict[str, float], ...] = ()
     values_low: FloatArray | None = None
     values_high: FloatArray | None = None
 
@@ -168,6 +173,9 @@ class Exploitation:
         i, sure = self.agent, f"{100 * self.confidence:g} % confidence"
         half = max(self.gains[i] - self.low[i], self.high[i] - self.gains[i])
         gained = f"a trained best response gained {self.gains[i]:.4g} ± {half:.2g} in {self.plays:,} episodes"
+        if self.tried and self.tried[i]:
+            each = ", ".join(f"{name} {gain:.3g}" for name, gain in self.tried[i].items())
+            gained = f"{gained}, tried: {each}"
         if self.lower > 0:
             told = f"gap ≥ {_round_down(self.lower):.3g}, with {sure} ({gained}, {self.deviations})"
         else:
@@ -222,6 +230,7 @@ def exploit_by_play(
     seed: int,
     confidence: float,
     progress: Callable[[str], None] | None,
+    deviators: Any = None,
     return_range: tuple[float, float] | None = None,
     **given: Any,
 ) -> Exploitation:
@@ -231,21 +240,26 @@ def exploit_by_play(
     plays = max(2, episodes // 2) if plays is None else check.integer("plays", plays, least=2)
     seed, confidence = check.integer("seed", seed), _confidence(confidence)
     policy = policy_of(game, policy, encode=given.get("encode"))
-    arena = arena_of(game, policy, responds=True, **given)
+    asked_for = None if deviators is None else check_deviators(deviators)
+    alone = asked_for is not None and asked_for != [TABLE]
+    arena = arena_of(game, policy, counts=asked_for is None or TABLE in asked_for, alone=alone, **given)
     asked = range(arena.agents) if agent is None else [check.integer("agent", agent, least=0, most=arena.agents - 1)]
+    each = asked_for or suggest_deviators(arena, policy, episodes, seed)
+    if TABLE not in each and getattr(policy, "sees", False) and given.get("encode") is None:
+        arena = arena_of(game, policy, alone=alone, **given)  # nobody counts states
     baseline = play(arena, policy, episodes=plays, seed=seed)
     returns = finite_returns("the game", baseline)
     gains, low, high, upper, sure = (np.full(arena.agents, np.nan) for _ in range(5))
     halving = np.zeros(arena.agents, np.int64)
-    responses: list[IntArray | None] = [None] * arena.agents
+    responses: list[Any] = [None] * arena.agents
+    tried: list[dict[str, float]] = [{} for _ in range(arena.agents)]
     ends = Ends(arena, return_range)
     ends.meet(baseline)
     notes: list[str] = []
     for i in asked:
-        model = _train(arena, policy, i, episodes, seed)
-        responses[i] = model.best()
-        response = Deviation(i, model.best())
-        found = play(arena, policy, episodes=plays, seed=seed, deviation=response)
+        best, tried[i] = train_best(arena, policy, i, each, episodes, seed)
+        responses[i] = best.response
+        found = play(arena, policy, episodes=plays, seed=seed, deviation=best.deviation)
         gained = finite_returns("the game", found)[:, i] - returns[:, i]
         ends.meet(found)
         spread = ends.high - ends.low
@@ -253,7 +267,7 @@ def exploit_by_play(
         low[i], high[i] = (end[0] for end in interval(gained[:, None], confidence, -spread, spread))
         sure[i] = lower(gained, (1 - confidence) / len(asked), -spread, spread)  # one end, for all agents together
         halving[i] = _halving(gained, 1 - confidence, 2 * spread)
-        upper[i], told = _upper(arena, policy, model, baseline, episodes, 1 - confidence)
+        upper[i], told = _upper(arena, policy, best.model, baseline, best.episodes, 1 - confidence)
         notes += [told] if told and told not in notes else []
         if progress is not None:
             progress(f"agent {i} gains {gains[i]:.4g} ± {gains[i] - low[i]:.2g}")
@@ -267,7 +281,7 @@ def exploit_by_play(
         values=returns.mean(axis=0),
         responses=tuple(responses),
         kind="nash" if getattr(policy, "product", False) else "cce",
-        deviations="deviations on the shared state" if arena.common_state else "deviations on own observations",
+        deviations=_describe(arena, each),
         confidence=confidence,
         episodes=episodes,
         plays=plays,
@@ -275,9 +289,16 @@ def exploit_by_play(
         most=ends.high - ends.low,
         halving=int(halving[np.nanargmax(gains)]),
         notes=tuple(notes),
+        tried=tuple(tried),
         values_low=values_low,
         values_high=values_high,
     )
+
+
+def _describe(arena: Arena, deviators: list[Any]) -> str:
+    """Return in words which deviations were tried."""
+    seen = "the shared state" if TABLE in deviators and arena.common_state else "own observations"
+    return f"deviations on {seen}" + ("" if deviators == [TABLE] else f", by {' and '.join(map(name_of, deviators))}")
 
 
 class Ends:
@@ -347,32 +368,15 @@ def _halving(samples: FloatArray, chance: float, width: float) -> int:
     return math.ceil(root**-2 * (1 - 1e-9))
 
 
-def _train(arena: Arena, policy: Any, agent: int, episodes: int, seed: int) -> Model:
-    """Return what an agent has met in training: batches that grow with what is known already."""
-    model = Model(agent, arena.horizon, arena.actions[agent])
-    done, other = 0, seed + 1 + agent  # chance of its own: what is learned from is never what is measured
-    table = np.full((arena.horizon, 1), -1)
-    while done < episodes:
-        size = min(max(16, done // 10), BATCH, episodes - done)
-        deviation = Deviation(agent, table, "random")
-        first = TRAINING + done
-        model.add(arena.play(policy, range(first, first + size), seed=other, deviation=deviation), arena.states(agent))
-        done += size
-        table = model.curious()
-    return model
-
-
-#: Episodes of training have numbers from here on, so that they share no chance with those of play.
-TRAINING = 1 << 40
-
-
 def _upper(
-    arena: Arena, policy: Any, model: Model, baseline: Played, episodes: int, chance: float
+    arena: Arena, policy: Any, model: Model | None, baseline: Played, episodes: int, chance: float
 ) -> tuple[float, str]:
     """Return an upper bound on an agent's gap and what to note; inf where none holds.
 
     Half of the chance of being wrong is for the model, half for the mean over fresh first states and returns.
     """
+    if model is None:
+        return math.inf, "no response was trained in a table, so no model bounds the gap from above"
     if not arena.common_state:
         return math.inf, "agents saw different things, so the model of what one meets bounds nothing"
     if not hasattr(policy, "probs"):

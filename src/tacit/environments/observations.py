@@ -226,6 +226,15 @@ def numberings(environment: Environment, encode: Sequence[Encode | None] | None,
     return [Observations(space, own, who, numbered=numbered, early=early) for space, own, who in trios]
 
 
+def can_number(environment: Environment) -> bool:
+    """Return whether what agents observe can be numbered as it is, without an encode."""
+    try:
+        numberings(environment, None, early=False)
+    except TacitError:
+        return False
+    return True
+
+
 def _has_nan(key: Any) -> bool:
     return any(map(_has_nan, key)) if isinstance(key, tuple | frozenset) else bool(key != key)
 

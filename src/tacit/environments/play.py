@@ -20,8 +20,8 @@ from tacit.core.types import FloatArray, IntArray
 from tacit.environments.adapters import Environment, GameAdapter, environment, floats, name_of
 from tacit.environments.bounds import episode_bounds, stated_range
 from tacit.environments.encoding import Bins, fit, see_nothing
-from tacit.environments.observations import OVER, Encode, Numbering, Observations, numberings
-from tacit.environments.players import Deviation, Draws, EpisodePlayers, batch_players
+from tacit.environments.observations import OVER, Encode, Numbering, Observations, can_number, numberings
+from tacit.environments.players import Deviation, Draws, EpisodePlayers, PartDeviation, batch_players
 from tacit.evaluation.stretches import extend_policy
 from tacit.games.exact import is_exact
 from tacit.games.protocol import Game, check_play, check_sizes, is_game
@@ -73,7 +73,7 @@ class Arena(Protocol):
     def most_states(self, episodes: int) -> int:
         """Return a bound on the states that an agent can meet within so many episodes."""
 
-    def play(self, policy: Any, episodes: range, *, seed: int, deviation: Deviation | None = None) -> Played:
+    def play(self, policy: Any, episodes: range, *, seed: int, deviation: Any = None) -> Played:
         """Play the episodes of these numbers; those of the same number and seed meet the same chance."""
 
 
@@ -157,12 +157,13 @@ class EnvironmentArena:
         self.agents, self.actions = len(environment.actions), environment.actions
         self.reward_range = reward_range
         self.cut = False  # whether the horizon has ended an episode, and not the environment
-        self._seen = Numbering(self.observations)
+        self.blind = False  # whether no states are counted: all that is observed is one
+        self.seen = Numbering(self.observations)
 
     @property
     def common_state(self) -> bool:
         """Whether all agents have seen the same so far."""
-        return self._seen.same
+        return self.seen.same
 
     def states(self, agent: int) -> int:
         """Return how many states an agent has met."""
@@ -172,7 +173,9 @@ class EnvironmentArena:
         """Return a bound on the states that an agent can meet; one more is for "over"."""
         return max(own.at_most(episodes * self.horizon) for own in self.observations) + 1
 
-    def play(self, policy: Any, episodes: range, *, seed: int, deviation: Deviation | None = None) -> Played:
+    def play(
+        self, policy: Any, episodes: range, *, seed: int, deviation: Deviation | PartDeviation | None = None
+    ) -> Played:
         """Play episodes one after the other."""
         B, H, N = len(episodes), self.horizon, self.agents
         played = Played(np.zeros((B, H, N), np.int64), np.zeros((B, H, N), np.int64), np.zeros((B, H, N)))
@@ -188,7 +191,7 @@ class EnvironmentArena:
         shown = self.environment.reset(seed)
         for h in range(self.horizon):
             states = played.states[b, h]
-            self._seen.write(shown, over, states)
+            self.seen.write(shown, over, states)
             played.actions[b, h] = chosen = players.act(h, states.tolist(), shown, self.environment.allowed)
             shown, paid, over = self.environment.step(chosen)
             played.rewards[b, h] = floats(self.environment, paid)
@@ -209,7 +212,7 @@ def play(
     *,
     episodes: int = 1,
     seed: int = 0,
-    deviation: Deviation | None = None,
+    deviation: Deviation | PartDeviation | None = None,
     **given: Any,
 ) -> Played:
     """Play episodes of a policy.
@@ -241,8 +244,12 @@ def play(
     return Played(*(np.concatenate(parts) for parts in zip(*batches, strict=True)))
 
 
-def arena_of(game: Any, policy: Any, *, responds: bool = False, **given: Any) -> Arena:
-    """Return where a policy of a game, or of an environment, can be played; a response to it wants states to count."""
+def arena_of(game: Any, policy: Any, *, counts: bool = False, alone: bool = False, **given: Any) -> Arena:
+    """Return where a policy of a game, or of an environment, can be played.
+
+    With `counts`, observations are numbered if they can be, whatever the policy needs: a response may be a table. With
+    `alone`, episodes of a game are played one after the other too.
+    """
     if is_arena(game):
         found: Arena = game
         return found
@@ -250,11 +257,13 @@ def arena_of(game: Any, policy: Any, *, responds: bool = False, **given: Any) ->
         for name in (key for key, value in given.items() if value is not None):
             raise TacitError(f"{name} is for environments without tables; {game!r} has its own")
         _check_sizes(game, policy)
-        if hasattr(policy, "parts"):  # from elsewhere: they may remember, and play one episode after the other
+        if alone and getattr(game, "discount", None) is not None:
+            raise TacitError(f"{game!r} is discounted; its best responses are trained in tables: leave deviators out")
+        if alone or hasattr(policy, "parts"):  # from elsewhere: they may remember, and play one after the other
             adapter = GameAdapter(game)
             return EnvironmentArena(adapter, numberings(adapter, None, early=False), game.horizon, game.reward_range)
         return GameArena(game)
-    return open_environment(game, policy, responds=responds, **given)
+    return open_environment(game, policy, counts=counts, **given)
 
 
 def _check_sizes(game: Game, policy: Any) -> None:
@@ -284,7 +293,7 @@ def open_environment(
     horizon: int | None = None,
     encode: Encode | Bins | None = None,
     reward_range: tuple[float, float] | None = None,
-    responds: bool = False,
+    counts: bool = False,
 ) -> EnvironmentArena:
     """Return an environment, or the game that a run made of one, as an arena for a policy."""
     observations = getattr(policy, "observations", None)
@@ -298,7 +307,8 @@ def open_environment(
     adapter = environment(env)
     if getattr(policy, "agents", None) != len(adapter.actions) or tuple(policy.actions) != tuple(adapter.actions):
         raise TacitError(f"the policy does not fit {name_of(env)}: {brief(policy)}")
-    if getattr(policy, "sees", False) and encode is None and not responds:
+    blind = getattr(policy, "sees", False) and encode is None and not (counts and can_number(adapter))
+    if blind:
         encode = see_nothing  # no states are counted
     own = _own(adapter, observations, encode, horizon)
     if observations is None:
@@ -313,7 +323,9 @@ def open_environment(
         bounds = episode_bounds(adapter, horizon=length, reward_range=reward_range, seed=0)
         length = bounds.horizon
         reward_range = None if bounds.guessed_range else bounds.reward_range
-    return EnvironmentArena(adapter, own, length, reward_range)
+    arena = EnvironmentArena(adapter, own, length, reward_range)
+    arena.blind = blind
+    return arena
 
 
 def _own(adapter: Environment, known: Any, encode: Any, horizon: int | None) -> list[Observations]:

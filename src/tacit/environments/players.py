@@ -16,7 +16,7 @@ from tacit.core.types import FloatArray, IntArray
 from tacit.policies import MarkovPolicy, Part, RecordedPolicy
 
 
-@dataclass(frozen=True)
+@dataclass
 class Deviation:
     """One agent leaves the policy: it plays `table[h, s]`; where that is −1, or s lies beyond, what `lost` says."""
 
@@ -30,6 +30,33 @@ class Deviation:
         wanted = np.where(known, self.table[h, np.minimum(states, self.table.shape[1] - 1)], -1)
         other = followed if self.lost == "policy" else (u * actions).astype(np.int64)
         return np.where(wanted >= 0, wanted, other)
+
+    def begin(self, seed: int) -> None:
+        """Begin an episode that is played alone."""
+        self._stray = streams.stream(seed, streams.PLAY)
+
+    def choose_one(self, h: int, s: int, shown: Any, allowed: Any, followed: int, actions: int) -> int:
+        """Return the agent's action where the policy would have it play `followed`."""
+        wanted = int(self.table[h, s]) if s < self.table.shape[1] else -1
+        if wanted >= 0 or self.lost == "policy":
+            return wanted if wanted >= 0 else followed
+        return int(self._stray.random() * actions)
+
+
+@dataclass(frozen=True)
+class PartDeviation:
+    """One agent leaves the policy: it plays a part of its own, on what it observes."""
+
+    agent: int
+    part: Part
+
+    def begin(self, seed: int) -> None:
+        """Begin an episode."""
+        self.part.begin(seed)
+
+    def choose_one(self, h: int, s: int, shown: Any, allowed: Any, followed: int, actions: int) -> int:
+        """Return the agent's action."""
+        return self.part.choose(h, shown, allowed)
 
 
 class Draws(NamedTuple):
@@ -153,19 +180,17 @@ def _pick(cumulated: FloatArray, states: IntArray, u: FloatArray) -> IntArray:
 class EpisodePlayers:
     """All agents in one episode after the other, each with its own part."""
 
-    def __init__(self, policy: Any, actions: Sequence[int], deviation: Deviation | None) -> None:
+    def __init__(self, policy: Any, actions: Sequence[int], deviation: Deviation | PartDeviation | None = None) -> None:
         self.parts = parts_of(policy, len(actions))
         self.known = _known(policy, len(actions))
         self.actions, self.deviation = list(actions), deviation
-        self.table = None if deviation is None else deviation.table.tolist()
-        self.lost = [False] * len(actions)
-        self.stray = streams.stream(0, 0)
 
     def begin(self, seed: int) -> None:
         """Begin an episode."""
         for part in self.parts:
             part.begin(seed)
-        self.stray = streams.stream(seed, streams.PLAY)
+        if self.deviation is not None:
+            self.deviation.begin(seed)
 
     def act(self, h: int, states: Sequence[int], shown: Sequence[Any], allowed: Sequence[Any]) -> list[int]:
         """Return the agents' actions; who sees what its policy never saw plays evenly."""
@@ -173,13 +198,10 @@ class EpisodePlayers:
             part.choose(h, seen, mask) if part.sees else part.act(h, s) if s < known else part.stray(h)
             for part, s, known, seen, mask in zip(self.parts, states, self.known, shown, allowed, strict=True)
         ]
-        if self.deviation is not None and self.table is not None:
-            i, row = self.deviation.agent, self.table[h]
-            wanted = row[states[i]] if states[i] < len(row) else -1
-            if wanted >= 0:
-                chosen[i] = wanted
-            elif self.deviation.lost == "random":
-                chosen[i] = int(self.stray.random() * self.actions[i])
+        if self.deviation is not None:
+            i = self.deviation.agent
+            own = states[i], shown[i], allowed[i], chosen[i], self.actions[i]
+            chosen[i] = self.deviation.choose_one(h, *own)
         return chosen
 
 

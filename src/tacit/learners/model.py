@@ -18,6 +18,13 @@ those played, at least 10) the agent plans by backward induction, with w = k, at
 - While it learns, an agent takes an even action with probability min(1/2, 1/√(1 + k/50)). What it answers with leaves
   that out: the last π, and an average of the iterates, the e-th with the weight e.
 
+In stretches of a discounted game all of this has one table for all steps, planned by three sweeps after every batch:
+
+    Q(s, a) = M(s, a) + (G − M(s, a))·(w/(n + w))²,  M(s, a) = r̄(s, a) + γ·Σ_{s'} P̂(s'|s, a)·V(s'),  w = k⁸
+
+with G the best reward so far over 1 − γ, without doubt, leniency of 1 + 20·(1000/(1000 + k))², and the average over
+about the last half of the episodes.
+
 An agent uses its state, its own actions and its own rewards, in any units and of any range.
 
 Guarantees: none are proven for this learner. The world of one agent changes as others learn. Where there are pure
@@ -47,6 +54,8 @@ PRODUCTS, CREDIT = 50.0, 2000.0
 MOST, PATIENCE = 0.5, 50.0
 #: Visits of (h, s, a) after which half of what they brought beside the model is believed.
 DOUBT = 10.0
+#: Of discounted games: sweeps of a plan, and the average of the iterates is over one of so many of the episodes.
+SWEEPS, LATE = 3, 2.0
 #: What differs by less than this share is the same.
 ROUNDING = 1e-9
 #: What was better than expected counts for 1 + LENIENT times as much at first, and 1 + LENIENT/2 after FADED episodes.
@@ -94,11 +103,16 @@ class ModelIndependent(Learner):
         """Make the state of all agents."""
         H, S, N, A = world.horizon, world.states, world.agents, capacity(world.actions.max())
         model = records((1, S, N), model_fields(A, self.successors), "the agents' models of the world")
-        cells = records((H + 1, S, N), cell_fields(A))
+        cells = records((1 if world.continues < 1.0 else H + 1, S, N), cell_fields(A))
         for i, size in enumerate(world.actions):
             cells["prob"][:H, :, i, :size] = cells["average"][:H, :, i, :size] = 1.0 / size
         agents = records((N,), agent_fields())
-        agents["weight"], agents["due"], agents["exploration"] = 1.0, FEWEST, MOST
+        agents["weight"], agents["due"], agents["exploration"], agents["lenience"] = (
+            1.0,
+            FEWEST,
+            MOST,
+            1.0 + LENIENT * FADED / (FADED + 1.0),
+        )
         return ModelState(
             cells=cells,
             model=model,
@@ -106,6 +120,7 @@ class ModelIndependent(Learner):
             q=np.zeros(A),
             actions=world.actions,
             horizon=H,
+            continues=world.continues,
         )
 
 
@@ -141,12 +156,14 @@ def agent_fields() -> Fields:
     return [
         ("episodes", "i8"),  # k
         ("plans", "i8"),  # e
+        ("before", "i8"),  # k of the last plan
         ("due", "i8"),  # k of the next plan
         ("met", "i8"),  # states that were met
         ("known", "i8"),  # those of them that the last plan knew
         ("work", "f8"),  # products of a plan, for each step
         ("spent", "f8"),  # those of all plans
         ("weight", "f8"),  # w
+        ("lenience", "f8"),  # how many times as much counts what was better than expected
         ("exploration", NONNEGATIVE),
         ("gained", "f8"),  # rewards of the running episode
         ("best", "f8"),  # G
@@ -156,24 +173,38 @@ def agent_fields() -> Fields:
 class ModelState(NamedTuple):
     """All agents' policies and models."""
 
-    cells: Any  # [H+1, S, N]
+    cells: Any  # [H+1, S, N]; [1, S, N] in a discounted game
     model: Any  # [1, S, N]
     agents: Any  # [N]
     q: FloatArray  # [A]  scratch
     actions: IntArray  # [N]
     horizon: int
+    continues: float  # γ in stretches of a discounted game, whose last state is "over"; otherwise 1
+
+
+@generics.jitable
+def lenience(learner, k):
+    """Return how many times as much counts what was better than expected, after k episodes."""
+    left = FADED / (FADED + k)
+    return 1.0 + LENIENT * FADED / (FADED + k) if learner.continues == 1.0 else 1.0 + LENIENT * left * left
+
+
+@generics.jitable
+def find_cell(learner, i, h, s):
+    """Return what agent i remembers of a state at a step."""
+    return learner.cells[h if learner.continues == 1.0 else 0, s, i]
 
 
 @generics.weigh.implement(ModelState)
 def weigh(learner, i, h, s, out):
     """Write π, which is the answer; `act` explores beyond it."""
-    share(learner.cells[h, s, i].prob, 1.0, learner.actions[i], out)
+    share(find_cell(learner, i, h, s).prob, 1.0, learner.actions[i], out)
 
 
 @generics.average.implement(ModelState)
 def average(learner, i, h, s, out):
     """Write the average of the iterates."""
-    share(learner.cells[h, s, i].average, 1.0, learner.actions[i], out)
+    share(find_cell(learner, i, h, s).average, 1.0, learner.actions[i], out)
 
 
 @generics.act.implement(ModelState)
@@ -182,12 +213,29 @@ def act(learner, i, h, s, u):
     n, explored = learner.actions[i], learner.agents[i].exploration
     if u < explored:
         return min(int(u / explored * n), n - 1)
-    return pick(learner.cells[h, s, i].prob, 1.0, n, (u - explored) / (1.0 - explored))
+    return pick(find_cell(learner, i, h, s).prob, 1.0, n, (u - explored) / (1.0 - explored))
 
 
 @generics.learn.implement(ModelState)
 def learn(learner, i, h, s, a, r, s_next):
     """Count the step; after the last of a batch, plan."""
+    me, last = learner.agents[i], h + 1 == learner.horizon
+    if learner.continues == 1.0:
+        learn_step(learner, i, h, s, a, r, s_next)
+    elif s + 1 < learner.model.shape[1]:
+        learn_move(learner, i, s, a, r, s_next, last)
+    me.gained = me.gained + r if h > 0 else r
+    if last:
+        if learner.continues == 1.0:
+            me.best = max(me.best, me.gained) if me.episodes > 0 else me.gained
+        me.episodes += 1
+        if me.episodes >= me.due:
+            plan(learner, i)
+
+
+@generics.jitable
+def learn_step(learner, i, h, s, a, r, s_next):
+    """Count a step of a finite game, and what it brought beside the model."""
     me, cell, here = learner.agents[i], learner.cells[h, s, i], learner.model[0, s, i]
     weight, last = me.weight, h + 1 == learner.horizon
     meet(learner, i, s)
@@ -197,19 +245,31 @@ def learn(learner, i, h, s, a, r, s_next):
         foreseen = last or learner.model[0, s_next, i].rank <= me.known
         more = r + (learner.cells[h + 1, s_next, i].value if foreseen else me.best) - cell.model[a]
         if more > ROUNDING * abs(cell.model[a]):
-            weight *= 1.0 + LENIENT * FADED / (FADED + me.weight)
+            weight *= me.lenience
         cell.doubt[a] += weight * more
         cell.weight[a] += weight
     here.seen[a] += weight
     here.reward[a] += weight * r
     if not last:
         count(learner, i, here, a, s_next, weight)
-    me.gained = me.gained + r if h > 0 else r
-    if last:
-        me.best = max(me.best, me.gained) if me.episodes > 0 else me.gained
-        me.episodes += 1
-        if me.episodes >= me.due:
-            plan(learner, i)
+
+
+@generics.jitable
+def learn_move(learner, i, s, a, r, s_next, last):
+    """Count a step of a discounted game; where a stretch ends nobody knows what would have followed."""
+    me, cell, here = learner.agents[i], learner.cells[0, s, i], learner.model[0, s, i]
+    weight, ended, best = me.weight, last or s_next + 1 == learner.model.shape[1], r / (1.0 - learner.continues)
+    me.best = max(me.best, best) if me.met > 0 else best
+    meet(learner, i, s)
+    if not ended:
+        meet(learner, i, s_next)
+        if here.rank <= me.known and learner.model[0, s_next, i].rank <= me.known:
+            more = r + learner.continues * learner.cells[0, s_next, i].value - cell.model[a]
+            if more > ROUNDING * abs(cell.model[a]):
+                weight *= me.lenience
+        count(learner, i, here, a, s_next, weight)
+    here.seen[a] += weight
+    here.reward[a] += weight * r
 
 
 @generics.jitable
@@ -259,20 +319,48 @@ def lightest(here, n):
 
 @generics.apart
 def plan(learner, i):
-    """Plan backwards over the steps, match regrets at every state that was met, and begin the next batch."""
-    me, states = learner.agents[i], learner.model.shape[1]
-    me.weight = me.episodes
+    """Plan, match regrets at every state that was met, and begin the next batch."""
+    me, k = learner.agents[i], learner.agents[i].episodes
     me.plans += 1
+    me.lenience = lenience(learner, k)
+    if learner.continues == 1.0:
+        me.weight = k
+        plan_steps(learner, i, 2.0 / (me.plans + 1.0))
+    else:
+        square = float(k) * k
+        me.weight = square * square * square * square
+        plan_moves(learner, i, min(1.0, LATE * (k - me.before) / k))
+    me.before, me.known = k, me.met
+    me.exploration = min(MOST, 1.0 / math.sqrt(1.0 + k / PATIENCE))
+    cost = me.work if learner.continues == 1.0 else SWEEPS * (1.0 - learner.continues) * me.work
+    me.spent += cost
+    paid = int((me.spent + cost) / PRODUCTS - CREDIT)  # by playing so many episodes
+    me.due = max(paid, k + max(FEWEST, k // SHARE))
+
+
+@generics.jitable
+def plan_steps(learner, i, rate):
+    """Plan backwards over the steps."""
+    me, states = learner.agents[i], learner.model.shape[1]
     for h in range(learner.horizon - 1, -1, -1):
         for k in range(min(me.met, states)):
             s = min(learner.model[0, k, i].state, states - 1)
             evaluate(learner, i, h, s)
-            match(learner.cells[h, s, i], learner.q, learner.actions[i], 2.0 / (me.plans + 1.0))
-    me.known = me.met
-    me.exploration = min(MOST, 1.0 / math.sqrt(1.0 + me.episodes / PATIENCE))
-    me.spent += me.work
-    paid = int((me.spent + me.work) / PRODUCTS - CREDIT)  # by playing so many episodes
-    me.due = max(paid, me.episodes + max(FEWEST, me.episodes // SHARE))
+            match(learner.cells[h, s, i], learner.q, learner.actions[i], rate)
+
+
+@generics.jitable
+def plan_moves(learner, i, rate):
+    """Plan in sweeps over the states of a discounted game, which begin with the values of the plan before."""
+    me, states = learner.agents[i], learner.model.shape[1]
+    for sweep in range(SWEEPS):
+        for k in range(min(me.met, states)):
+            s = min(learner.model[0, k, i].state, states - 1)
+            expect(learner, i, s)
+            if sweep + 1 < SWEEPS:
+                settle(learner.cells[0, s, i], learner.q, learner.actions[i])
+            else:
+                match(learner.cells[0, s, i], learner.q, learner.actions[i], rate)
 
 
 @generics.jitable
@@ -298,12 +386,39 @@ def evaluate(learner, i, h, s):
 
 
 @generics.jitable
-def match(cell, q, n, rate):
-    """Match regrets of n actions that are worth q, and move the average."""
+def expect(learner, i, s):
+    """Write Q at a state of a discounted game into the scratch."""
+    me, cell, here = learner.agents[i], learner.cells[0, s, i], learner.model[0, s, i]
+    q, n, states = learner.q, learner.actions[i], learner.model.shape[1]
+    for a in range(n):
+        q[a] = 0.0
+    for k in range(min(here.successors, len(here.next))):
+        value = learner.cells[0, min(here.next[k], states - 1), i].value
+        for a in range(n):
+            q[a] += here.count[k, a] * value
+    for a in range(n):
+        cell.model[a] = me.best
+        if here.moved[a] > 0.0:
+            mean = here.reward[a] / here.seen[a] + learner.continues * q[a] / here.moved[a]
+            rare = me.weight / (here.seen[a] + me.weight)
+            cell.model[a] = mean + (me.best - mean) * rare * rare
+        q[a] = cell.model[a]
+
+
+@generics.jitable
+def settle(cell, q, n):
+    """Write down and return what π is worth, where n actions are worth q."""
     value = 0.0
     for a in range(n):
         value += cell.prob[a] * q[a]
     cell.value = value
+    return value
+
+
+@generics.jitable
+def match(cell, q, n, rate):
+    """Match regrets of n actions that are worth q, and move the average."""
+    value = settle(cell, q, n)
     total = 0.0
     for a in range(n):
         cell.regret[a] = max(0.0, cell.regret[a] + q[a] - value)
