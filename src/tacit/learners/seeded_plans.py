@@ -18,8 +18,8 @@ PRODUCTS, CREDIT = 500.0, 2000.0
 WORK, LINK = 7.0, 5.0
 #: Sweeps of regret matching in each plan; in their average the t-th has a weight of about t^POWER.
 SWEEPS, POWER = 3, 5.0
-#: What was met less than TRIED times is worth the best return so far, as if by OPTIMISM visits; in T what was not met at
-#: all is worth more, by this share of the range of returns, so that all is tried.
+#: What was met less than TRIED times is worth the best return so far, as if by OPTIMISM visits; in T what was never met
+#: is worth more, by this share of the range of returns, so that all is tried.
 OPTIMISM, TRIED, EAGER = 0.3, 30.0, 0.2
 #: A stage of a cell: at least so many visits, and this share of those before.
 VISITS, STAGE = 2, 0.03
