@@ -148,7 +148,7 @@ class ModelSeeded(Learner):
             size = team[world.first + i]
             cells["prob"][:, :, i, :size] = cells["average"][:, :, i, :size] = 1.0 / size
         agents = records((N,), agent_fields())
-        agents["due"], agents["look"], agents["low"], agents["high"] = HEAD, 2 * HEAD, np.inf, -np.inf
+        agents["due"], agents["look"], agents["low"], agents["high"] = HEAD, 2 * HEAD, 1e300, -1e300
         agents["evidence"][:, 1] = 0.0 if len(team) == 2 else 2 * LIMIT
         agents["refuted"][:, 1] = len(team) != 2
         if len(team) == 1:

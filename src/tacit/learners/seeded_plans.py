@@ -86,7 +86,7 @@ def decide(learner, i):
             me.confirmed[k] = 1
     if me.confirmed[0] == 1:
         me.mode = TEAM
-    elif me.confirmed[1] == 1 and me.refuted[0] == 1:  # before, it would spoil the others' test of T
+    elif me.confirmed[1] == 1 and (me.refuted[0] == 1 or me.evidence[1] < -2.0 * LIMIT):  # it ends the test of T
         me.mode = OPPOSED
     else:
         me.mode = GENERAL if me.refuted[0] == 1 and me.refuted[1] == 1 else 0
