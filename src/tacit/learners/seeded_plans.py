@@ -86,10 +86,16 @@ def decide(learner, i):
             me.confirmed[k] = 1
     if me.confirmed[0] == 1:
         me.mode = TEAM
-    elif me.confirmed[1] == 1 and (me.refuted[0] == 1 or me.evidence[1] < -2.0 * LIMIT):  # it ends the test of T
+    elif me.confirmed[1] == 1 and (me.refuted[0] == 1 or is_clear(me)):  # it would spoil the test of T
         me.mode = OPPOSED
     else:
         me.mode = GENERAL if me.refuted[0] == 1 and me.refuted[1] == 1 else 0
+
+
+@generics.jitable
+def is_clear(me):
+    """Return whether there is twice the evidence that confirms Z, and none for T."""
+    return me.evidence[0] >= 0.0 and me.evidence[1] < -2.0 * LIMIT
 
 
 @generics.jitable
