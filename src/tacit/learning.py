@@ -41,9 +41,13 @@ from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.protocol import Game, check_play, check_sizes, is_game
 from tacit.games.tabular import TabularGame
 from tacit.learners import DEFAULT, Learner
+from tacit.learners.model_central import JOINT
 from tacit.learners.teams import team
 from tacit.options import Options
 from tacit.policies.markov import MarkovPolicy
+
+#: Who learns where there is one agent only.
+ALONE = "model-central"
 
 #: Said of an environment.
 NOTHING_TO_PREFER = "prefer changes nothing here: without tables nobody knows the values that it compares"
@@ -81,8 +85,8 @@ def learn(
         its own observations and rewards. Without tables each agent's own bound stands in for the certificate. Gymnasium
         environments that carry their transition table (FrozenLake, Taxi, CliffWalking) are games with tables.
     learner : str, learner object, Python class, or a list of those, one for each agent
-        If not given, `portfolio` in games with joint tables of at most 1024 joint actions, elsewhere and where
-        parameters are given `adaptive-v-cce`; both have nothing to set. A name from `tacit learners`, or e.g.
+        If not given, `portfolio` in games with joint tables of at most 1024 joint actions, `model-central` where there
+        is one agent only, elsewhere and where parameters are given `adaptive-v-cce`; they have nothing to set. A name from `tacit learners`, or e.g.
         `tacit.StageV(bandit="tsallis-inf")`. A class of your own is called with `states`, `actions`, `horizon`,
         `reward_range`, `seed` and `index`, and has `act(h, s)` and `learn(h, s, a, reward, next_state)`; it is played
         by agents on their own instead of in the compiled loop, some hundred times slower.
@@ -190,7 +194,6 @@ def run_learner(
         raise TacitError(f"checkpoint is {brief(checkpoint)}; it must be a tacit.engine.checkpoint.Checkpoint")
     if not is_game(game) and is_environment(game):
         if bounds.get("encode") is not None or not has_table(game):
-            learner = DEFAULT if learner is None else learner
             return _in_environment(game, learner, params, options, watch, checkpoint, **bounds)
         game, bounds = from_gymnasium(game, horizon=bounds.get("horizon")), {**bounds, "horizon": None}
     if not is_game(game):
@@ -237,10 +240,14 @@ def run_learner(
 def default_for(game: Any, params: Mapping[str, Any] = MappingProxyType({})) -> str:
     """Return who learns a game where nobody is named; parameters without a name are those of adaptive V-learning.
 
+    One agent alone has nobody to share its model with, and nothing to lose by planning on it.
+
     >>> import tacit
     >>> default_for(tacit.make("chicken")), default_for(tacit.make("minority", agents=5))
     ('portfolio', 'adaptive-v-cce')
     """
+    if getattr(game, "agents", None) == 1 and max(game.actions) <= JOINT and not params:
+        return ALONE
     tables = tables_to_measure(game, None)
     return DEFAULT if tables is None or tables.anonymous or params else "portfolio"
 
@@ -308,6 +315,8 @@ def _in_environment(
     if options.starts is not None:
         raise TacitError(f"starts is for games; leave it out for the environment {name_of(env)}")
     adapter = environment(env)
+    if learner is None:
+        learner = ALONE if len(adapter.names) == 1 and not params else DEFAULT
     name, chosen = team(learner, params, name_of(env), len(adapter.names))
     if not chosen.central:
         check_alone(chosen, name)
