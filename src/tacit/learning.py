@@ -40,7 +40,7 @@ from tacit.games.exact import ExactGame, is_exact
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.protocol import Game, check_play, check_sizes, is_game
 from tacit.games.tabular import TabularGame
-from tacit.learners import DEFAULT, Learner
+from tacit.learners import DEFAULT, REGISTRY, Learner
 from tacit.learners.model_central import JOINT
 from tacit.learners.teams import team
 from tacit.options import Options
@@ -213,6 +213,8 @@ def run_learner(
     if getattr(game, "discount", None) is not None and not chosen.exact:
         if isinstance(params.get("start"), MarkovPolicy):
             params = {**params, "start": extend_policy(params["start"])}
+        if isinstance(learner, str) and "steps" in REGISTRY.parameters(learner):
+            params = {"steps": "shared", **params}  # what is answered is the same at all steps
         tables = _require_tables(game, "a discount needs tables").tabular()
         stretch = tables.stretch()
         run = run_learner(stretch, learner, params, options, watch=watch, checkpoint=checkpoint)

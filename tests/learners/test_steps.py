@@ -9,7 +9,7 @@ import pytest
 
 import tacit
 from tacit.environments.exported import GameEnv
-from tacit.learners import steps
+from tacit.learners import REGISTRY, steps
 
 H, S, A = 6, 3, 2
 
@@ -114,3 +114,10 @@ def test_an_environment_and_the_loop_give_the_same_bits_where_steps_share():
 def test_what_cannot_share_says_so(learner: str, params: dict[str, Any], told: str):
     with pytest.raises(tacit.TacitError, match=told):
         tacit.learn(tacit.make("chicken"), learner, episodes=10, **params)
+
+
+def test_runs_that_say_nothing_of_steps_are_named_as_before():
+    """The hash of a run holds all parameters but those that are None."""
+    having = [name for name in REGISTRY if "steps" in REGISTRY.parameters(name)]
+    assert {"adaptive-v-cce", "v-learning", "pg-adaptive", "q-independent"} <= set(having)
+    assert all(REGISTRY.make(name).steps is None for name in having if not name.startswith("model"))

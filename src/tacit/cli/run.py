@@ -322,7 +322,7 @@ def _print_one(summary: dict[str, Any], outcomes: list[Outcome]) -> None:
         if len(summary["candidates"]) > 1:
             others = "; ".join(f"{name} {_candidate(one)}" for name, one in summary["candidates"].items())
             options.say(f"candidates: {others}")
-    options.say(f"{summary['steps_per_second']:.3g} steps a second, {summary['wall_seconds']:.2f} s")
+    options.say(f"{summary['steps_per_second']:.3g} steps a second of learning; {summary['wall_seconds']:.2f} s in all")
 
 
 def _worth(summary: dict[str, Any]) -> str:

@@ -65,8 +65,8 @@ class AdaptiveV(Learner):
         What the bandits begin with (`v_base.py`).
     start_visits : float
         For how many visits of each state a starting policy counts.
-    steps : {"each", "shared", "adaptive"}
-        What steps have in common (`steps.py`): nothing, what is played, or that at first and ever less.
+    steps : {"each", "shared", "adaptive"}, optional
+        What steps have in common (`steps.py`): nothing, as if not given; what is played; or that, ever less.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class AdaptiveV(Learner):
     step: float | str = "auto"
     start: Start = "uniform"
     start_visits: float = v_base.VISITS
-    steps: str = field(default="each", repr=False)
+    steps: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check.choice("equilibrium", self.equilibrium, ["cce", "ce"])

@@ -52,7 +52,7 @@ class NPG(Learner):
         From the game's tables, or estimated from the agent's own episodes.
     start : "uniform", "random" or MarkovPolicy
         The policy of the first iteration.
-    steps : {"each", "shared", "adaptive"}
+    steps : {"each", "shared", "adaptive"}, optional
         Of sampled gradients: what steps have in common (`steps.py`).
 
     Examples
@@ -67,14 +67,14 @@ class NPG(Learner):
     eta: float | str = "auto"
     gradient: str = "exact"
     start: Start = "uniform"
-    steps: str = field(default="each", repr=False)
+    steps: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check.choice("gradient", self.gradient, ["exact", "sampled"])
         check_eta(self.eta, ("auto", "theory") if self.exact else ("auto",))
         check_start(self.start)
         steps.check_steps(self.steps)
-        if self.exact and self.steps != "each":
+        if self.exact and self.steps not in (None, "each"):
             raise TacitError(f"steps is {self.steps!r}; it is for sampled gradients: gradient='sampled'")
 
     @property

@@ -67,8 +67,8 @@ class PGAdaptive(Learner):
         Least probability of an action at the first visit, in units of 1/A; it falls as 1/√t.
     start : "uniform", "random" or MarkovPolicy
         The policy of the first episode.
-    steps : {"each", "shared", "adaptive"}
-        What steps have in common (`steps.py`): nothing, what is played, or that at first and ever less.
+    steps : {"each", "shared", "adaptive"}, optional
+        What steps have in common (`steps.py`): nothing, as if not given; what is played; or that, ever less.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class PGAdaptive(Learner):
     leniency: float = 1.0
     exploration: float = 0.01
     start: Start = "uniform"
-    steps: str = field(default="each", repr=False)
+    steps: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check.positive("eta", self.eta, most=1e100)

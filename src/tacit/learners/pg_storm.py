@@ -60,8 +60,8 @@ class PGStorm(Learner):
         The free constant of the theorem's schedule.
     start : "uniform", "random" or MarkovPolicy
         The parameters θ of the first episode.
-    steps : {"each", "shared", "adaptive"}
-        What steps have in common (`steps.py`): nothing, what is played, or that at first and ever less.
+    steps : {"each", "shared", "adaptive"}, optional
+        What steps have in common (`steps.py`): nothing, as if not given; what is played; or that, ever less.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class PGStorm(Learner):
     own_ratio: bool = False
     b: float = 1.0
     start: Start = "uniform"
-    steps: str = field(default="each", repr=False)
+    steps: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.eta, str) or isinstance(self.momentum, str):

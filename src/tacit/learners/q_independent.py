@@ -31,8 +31,8 @@ class QIndependent(Learner):
         Probability ε of an action drawn evenly.
     optimism : float
         Initial Q in units of the largest return.
-    steps : {"each", "shared", "adaptive"}
-        What steps have in common (`steps.py`): nothing, what is played, or that at first and ever less.
+    steps : {"each", "shared", "adaptive"}, optional
+        What steps have in common (`steps.py`): nothing, as if not given; what is played; or that, ever less.
 
     Examples
     --------
@@ -50,7 +50,7 @@ class QIndependent(Learner):
     step: float = 0.1
     exploration: float = 0.1
     optimism: float = 0.0
-    steps: str = field(default="each", repr=False)
+    steps: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check.real("step", self.step, least=0, most=1)

@@ -226,8 +226,8 @@ class Learner:
         return False
 
     @property
-    def steps(self) -> str:
-        """What steps have in common, where it can tell: "each" has its own, "shared" or "adaptive" (`steps.py`)."""
+    def steps(self) -> str | None:
+        """What steps have in common (`steps.py`): None or "each" for nothing, "shared", "adaptive"; "" where fixed."""
         return ""
 
     @property
@@ -236,7 +236,7 @@ class Learner:
 
         In an environment it then has memory for what is met, and a state has another number at every step.
         """
-        return self.steps == "each"
+        return self.steps in (None, "each")
 
     @property
     def guaranteed(self) -> bool:
@@ -316,7 +316,7 @@ class Learner:
         """Return the parameters in force, for people: plain values by name."""
         own: Any = self
         found = {one.name: getattr(self, one.name) for one in dataclasses.fields(own) if one.name != "start"}
-        return {name: value for name, value in found.items() if (name, value) != ("steps", "each")}
+        return {name: value for name, value in found.items() if (name, value) != ("steps", None)}
 
     def init(self, world: World) -> Any:
         """Return the state of all agents, a NamedTuple for whose type the kernels are implemented.

@@ -66,7 +66,7 @@ class StageV(v_base.VLearner):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.steps != "each":
+        if self.steps not in (None, "each"):
             told = "stage-v restarts a bandit with the stages of its own step, so steps cannot share it"
             raise TacitError(f"steps is {self.steps!r}; {told}, as those of adaptive-v and v-learning can")
 

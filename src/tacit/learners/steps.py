@@ -29,7 +29,7 @@ from tacit.learners.spec import World
 WORDS = ("each", "shared", "adaptive")
 
 #: Visits of a group of steps, after which it is split.
-SPLIT = 1000
+SPLIT = 3000
 
 
 class Each(NamedTuple):
@@ -53,17 +53,20 @@ class Splitting(NamedTuple):
     split: int
 
 
-def check_steps(steps: str) -> None:
-    """Check the word that says which steps share a player."""
-    check.choice("steps", steps, WORDS)
+def check_steps(steps: str | None) -> None:
+    """Check the word that says which steps share a player; None is for each."""
+    if steps is not None:
+        check.choice("steps", steps, WORDS)
 
 
-def describe(steps: str) -> dict[str, str]:
-    """Return what a run says of it among its parameters: nothing where each step has its own."""
-    return {} if steps == "each" else {"steps": steps}
+def describe(steps: str | None) -> dict[str, str]:
+    """Return what a run says of it among its parameters: nothing where nothing was said."""
+    return {} if steps is None else {"steps": steps}
 
 
-def make(steps: str, world: World, player: Fields, values: Fields, *, beyond: bool = False) -> tuple[Any, Any, Any]:
+def make(
+    steps: str | None, world: World, player: Fields, values: Fields, *, beyond: bool = False
+) -> tuple[Any, Any, Any]:
     """Return the cells, the players among them or beside them, and how kernels find a player.
 
     `player` are the fields that steps may share, `values` those that each has; with `beyond` there is something after
@@ -71,7 +74,7 @@ def make(steps: str, world: World, player: Fields, values: Fields, *, beyond: bo
     """
     H, S, N = world.horizon, world.states, world.agents
     rows = H + beyond
-    if steps == "each":
+    if steps in (None, "each"):
         cells = records((rows, S, N), [*player, *values])
         return cells, cells, Each()
     cells = records((rows, S, N), values) if values else records((1, 1, N), [("none", "i8")])

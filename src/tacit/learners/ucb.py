@@ -50,8 +50,8 @@ class UCB(Learner):
         The probability p in ι = log(2/p).
     iota : float, optional
         ι itself.
-    steps : {"each", "shared", "adaptive"}
-        What steps have in common (`steps.py`): nothing, what is played, or that at first and ever less.
+    steps : {"each", "shared", "adaptive"}, optional
+        What steps have in common (`steps.py`): nothing, as if not given; what is played; or that, ever less.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class UCB(Learner):
     reference: int | None = 1000
     confidence: float = 0.01
     iota: float | None = None
-    steps: str = field(default="each", repr=False)
+    steps: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check.flag("central", self.central)
@@ -80,7 +80,7 @@ class UCB(Learner):
     @property
     def by_step(self) -> bool:
         """Whether all that it remembers is by step; one learner for all agents has a state of its own kind."""
-        return not self.central and self.steps == "each"
+        return not self.central and super().by_step
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""

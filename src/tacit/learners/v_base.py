@@ -50,8 +50,8 @@ class VLearner(spec.Learner):
         bounds are estimates.
     bandit : Bandit or name
         What plays at every (h, s).
-    steps : {"each", "shared", "adaptive"}
-        What steps have in common (`steps.py`): nothing, what is played, or that at first and ever less.
+    steps : {"each", "shared", "adaptive"}, optional
+        What steps have in common (`steps.py`): nothing, as if not given; what is played; or that, ever less.
     """
 
     output: ClassVar[str] = "certified"
@@ -67,7 +67,7 @@ class VLearner(spec.Learner):
     loss: str = "normalized"
     confidence: float = 0.01
     iota: float | None = None
-    steps: str = field(default="each", repr=False)
+    steps: str | None = field(default=None, repr=False)
     bandit: Bandit | str = field(default_factory=Exp3IX)
 
     def __post_init__(self) -> None:
