@@ -234,6 +234,130 @@ def nash_vi(job: Answer) -> Iterator[Answer]:
         yield {"tables": [row.tolist() for row in answer], "seconds": seconds, "steps": steps}
 
 
+def psro(job: Answer) -> Iterator[Answer]:
+    """PSRO as in OpenSpiel's example, with exact best responses to a Nash equilibrium of the game between policies."""
+    import contextlib
+    import io
+
+    import pyspiel
+    from open_spiel.python import policy as policies
+    from open_spiel.python.algorithms import policy_aggregator
+    from open_spiel.python.algorithms.psro_v2 import best_response_oracle, psro_v2
+
+    game = openspiel_game(job)
+    turns = pyspiel.convert_to_turn_based(game)
+    np.random.seed(0)  # noqa: NPY002 (the generator that OpenSpiel draws from)
+    start = time.process_time()
+    first = policies.TabularPolicy(turns)
+    with contextlib.redirect_stdout(io.StringIO()):
+        solver = psro_v2.PSROSolver(
+            turns,
+            best_response_oracle.BestResponseOracle(game=turns, policy=first),
+            sims_per_entry=1000,
+            initial_policies=[first.__copy__() for _ in range(turns.num_players())],
+            meta_strategy_method="nash",
+            training_strategy_selector="probabilistic",
+            sample_from_marginals=True,
+        )
+    seconds, done = time.process_time() - start, 0
+    for amount in job["amounts"]:
+        start = time.process_time()
+        with contextlib.redirect_stdout(io.StringIO()):
+            for _ in range(amount - done):
+                solver.iteration()
+            aggregator = policy_aggregator.PolicyAggregator(turns)
+            mixed = aggregator.aggregate(
+                range(turns.num_players()), solver.get_policies(), solver.get_meta_strategies()
+            )
+        done, seconds = amount, seconds + time.process_time() - start
+
+        def probabilities(state: Any, i: int, mixed: Any = mixed) -> dict[int, float]:
+            turn = turns.new_initial_state()
+            for a in state.history():
+                turn.apply_action(a)
+            for _ in range(i):
+                turn.apply_action(turn.legal_actions()[0])
+            found = dict(mixed.action_probabilities(turn, i))
+            total = sum(found.values())
+            legal = turn.legal_actions()
+            return {a: found.get(a, 0.0) / total if total > 0 else 1 / len(legal) for a in legal}
+
+        yield {"histories": tabulate(game, probabilities), "seconds": seconds, "iterations": done}
+
+
+def mfglib(job: Answer) -> Iterator[Answer]:
+    """MFGLib with its defaults on the limit of infinitely many agents; rewards of an action fall with its share."""
+    import torch
+    from mfglib.alg import FictitiousPlay, OnlineMirrorDescent
+    from mfglib.env import Environment
+
+    torch.set_num_threads(1)
+    base, slope = (torch.tensor(job[name], dtype=torch.float32) for name in ("base", "slope"))
+    environment = Environment(
+        T=0,
+        S=(1,),
+        A=(len(base),),
+        mu0=torch.ones(1),
+        r_max=float((base.abs() + slope.abs()).max()),
+        reward_fn=lambda env, t, L_t: (base + slope * L_t.sum(dim=0))[None],
+        transition_fn=lambda env, t, L_t: torch.ones(1, 1, len(base)),
+    )
+    way = {"OMD": OnlineMirrorDescent, "fictitious play": FictitiousPlay}[job["method"]]
+    (found, *_), seconds = clock(lambda: way().solve(environment))
+    yield {"row": found[-1].reshape(-1).tolist(), "seconds": seconds, "iterations": len(found) - 1}
+
+
+def ppo(job: Answer) -> Iterator[Answer]:
+    """PPO self-play with stable-baselines3's defaults: in turn each learns for 2048 steps while the other stays."""
+    import gymnasium
+    import torch
+    from stable_baselines3 import PPO
+
+    torch.set_num_threads(1)
+    P, r = np.array(job["transitions"]), np.array(job["rewards"])  # [S, A, B, S], [2, S, A, B]
+    H, initial, S, sizes = job["horizon"], np.array(job["initial"]), P.shape[0], P.shape[1:3]
+    rng = np.random.default_rng(job["seed"])
+    seen = np.zeros((H, S, H + S), dtype=np.float32)  # what is seen: the step and the state, one-hot
+    seen[np.arange(H), :, np.arange(H)] = 1
+    seen[:, np.arange(S), H + np.arange(S)] = 1
+    tables = [np.full((H, S, size), 1 / size) for size in sizes]
+
+    class OneSide(gymnasium.Env):  # type: ignore[type-arg]
+        """The game as one of the two sees it, while the other plays its table."""
+
+        def __init__(self, me: int) -> None:
+            self.me, self.h, self.s = me, 0, 0
+            self.observation_space = gymnasium.spaces.Box(0, 1, (H + S,))
+            self.action_space = gymnasium.spaces.Discrete(sizes[me])
+
+        def reset(self, **_: Any) -> Any:
+            self.h, self.s = 0, int(rng.choice(S, p=initial))
+            return seen[0, self.s], {}
+
+        def step(self, action: Any) -> Any:
+            other = int(rng.choice(sizes[1 - self.me], p=tables[1 - self.me][self.h, self.s]))
+            joint = (int(action), other) if self.me == 0 else (other, int(action))
+            paid = float(r[(self.me, self.s, *joint)])
+            self.s, self.h = int(rng.choice(S, p=P[(self.s, *joint)])), self.h + 1
+            over = self.h == H
+            return seen[min(self.h, H - 1), self.s], paid, over, False, {}
+
+    agents = [PPO("MlpPolicy", OneSide(me), seed=job["seed"] + me, device="cpu") for me in range(2)]
+    seconds, done = 0.0, 0
+    for amount in job["amounts"]:
+        start = time.process_time()
+        for _ in range(amount - done):
+            for me, agent in enumerate(agents):
+                agent.learn(agent.n_steps, reset_num_timesteps=False)
+                with torch.no_grad():
+                    spread: Any = agent.policy.get_distribution(torch.as_tensor(seen.reshape(H * S, -1)))
+                    found = spread.distribution.probs.numpy().astype(float).reshape(H, S, -1)
+                tables[me] = found / found.sum(axis=2, keepdims=True)
+        done, seconds = amount, seconds + time.process_time() - start
+        steps = 2 * agents[0].n_steps * done
+        yield {"tables": [table.tolist() for table in tables], "seconds": seconds, "steps": steps}
+
+
 PEERS = {
     "nashpy": (nashpy, ["nashpy"]),
     "quantecon": (quantecon, ["quantecon"]),
@@ -242,6 +366,9 @@ PEERS = {
     "openspiel": (openspiel, ["open_spiel"]),
     "openspiel-q": (openspiel_q, ["open_spiel"]),
     "nash-vi": (nash_vi, ["quantecon"]),
+    "psro": (psro, ["open_spiel"]),
+    "mfglib": (mfglib, ["mfglib", "torch"]),
+    "ppo": (ppo, ["stable-baselines3", "torch"]),
 }
 
 

@@ -2,6 +2,7 @@
 
     python3 -m venv /tmp/peers
     /tmp/peers/bin/pip install nashpy quantecon open_spiel pygambit==17.0.0b2 setuptools cython
+    /tmp/peers/bin/pip install torch==2.13.0 stable-baselines3 mfglib "cvxpy<1.6"    (for PPO, MFGLib, and PSRO)
     /tmp/peers/bin/pip install --no-build-isolation sgamesolver                      (compiles for some minutes)
     python benchmarks/peers.py --python /tmp/peers/bin/python                        prints the tables
     python benchmarks/peers.py --python /tmp/peers/bin/python --out docs/peers.md    and replaces those of the page
@@ -37,7 +38,7 @@ HEADING = "## Tables"
 SEEDS = 3
 
 #: Seconds by the clock after which a peer is given up.
-LIMIT = 40
+LIMIT = 60
 
 
 class Row(NamedTuple):
@@ -59,7 +60,7 @@ class Peers:
         """Return what a peer found, and why it found no more."""
         if peer not in self.processes:
             self.processes[peer] = subprocess.Popen(
-                [self.python, "-W", "ignore", str(PEER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+                [self.python, "-P", "-W", "ignore", str(PEER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
             )
         stdin, stdout = self.processes[peer].stdin, self.processes[peer].stdout
         assert stdin is not None
@@ -147,10 +148,50 @@ def normal_forms(peers: Peers) -> Iterator[Row]:
             yield from iterate(peers, name, game, {"payoffs": payoffs})
 
 
+def all_equilibria(peers: Peers) -> Iterator[Row]:
+    """All extreme equilibria of random games with normal payoffs, and of degenerate ones with payoffs 0, 1 and 2."""
+    rng = np.random.default_rng(0)
+    others = [("quantecon", "support"), ("quantecon", "vertex"), ("gambit", "enummixed")]
+    for size in (7, 9):
+        games = rng.normal(size=(5, 2, size, size))
+        label = f"5 random games of {size}×{size}, together"
+        made = [tacit.TabularGame(np.ones((1, size, size, 1)), game[:, None], 0, 1) for game in games]
+        timed = [clock(lambda game=game: tacit.equilibria(game)) for game in made]
+        worst_gap = show(max(found.gap for found, _ in timed))
+        counted = f"{sum(len(found) for found, _ in timed)}"
+        yield Row(label, "tacit.equilibria", worst_gap, sum(seconds for _, seconds in timed), counted)
+        for peer, method in others:
+            asked = [peers.ask(peer, method=method, payoffs=game.tolist()) for game in games]
+            if error := next((error for _, error in asked if error), ""):
+                yield Row(label, f"{peer} {method}", error)
+                continue
+            found = [answers[0] for answers, _ in asked]
+            gaps = [worst(game, one["profiles"]) for game, one in zip(made, found, strict=True)]
+            total = f"{sum(len(one['profiles']) for one in found)}"
+            yield Row(label, f"{peer} {method}", max(gaps, key=float), sum(one["seconds"] for one in found), total)
+    degenerate = [rng.integers(0, 3, (2, m, n)).astype(float) for m in (2, 3, 4) for n in (2, 3, 4) for _ in range(50)]
+    counts: dict[str, list[int]] = {}
+    for game in degenerate:
+        m, n = game.shape[1:]
+        ours = tacit.equilibria(tacit.TabularGame(np.ones((1, m, n, 1)), game[:, None], 0, 1))
+        counts.setdefault("tacit.equilibria", []).append(len(ours))
+        for peer, method in others:
+            answers, _ = peers.ask(peer, method=method, payoffs=game.tolist())
+            listed = answers[0]["profiles"] if answers else []
+            counts.setdefault(f"{peer} {method}", []).append(
+                len({str(np.round(np.concatenate(one), 9)) for one in listed})
+            )
+    most = np.max(list(counts.values()), axis=0)
+    for method, own in counts.items():
+        amount = f"all in {int((np.array(own) == most).sum())} games, {sum(own):,} in all"
+        yield Row(f"{len(degenerate)} games with payoffs 0 to 2", method, "", None, amount)
+
+
 def iterate(peers: Peers, name: str, game: tacit.TabularGame, job: dict[str, Any]) -> Iterator[Row]:
     """OpenSpiel's solvers, which come closer with every iteration."""
-    for method, amounts in (("xfp", [10, 30]), ("cfr", [100, 1000]), ("cfr+", [100, 1000])):
-        answers, error = peers.ask("openspiel", method=method, amounts=amounts, **job)
+    for method, amounts in (("xfp", [10, 30]), ("psro", [3, 8]), ("cfr", [100, 1000]), ("cfr+", [100, 1000])):
+        peer = "psro" if method == "psro" else "openspiel"
+        answers, error = peers.ask(peer, method=method, amounts=amounts, **job)
         for answer in answers:
             gap = show(judge(game, histories(game, answer["histories"])))
             yield Row(name, f"openspiel {method}", gap, answer["seconds"], count(answer["iterations"], "iteration"))
@@ -193,6 +234,26 @@ def discounted(peers: Peers) -> Iterator[Row]:
             yield Row(label, "sgamesolver QRE", error)
 
 
+def crowds(peers: Peers) -> Iterator[Row]:
+    """Crowds: the limit of infinitely many agents, judged among finitely many, beside the finite game itself."""
+    for agents in (20, 100, 1000):
+        links = 4
+        game = tacit.make("congestion", agents=agents, links=links, states=1, horizon=1)
+        label = f"congestion, {count(agents, 'agent')}, {links} links"
+        found, seconds = clock(lambda game=game: tacit.solve(game, "nash"))
+        yield Row(label, "tacit.solve", show(found.gap), seconds)
+        job = {"base": [-a / (2 * links - 2) for a in range(links)], "slope": [-1.0] * links}
+        for method in ("OMD", "fictitious play"):
+            answers, error = peers.ask("mfglib", method=method, **job)
+            for answer in answers:
+                row = np.array(answer["row"], dtype=float)
+                policy = tacit.MarkovPolicy([np.tile(row / row.sum(), (1, 1, 1))] * agents)
+                gap = show(tacit.evaluate(game, policy, gap="nash").gap)
+                yield Row(label, f"mfglib {method}", gap, answer["seconds"], count(answer["iterations"], "iteration"))
+            if error:
+                yield Row(label, f"mfglib {method}", error)
+
+
 def by_play(peers: Peers) -> Iterator[Row]:
     """Learning by play alone: medians over seeds."""
     amounts = [300, 3000, 30000]
@@ -204,7 +265,7 @@ def by_play(peers: Peers) -> Iterator[Row]:
         "goofspiel-3": "goofspiel(num_cards=3)",
     }.items():
         game = tacit.make(f"atlas/{name}")
-        for learner in ("adaptive-v-cce", "model-central", "q-independent"):
+        for learner in ("portfolio", "adaptive-v-cce", "model-central", "q-independent"):
             for episodes in amounts[: 2 if learner == "model-central" else 3]:
                 tacit.learn(game, learner, episodes=2, seed=0)
                 runs = [learn(game, learner, episodes, seed) for seed in range(SEEDS)]
@@ -213,21 +274,23 @@ def by_play(peers: Peers) -> Iterator[Row]:
         if text is not None:
             job = {"openspiel": text} if text else {"payoffs": game.rewards[:, 0, 0].tolist()}
             jobs["openspiel-q"] = {"amounts": amounts[:2], **job}
+        tables = {"transitions": game.transitions[0].tolist(), "rewards": game.rewards[:, 0].tolist()}
+        where = {"initial": game.initial.tolist(), "horizon": game.horizon, "bonus": 0.1}
         if game.states < 100:
-            tables = {"transitions": game.transitions[0].tolist(), "rewards": game.rewards[:, 0].tolist()}
-            where = {"initial": game.initial.tolist(), "horizon": game.horizon, "bonus": 0.1}
             jobs["nash-vi"] = {"amounts": [100, 1000], **tables, **where}
+        jobs["ppo"] = {"amounts": [1, 3], **tables, **where}
         judged = tacit.from_openspiel(text, key=lambda state: state.history_str()) if text else game
         for peer, job in jobs.items():
             asked = [peers.ask(peer, seed=seed, **job) for seed in range(SEEDS)]
             for error in {error for _, error in asked if error}:
                 yield Row(name, peer, error)
             for answers in zip(*(found for found, _ in asked), strict=False):
-                runs = [
-                    (judge(judged, a["tables"] if "tables" in a else histories(judged, a["histories"])), a["seconds"])
+                gaps = [
+                    judge(game, a["tables"]) if "tables" in a else judge(judged, histories(judged, a["histories"]))
                     for a in answers
                 ]
-                yield median(name, peer, runs, answers[0]["steps"])
+                runs = list(zip(gaps, (a["seconds"] for a in answers), strict=True))
+                yield median(name, "stable-baselines3 PPO" if peer == "ppo" else peer, runs, answers[0]["steps"])
 
 
 def learn(game: tacit.TabularGame, learner: str, episodes: int, seed: int) -> tuple[float, float]:
@@ -243,8 +306,10 @@ def median(game: str, method: str, runs: list[tuple[float, float]], steps: int) 
 
 PARTS = {
     "normal-forms": (normal_forms, "Normal forms", "equilibria found"),
+    "all-equilibria": (all_equilibria, "All equilibria of random and of degenerate games", "equilibria found"),
     "rules-known": (rules_known, "Markov games whose rules are known", "iterations"),
     "discounted": (discounted, "Discounted games, stationary equilibria", ""),
+    "crowds": (crowds, "Crowds: MFGLib solves the limit of infinitely many agents", "iterations"),
     "play": (by_play, f"By play alone (medians of {SEEDS} seeds)", "steps of play"),
 }
 

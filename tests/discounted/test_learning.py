@@ -7,7 +7,9 @@ import pytest
 
 import tacit
 from tacit.environments.play import play
+from tacit.evaluation.gaps import uniform_gap
 from tacit.evaluation.stretches import extend_policy, merge_steps
+from tacit.learners.spec import world_of
 from tacit.view.player import Player
 
 
@@ -71,3 +73,14 @@ def test_an_environment_is_a_stretch(game):
     from tacit.environments.exported import GameEnv
 
     assert GameEnv(game).horizon == 31
+
+
+def test_agents_that_model_keep_one_table_for_all_steps(game):
+    draw = np.random.default_rng(3)
+    mixed = tacit.TabularGame(
+        draw.dirichlet(np.ones(6), (6, 2, 2)), draw.random((2, 6, 2, 2)), np.ones(6) / 6, discount=0.9
+    )
+    state = tacit.ModelIndependent().init(world_of(tacit.ModelIndependent(), mixed.stretch(), episodes=9, seed=0))
+    assert state.cells.shape == (1, 7, 2)
+    for one in (mixed, game):
+        assert tacit.learn(one, "model-independent", episodes=3000).gap < 0.05 * uniform_gap(one)

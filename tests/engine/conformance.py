@@ -32,6 +32,7 @@ def _small_bonus(name: str) -> dict[str, Any]:
 CERTIFIED: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, _small_bonus(name)) for name in REGISTRY if REGISTRY.make(name).output == "certified"},
     "adaptive-v-cce fixed step": ("adaptive-v-cce", {"step": 2.0, "baseline": False, "memory": 0.0, "optimism": 0.0}),
+    "adaptive-v-cce shared": ("adaptive-v-cce", {"steps": "shared"}),
     "v-learning ce": ("v-learning", {"equilibrium": "ce", "bonus": BONUS}),
     "stage-v-cce exp3": ("stage-v-cce", {"bandit": "exp3", "bonus": BONUS}),
     "stage-v-cce tsallis-inf": ("stage-v-cce", {"bandit": "tsallis-inf", "bonus": BONUS}),

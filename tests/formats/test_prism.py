@@ -106,10 +106,11 @@ def test_until_and_a_goal_without_a_bound(read):
 @pytest.mark.parametrize(
     ("change", "wanted", "message"),
     [
-        (("csg", "smg"), "<<even>>Pmax=? [ X won=1 ]", "model.prism:1: there is 'smg' where csg"),
+        (("csg", "smg"), "<<even>>Pmax=? [ X won=1 ]", "model.prism:1: the model is of the kind smg; only"),
         (("won : [-1..1]", "won : [-1..0]"), "<<even>>Pmax=? [ X won=1 ]", "won would become 1, outside its range"),
         (("(h1'=true)", "(h1=true)"), "<<even>>Pmax=? [ X won=1 ]", "model.prism:6: "),
         (("(h1'=true)", "0.5 : (h1'=true)"), "<<even>>Pmax=? [ X won=1 ]", "6: the probabilities sum to 0.5"),
+        (("(h1'=true)", "2 : (h1'=true) + -1 : true"), "<<even>>Pmax=? [ X won=1 ]", "6: a probability is -1; it must"),
         (("", ""), "<<even>>Pmax=? [ G won=1 ]", "G is not read"),
         (("", ""), "<<evan>>Pmax=? [ X won=1 ]", "there is no player evan"),
         (("", ""), '<<even>>R{"wrong"}max=? [ C<=1 ]', "the model has no rewards 'wrong'"),
@@ -122,6 +123,50 @@ def test_until_and_a_goal_without_a_bound(read):
 def test_what_is_not_read_is_refused_in_a_sentence(read, change, wanted, message):
     with pytest.raises(tacit.TacitError, match=message):
         read(PENNIES.replace(*change, 1), wanted)
+
+
+def test_both_may_want_little_and_parts_come_in_any_order(read):
+    late = "const int two = one+one;\n" + PENNIES.replace("csg\n", "const int one = 1;\ncsg\n", 1).replace(
+        '"match" [show1,show2] true : 1', '"match" [show1,show2] true : two'
+    )
+    game = read(late, '<<even:odd>>min=? (R{"match"}[ C<=2 ] + R{"right"}[ C<=2 ])')
+    assert tacit.solve(game, "nash").values.tolist() == [0, 0]  # they differ, and neither pays
+    assert game.reward_range == (-2, 0)
+
+
+@pytest.mark.parametrize(
+    ("hostile", "message"),
+    [
+        ("formula f0 = h1;" + "".join(f"formula f{k} = f{k - 1} & f{k - 1};" for k in range(1, 45)), "too long to be"),
+        (
+            "const int c0 = 10;" + "".join(f"const int c{k} = c{k - 1}*c{k - 1};" for k in range(1, 60)),
+            "1: a number is",
+        ),
+        ("formula f44 = g; formula g = f44;", "in a circle"),
+        (
+            "".join(
+                f"player p{k} m{k} endplayer module m{k} {''.join(f'[a{k}x{j}] true -> true; ' for j in range(10))}"
+                f"endmodule "
+                for k in range(9)
+            ),
+            "have 4,000,000,000 joint actions",
+        ),
+        (
+            "".join(
+                f"module m{k} x{k} : [0..9]; []true->{' + '.join(f'0.1 : (x{k}={j})' for j in range(10))}; endmodule "
+                for k in range(9)
+            ).replace("=", "'=", -1),
+            "leads to",
+        ),
+    ],
+    ids=["formulas", "squares", "circle", "actions", "outcomes"],
+)
+def test_claims_that_no_memory_holds_are_refused(read, hostile, message):
+    model = PENNIES.replace("csg", f"csg {hostile}", 1)
+    if "f44" in hostile:
+        model = model.replace("[show1] true", "[show1] f44", 1)
+    with pytest.raises(tacit.TacitError, match=message):
+        read(model, "<<even>>Pmax=? [ X won=1 ]")
 
 
 @pytest.mark.parametrize(

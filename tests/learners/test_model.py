@@ -65,7 +65,8 @@ def test_a_plan_is_backward_induction_on_what_was_counted():
             generics.learn(learner, 0, h, s, a, r, s_next)
             s = s_next
     G = max(sum(step[3] for step in steps[k : k + H]) for k in range(0, len(steps), H))
-    w = 10.0
+    e = 1000 / 1010
+    w = 10 * e**1.5 * 10.0  # ten visits of the weight that steps now have
     V = np.zeros((H + 1, 2))
     for h in reversed(range(H)):
         for s in range(2):
@@ -76,11 +77,25 @@ def test_a_plan_is_backward_induction_on_what_was_counted():
                 follow = np.mean([V[h + 1, step[4]] for step in moved]) if h < H - 1 else 0.0
                 n = len(moved)
                 Q[a] = (n * (np.mean([step[3] for step in here]) + follow) + w * G) / (n + w)
-            V[h, s] = Q.mean()
+            P = np.exp((Q - Q.max()) / np.ptp(Q))  # no surprises yet
+            P /= P.sum()
+            V[h, s] = P @ Q
             cell = learner.cells[h, s, 0]
             np.testing.assert_allclose(cell["model"][:2], Q)
             np.testing.assert_allclose(cell["value"], V[h, s])
-            np.testing.assert_array_equal(cell["prob"][:2], np.arange(2) == Q.argmax())  # from no regrets before
+            np.testing.assert_allclose(cell["prob"][:2], P)
+    surprises = []
+    for k in range(10):  # the next batch, of weight 10
+        generics.learn(learner, 0, 0, 0, k // 2 % 2, 4.0 * (k % 2), 0)
+        surprises.append((4.0 * (k % 2) + V[1, 0] - V[0, 0]) ** 2)
+        generics.learn(learner, 0, 1, 0, 0, 0.5, 0)
+        generics.learn(learner, 0, 2, 0, 0, 0.5, 0)
+    before = sum(step[1] == 0 for step in steps)
+    n = (before + 30 * 10) ** 2 / (before + 30 * 100)
+    cell, e = learner.cells[0, 0, 0], 1000 / 1020
+    temperature = (5 - 4 * np.sqrt(e)) * np.sqrt(np.mean(surprises) / n)
+    Q = cell["model"][:2] + cell["doubt"][:2] / (cell["weight"][:2] + 30 * 20)
+    np.testing.assert_allclose(np.diff(np.log(cell["prob"][:2])), np.diff(Q) / temperature)
 
 
 def test_of_too_many_successors_the_lightest_is_forgotten():

@@ -96,6 +96,12 @@ def add_run(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", metavar="N", type=int, help="number of runs, with seeds s, s+1, … (1)")
     told = "a parameter of the learner, e.g. bonus=0.1 or preset=paper; may be given several times"
     options.add_many(parser, "--set", "KEY=VALUE", told, default=None)
+    parser.add_argument(
+        "--steps",
+        metavar="WHICH",
+        help="what steps have in common, as --set steps=WHICH: 'each' has a policy of its own, 'shared' one for all, "
+        "'adaptive' ever smaller groups; sharing pays in long games that are the same at every step (each)",
+    )
     parser.add_argument("--out", metavar="DIR", help="store the runs in DIR, and resume those that are there")
     parser.add_argument(
         "--on",
@@ -184,7 +190,11 @@ ENVIRONMENT = "pettingzoo:"
 def _from_file(args: argparse.Namespace) -> Experiment:
     from tacit.experiments import Experiment, scripts
 
-    beside = [f"--{name.replace('_', '-')}" for name in ("seeds", "set", "game_set") if getattr(args, name) is not None]
+    beside = [
+        f"--{name.replace('_', '-')}"
+        for name in ("seeds", "set", "steps", "game_set")
+        if getattr(args, name) is not None
+    ]
     beside = ["a LEARNER"] * (args.learner is not None) + [*map(options.flag, options.given_options(args)), *beside]
     if beside:
         raise TacitError(f"{beside[0]} is given beside {args.game}; an experiment's file says it itself")
@@ -199,7 +209,7 @@ def _from_file(args: argparse.Namespace) -> Experiment:
 
 def _from_line(args: argparse.Namespace) -> Experiment:
     game_params = options.settings("--game-set", args.game_set or [])
-    params = options.settings("--set", args.set or [])
+    params = options.settings("--set", args.set or []) | ({} if args.steps is None else {"steps": args.steps})
     given = options.given_options(args)
     if not {"episodes", "gap", "seconds"} & given.keys():
         given["episodes"] = EPISODES
@@ -312,7 +322,7 @@ def _print_one(summary: dict[str, Any], outcomes: list[Outcome]) -> None:
         if len(summary["candidates"]) > 1:
             others = "; ".join(f"{name} {_candidate(one)}" for name, one in summary["candidates"].items())
             options.say(f"candidates: {others}")
-    options.say(f"{summary['steps_per_second']:.3g} steps a second, {summary['wall_seconds']:.2f} s")
+    options.say(f"{summary['steps_per_second']:.3g} steps a second of learning; {summary['wall_seconds']:.2f} s in all")
 
 
 def _worth(summary: dict[str, Any]) -> str:

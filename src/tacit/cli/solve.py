@@ -164,7 +164,9 @@ def run_solve(args: argparse.Namespace) -> int:
 def _write(value: float) -> str:
     """Write a value as the fraction that it is, if it is one, or with six decimals."""
     found = exact(float(value))
-    return f"{value:.6f}" + (f" = {found}" if isinstance(found, Fraction) else "")
+    shown = f"{value:.6f}"
+    shown = shown.removeprefix("-") if float(shown) == 0 else shown  # no −0
+    return shown + (f" = {found}" if isinstance(found, Fraction) and found else "")
 
 
 def _print_row(every: Equilibria, solution: Solution, rule: str) -> None:

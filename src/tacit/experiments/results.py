@@ -180,7 +180,7 @@ class Outcome:
     learned : int
         Episodes that were played just now, rather than read from disk.
     span : (float, float)
-        When learning just now began and ended.
+        When the run began just now, and when learning ended.
 
     Examples
     --------
@@ -223,6 +223,12 @@ class Outcome:
             sign = {"exact": "=", "estimate": "≈"}.get(self.gap.source, "≤")
             told += f", {self.gap.kind} gap {sign} {max(self.gap.upper):.4g}"
         return f"Outcome({told})"
+
+    @property
+    def learning(self) -> tuple[float, float]:
+        """The part of the span that was learning: what was compiled and measured on the way is left out."""
+        share = self.seconds * self.learned / max(self.episodes, 1)
+        return max(self.span[0], self.span[1] - share), self.span[1]
 
 
 def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float]) -> Outcome:
@@ -298,7 +304,7 @@ class Group:
         reward = summarize([one.reward[0] for one in runs])
         fresh = [one for one in runs if one.learned]
         wall = _duration([one.span for one in fresh])
-        episodes, seconds = sum(one.learned for one in runs), wall
+        episodes, seconds = sum(one.learned for one in runs), _duration([one.learning for one in fresh])
         if not episodes:  # all was read from disk: report the speed of then
             episodes, seconds = sum(one.episodes for one in runs), sum(one.seconds for one in runs)
         values = [one.value for one in runs if one.value is not None]

@@ -76,9 +76,9 @@ def plot_policy(policy: Any, game: Any = None, *, ax: Any = None, size: tuple[fl
             image = draw_policy(own, found.marginals[i][:, shown], found.reach[:, shown], states, names[i])
             own.set_title(f"agent {i}" if found.joint is None else f"agent {i}'s part of a joint draw")
         axes[-1].figure.colorbar(image, ax=list(axes), label="probability; pale: hardly reached")
-        left = len(reached) - len(shown)
-        if left:
-            axes[0].figure.text(0.01, 0.005, f"{left} states that are reached less are not shown", fontsize=8)
+        left = {"agents": game.agents - len(agents), "states that are reached less": len(reached) - len(shown)}
+        if told := " and ".join(f"{more} {what}" for what, more in left.items() if more):
+            axes[0].figure.text(0.01, 0.005, f"{told} are not shown", fontsize=8)
     return axes
 
 

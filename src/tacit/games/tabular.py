@@ -248,7 +248,7 @@ class TabularGame(ExactGame):
         names = self.state_names
         if names is not None:
             names = (*names, next(word for word in ("over", "ended", "the end", f"over {S}") if word not in names))
-        return TabularGame(
+        found = TabularGame(
             Owned(successors.from_entries(row, np.concatenate([state, over]), chance, (S + 1) * J)),
             Owned(np.concatenate([self.rewards, np.zeros_like(self.rewards[:, :, :1])], axis=2)),
             np.append(self.initial, 0.0),
@@ -262,6 +262,8 @@ class TabularGame(ExactGame):
                 f"steps at the latest; what is cut off is at most {CUT_OFF:g} of a return",
             ),
         )
+        found.continues = self.discount
+        return found
 
     def with_discount(self, discount: float) -> TabularGame:
         """Return the same game without a last step, discounted; its tables must be the same at every step.

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -38,8 +38,9 @@ from tacit.bandits import AdaTsallis, Bandit, Setting, Swap
 from tacit.core import check, generics
 from tacit.core.records import capacity, record, records
 from tacit.core.types import FloatArray
-from tacit.learners import spec, v_base
+from tacit.learners import spec, steps, v_base
 from tacit.learners.spec import Learner, Range, Span, Start, World
+from tacit.learners.steps import player, visit
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,8 @@ class AdaptiveV(Learner):
         What the bandits begin with (`v_base.py`).
     start_visits : float
         For how many visits of each state a starting policy counts.
+    steps : {"each", "shared", "adaptive"}, optional
+        What steps have in common (`steps.py`): nothing, as if not given; what is played; or that, ever less.
 
     Examples
     --------
@@ -80,7 +83,6 @@ class AdaptiveV(Learner):
         "optimism": Span(0.1, 20.0),
     }
     rangeless: ClassVar[bool] = True
-    by_step: ClassVar[bool] = True
 
     equilibrium: str = "cce"
     _: KW_ONLY
@@ -91,6 +93,7 @@ class AdaptiveV(Learner):
     step: float | str = "auto"
     start: Start = "uniform"
     start_visits: float = v_base.VISITS
+    steps: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check.choice("equilibrium", self.equilibrium, ["cce", "ce"])
@@ -99,6 +102,7 @@ class AdaptiveV(Learner):
         check.flag("baseline", self.baseline)
         v_base.check_warm(self.start, self.start_visits)
         spec.take_step_constant(self.step, "auto")
+        steps.check_steps(self.steps)
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
@@ -117,19 +121,21 @@ class AdaptiveV(Learner):
 
     def init(self, world: World) -> AdaptiveVState:
         """Make the state of all agents."""
-        N, H, S = world.agents, world.horizon, world.states
+        N, H = world.agents, world.horizon
         base = AdaTsallis(self.memory, self.implicit)
         bandit: Bandit = Swap(base) if self.equilibrium == "ce" else base
         own = record(bandit.fields(capacity(world.actions.max())))
-        cells = records((H, S, N), [("bandit", own), ("value", "f8"), ("visits", "i8")])
-        steps = records((H, N), [("reward", "f8"), ("best_return", "f8")])
-        steps["best_return"] = -np.inf
+        values = [("value", "f8"), ("visits", "i8")]
+        cells, players, found = steps.make(self.steps, world, [("bandit", own)], values)
+        by_step = records((H, N), [("reward", "f8"), ("best_return", "f8")])
+        by_step["best_return"] = -np.inf
         step = spec.take_step_constant(self.step, "auto")
-        params = bandit.init(cells["bandit"], Setting(world.actions, H, H, 1.0, step))
-        v_base.warm_up(params, cells["bandit"], world, self.start_visits, world.unit)
+        params = bandit.init(players["bandit"], Setting(world.actions, H, H, 1.0, step))
+        v_base.warm_up(params, players["bandit"], world, self.start_visits, world.unit)
         return AdaptiveVState(
             cells=cells,
-            steps=steps,
+            players=found,
+            steps=by_step,
             agents=records((N,), [("bound_sum", "f8")]),
             bandit=params,
             optimism=float(self.optimism),
@@ -143,6 +149,7 @@ class AdaptiveVState(NamedTuple):
     """All agents' values, in the units of the rewards."""
 
     cells: Any  # [H, S, N]  value: m, the mean over visits; visits: t
+    players: Any  # whose bandit is where
     steps: Any  # [H, N]  reward: of the running episode; best_return: the most that an episode so far brought from here
     agents: Any  # [N]  bound_sum: Σ_k Σ_h (estimated regret at s_h^k), in units of the span of rewards
     bandit: Any
@@ -167,9 +174,11 @@ def learn(learner, i, h, s, a, r, s_next):
     if h + 1 < H:
         x += worth(learner, learner.cells[h + 1, s_next, i], i, h + 1, r)
     before = worth(learner, cell, i, h, r) if learner.optimism > 0.0 or cell.visits > 0 else x
-    prob = generics.chance(learner.bandit, cell.bandit, a)
-    generics.feed(learner.bandit, cell.bandit, a, learner.baseline * before - x, prob)
-    learner.agents[i].bound_sum += generics.regret(learner.bandit, cell.bandit) * learner.unit
+    bandit = player(learner.players, learner.cells, i, h, s).bandit
+    prob = generics.chance(learner.bandit, bandit, a)
+    generics.feed(learner.bandit, bandit, a, learner.baseline * before - x, prob)
+    learner.agents[i].bound_sum += generics.regret(learner.bandit, bandit) * learner.unit
+    visit(learner.players, i, h, s)
     t = cell.visits + 1
     cell.visits = t
     cell.value += (H + 1.0) / (H + t) * (x - cell.value)

@@ -1,28 +1,43 @@
-"""Each agent models the world as if it were alone in it, plans on its model, and matches regrets.
+"""Each agent models the world as if it were alone in it, plans on its model, and plays a smooth best response.
 
 An agent counts how often its own action a in state s led to s', and what it was paid: one model for all steps. A step
-of episode k has the weight k, so that what others did long ago counts for little. After every batch of episodes (2 % of
-those played, at least 10) the agent plans by backward induction, with w = k, at every (h, s) that it has met:
+of episode k has the weight k, so that what others did long ago counts for little. After every batch of episodes (0.5 %
+of those played, at least 10) the agent plans by backward induction at every (h, s) that it has met. With w = k,
+e = 1000/(1000 + k) and o = 10·e^{3/2}·w,
 
-    Q̂_h(s, a) = (n·(r̄(s, a) + Σ_{s'} P̂(s'|s, a)·V_{h+1}(s')) + w·G) / (n + w)
-    Q_h(s, a) = Q̂_h(s, a) + D_h(s, a) / (n_h + 10·w),   V_h(s) = Σ_a π_h(a|s)·Q_h(s, a)
-    R_h(s, a) ← max(0, R_h(s, a) + Q_h(s, a) − V_h(s)),   π_h(a|s) ∝ R_h(s, a)       [Tammelin 2014: regret matching⁺]
+    Q̂_h(s, a) = (n·(r̄(s, a) + Σ_{s'} P̂(s'|s, a)·V_{h+1}(s')) + o·G) / (n + o)
+    Q_h(s, a) = Q̂_h(s, a) + D_h(s, a) / (n_h + 30·w),   V_h(s) = Σ_a π_h(a|s)·Q_h(s, a)
+    π_h(a|s) ∝ exp(Q_h(s, a)/λ) where that is above e^{−10} of the largest,   λ = (5 − 4·√e)·σ_h(s)/√n(s)
 
+- Smooth best responses: σ² is the mean of (r + V_{h+1}(s') − V_h(s))² over the visits of (h, s), and n(s) the number of
+  visits of s that their weights are worth, (Σ weight)²/Σ weight². Q is a mean over the visits already, so this follows
+  the regularised leader with a step that falls as 1/√n. Matching regrets on Q adds such means up once more: where
+  equilibria mix that circles for good.
 - Optimism: n is the weight of the visits of (s, a), and G the best return so far. What was never tried is worth that,
-  as if by one visit.
+  as if by ten visits at first.
 - Doubt: D is the sum of weight·(r + V_{h+1}(s') − Q̂_h(s, a)) over the visits of (h, s, a), of weight n_h, with V and Q̂
   of the plan before. Others, and perhaps the game, differ from step to step, though the model does not.
-- Leniency: a step that brought more than expected, r + V_{h+1}(s') > Q̂_h(s, a), has 1 + 20·1000/(1000 + k) times the
-  weight. Others are still exploring at first, and what they spoil says little about one's own action. [Panait, Tuyls
-  2007, for Q-learning]
+- Leniency: a step that brought more than expected, r + V_{h+1}(s') > Q̂_h(s, a), has 1 + 20·e³ times the weight. Others
+  are still exploring at first, and what they spoil says little about one's own action. [Panait, Tuyls 2007, for
+  Q-learning]
 - While it learns, an agent takes an even action with probability min(1/2, 1/√(1 + k/50)). What it answers with leaves
-  that out: the last π, and an average of the iterates, the e-th with the weight e.
+  that out: the last π, and an average of the iterates, the p-th of which enters with the rate max(2/(p + 1), 1.5·b/k)
+  after a batch of b episodes.
+
+In stretches of a discounted game there is one table for all steps, planned by three sweeps after every batch (2 % of
+the episodes played) and followed by matching regrets:
+
+    R(s, a) ← max(0, R(s, a) + Q(s, a) − V(s)),  π(a|s) ∝ R(s, a)                    [Tammelin 2014: regret matching⁺]
+    Q(s, a) = M(s, a) + (G − M(s, a))·(w/(n + w))²,  M(s, a) = r̄(s, a) + γ·Σ_{s'} P̂(s'|s, a)·V(s'),  w = k⁸
+
+with G the best reward so far over 1 − γ, without doubt, leniency of 1 + 20·(1000/(1000 + k))², and the average over
+about the last half of the episodes.
 
 An agent uses its state, its own actions and its own rewards, in any units and of any range.
 
 Guarantees: none are proven for this learner. The world of one agent changes as others learn. Where there are pure
-equilibria π mostly ends in one, at a gap near zero, and often in the best; where equilibria mix it circles, and the gap
-of the average stays on a plateau.
+equilibria π mostly ends in one, at a gap near zero, and often in the best; where equilibria mix it circles around one,
+and the average comes closer to it.
 """
 
 from __future__ import annotations
@@ -35,22 +50,32 @@ import numpy as np
 
 from tacit.bandits.rows import pick, share
 from tacit.core import check, generics
+from tacit.core.elementary import exp
 from tacit.core.records import NONNEGATIVE, Fields, capacity, records
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners.spec import Learner, World
 
-#: Episodes of a batch: at least so many, and one for so many played.
-FEWEST, SHARE = 10, 50
+#: Episodes of a batch: at least so many, and one for so many played; of discounted games.
+FEWEST, SHARE, DISCOUNTED_SHARE = 10, 200, 50
 #: Products of a plan, for each step, that take as long as playing one step; and episodes that a plan need not wait for.
 PRODUCTS, CREDIT = 50.0, 2000.0
 #: Exploration is min(MOST, 1/√(1 + k/PATIENCE)).
 MOST, PATIENCE = 0.5, 50.0
+#: λ in units of σ/√n: at last, and less at first, when agents settle on one of several equilibria.
+WARM, COLDER = 5.0, 4.0
+#: What is worse than the best by so many λ is left to exploration.
+RARE = 10.0
 #: Visits of (h, s, a) after which half of what they brought beside the model is believed.
-DOUBT = 10.0
+DOUBT = 30.0
+#: Of discounted games: sweeps of a plan, and the average of the iterates is over one of so many of the episodes.
+SWEEPS, LATE = 3, 2.0
 #: What differs by less than this share is the same.
 ROUNDING = 1e-9
-#: What was better than expected counts for 1 + LENIENT times as much at first, and 1 + LENIENT/2 after FADED episodes.
-LENIENT, FADED = 20.0, 1000.0
+#: Episodes after which e is 1/2; at first, what was better than expected counts for 1 + LENIENT times as much, and the
+#: best return for OPTIMISM visits.
+FADED, LENIENT, OPTIMISM = 1000.0, 20.0, 10.0
+#: The average's weight of an episode grows with k to this power less one.
+FORGET = 1.5
 
 
 @dataclass(frozen=True)
@@ -94,11 +119,16 @@ class ModelIndependent(Learner):
         """Make the state of all agents."""
         H, S, N, A = world.horizon, world.states, world.agents, capacity(world.actions.max())
         model = records((1, S, N), model_fields(A, self.successors), "the agents' models of the world")
-        cells = records((H + 1, S, N), cell_fields(A))
+        cells = records((1 if world.continues < 1.0 else H + 1, S, N), cell_fields(A))
         for i, size in enumerate(world.actions):
             cells["prob"][:H, :, i, :size] = cells["average"][:H, :, i, :size] = 1.0 / size
         agents = records((N,), agent_fields())
-        agents["weight"], agents["due"], agents["exploration"] = 1.0, FEWEST, MOST
+        agents["weight"], agents["due"], agents["exploration"], agents["lenience"] = (
+            1.0,
+            FEWEST,
+            MOST,
+            1.0 + LENIENT,
+        )
         return ModelState(
             cells=cells,
             model=model,
@@ -106,6 +136,7 @@ class ModelIndependent(Learner):
             q=np.zeros(A),
             actions=world.actions,
             horizon=H,
+            continues=world.continues,
         )
 
 
@@ -113,12 +144,14 @@ def cell_fields(actions: int) -> Fields:
     """Return what an agent remembers at a step and state."""
     return [
         ("prob", NONNEGATIVE, actions),  # π
-        ("regret", NONNEGATIVE, actions),  # R
+        ("regret", NONNEGATIVE, actions),  # R, of discounted games
         ("average", NONNEGATIVE, actions),  # of the iterates
         ("value", "f8"),  # V
         ("model", "f8", actions),  # Q̂
         ("doubt", "f8", actions),  # D
         ("weight", NONNEGATIVE, actions),  # n_h
+        ("visits", NONNEGATIVE),  # Σ weight, without leniency
+        ("surprise", NONNEGATIVE),  # Σ weight·(r + V_{h+1}(s') − V_h(s))²
     ]
 
 
@@ -127,6 +160,8 @@ def model_fields(actions: int, successors: int) -> Fields:
     return [
         ("rank", "i8"),  # 1 for the state that was met first, 0 for one that was not met
         ("state", "i8"),  # in the k-th record: the state that was met after k others
+        ("visits", NONNEGATIVE),  # Σ weight, without leniency
+        ("squares", NONNEGATIVE),  # Σ weight²
         ("seen", NONNEGATIVE, actions),  # weight of all visits
         ("reward", "f8", actions),  # Σ weight·r
         ("moved", NONNEGATIVE, actions),  # weight of the visits that a next state followed
@@ -140,13 +175,15 @@ def agent_fields() -> Fields:
     """Return what an agent remembers besides."""
     return [
         ("episodes", "i8"),  # k
-        ("plans", "i8"),  # e
+        ("plans", "i8"),  # p
+        ("before", "i8"),  # k of the last plan
         ("due", "i8"),  # k of the next plan
         ("met", "i8"),  # states that were met
         ("known", "i8"),  # those of them that the last plan knew
         ("work", "f8"),  # products of a plan, for each step
         ("spent", "f8"),  # those of all plans
         ("weight", "f8"),  # w
+        ("lenience", "f8"),  # how many times as much counts what was better than expected
         ("exploration", NONNEGATIVE),
         ("gained", "f8"),  # rewards of the running episode
         ("best", "f8"),  # G
@@ -156,24 +193,38 @@ def agent_fields() -> Fields:
 class ModelState(NamedTuple):
     """All agents' policies and models."""
 
-    cells: Any  # [H+1, S, N]
+    cells: Any  # [H+1, S, N]; [1, S, N] in a discounted game
     model: Any  # [1, S, N]
     agents: Any  # [N]
     q: FloatArray  # [A]  scratch
     actions: IntArray  # [N]
     horizon: int
+    continues: float  # γ in stretches of a discounted game, whose last state is "over"; otherwise 1
+
+
+@generics.jitable
+def lenience(learner, k):
+    """Return how many times as much counts what was better than expected, after k episodes."""
+    left = FADED / (FADED + k)
+    return 1.0 + LENIENT * left * left * (left if learner.continues == 1.0 else 1.0)
+
+
+@generics.jitable
+def find_cell(learner, i, h, s):
+    """Return what agent i remembers of a state at a step."""
+    return learner.cells[h if learner.continues == 1.0 else 0, s, i]
 
 
 @generics.weigh.implement(ModelState)
 def weigh(learner, i, h, s, out):
     """Write π, which is the answer; `act` explores beyond it."""
-    share(learner.cells[h, s, i].prob, 1.0, learner.actions[i], out)
+    share(find_cell(learner, i, h, s).prob, 1.0, learner.actions[i], out)
 
 
 @generics.average.implement(ModelState)
 def average(learner, i, h, s, out):
     """Write the average of the iterates."""
-    share(learner.cells[h, s, i].average, 1.0, learner.actions[i], out)
+    share(find_cell(learner, i, h, s).average, 1.0, learner.actions[i], out)
 
 
 @generics.act.implement(ModelState)
@@ -182,34 +233,68 @@ def act(learner, i, h, s, u):
     n, explored = learner.actions[i], learner.agents[i].exploration
     if u < explored:
         return min(int(u / explored * n), n - 1)
-    return pick(learner.cells[h, s, i].prob, 1.0, n, (u - explored) / (1.0 - explored))
+    return pick(find_cell(learner, i, h, s).prob, 1.0, n, (u - explored) / (1.0 - explored))
 
 
 @generics.learn.implement(ModelState)
 def learn(learner, i, h, s, a, r, s_next):
     """Count the step; after the last of a batch, plan."""
+    me, last = learner.agents[i], h + 1 == learner.horizon
+    if learner.continues == 1.0:
+        learn_step(learner, i, h, s, a, r, s_next)
+    elif s + 1 < learner.model.shape[1]:
+        learn_move(learner, i, s, a, r, s_next, last)
+    me.gained = me.gained + r if h > 0 else r
+    if last:
+        if learner.continues == 1.0:
+            me.best = max(me.best, me.gained) if me.episodes > 0 else me.gained
+        me.episodes += 1
+        if me.episodes >= me.due:
+            plan(learner, i)
+
+
+@generics.jitable
+def learn_step(learner, i, h, s, a, r, s_next):
+    """Count a step of a finite game, and what it brought beside the model."""
     me, cell, here = learner.agents[i], learner.cells[h, s, i], learner.model[0, s, i]
     weight, last = me.weight, h + 1 == learner.horizon
+    here.visits += weight
+    here.squares += weight * weight
     meet(learner, i, s)
     if not last:
         meet(learner, i, s_next)
     if here.rank <= me.known:
         foreseen = last or learner.model[0, s_next, i].rank <= me.known
-        more = r + (learner.cells[h + 1, s_next, i].value if foreseen else me.best) - cell.model[a]
+        x = r + (learner.cells[h + 1, s_next, i].value if foreseen else me.best)
+        cell.visits += weight
+        cell.surprise += weight * (x - cell.value) * (x - cell.value)
+        more = x - cell.model[a]
         if more > ROUNDING * abs(cell.model[a]):
-            weight *= 1.0 + LENIENT * FADED / (FADED + me.weight)
+            weight *= me.lenience
         cell.doubt[a] += weight * more
         cell.weight[a] += weight
     here.seen[a] += weight
     here.reward[a] += weight * r
     if not last:
         count(learner, i, here, a, s_next, weight)
-    me.gained = me.gained + r if h > 0 else r
-    if last:
-        me.best = max(me.best, me.gained) if me.episodes > 0 else me.gained
-        me.episodes += 1
-        if me.episodes >= me.due:
-            plan(learner, i)
+
+
+@generics.jitable
+def learn_move(learner, i, s, a, r, s_next, last):
+    """Count a step of a discounted game; where a stretch ends nobody knows what would have followed."""
+    me, cell, here = learner.agents[i], learner.cells[0, s, i], learner.model[0, s, i]
+    weight, ended, best = me.weight, last or s_next + 1 == learner.model.shape[1], r / (1.0 - learner.continues)
+    me.best = max(me.best, best) if me.met > 0 else best
+    meet(learner, i, s)
+    if not ended:
+        meet(learner, i, s_next)
+        if here.rank <= me.known and learner.model[0, s_next, i].rank <= me.known:
+            more = r + learner.continues * learner.cells[0, s_next, i].value - cell.model[a]
+            if more > ROUNDING * abs(cell.model[a]):
+                weight *= me.lenience
+        count(learner, i, here, a, s_next, weight)
+    here.seen[a] += weight
+    here.reward[a] += weight * r
 
 
 @generics.jitable
@@ -259,24 +344,54 @@ def lightest(here, n):
 
 @generics.apart
 def plan(learner, i):
-    """Plan backwards over the steps, match regrets at every state that was met, and begin the next batch."""
-    me, states = learner.agents[i], learner.model.shape[1]
-    me.weight = me.episodes
+    """Plan, move the policy at every state that was met, and begin the next batch."""
+    me, k = learner.agents[i], learner.agents[i].episodes
     me.plans += 1
-    for h in range(learner.horizon - 1, -1, -1):
-        for k in range(min(me.met, states)):
-            s = min(learner.model[0, k, i].state, states - 1)
-            evaluate(learner, i, h, s)
-            match(learner.cells[h, s, i], learner.q, learner.actions[i], 2.0 / (me.plans + 1.0))
-    me.known = me.met
-    me.exploration = min(MOST, 1.0 / math.sqrt(1.0 + me.episodes / PATIENCE))
-    me.spent += me.work
-    paid = int((me.spent + me.work) / PRODUCTS - CREDIT)  # by playing so many episodes
-    me.due = max(paid, me.episodes + max(FEWEST, me.episodes // SHARE))
+    me.lenience = lenience(learner, k)
+    if learner.continues == 1.0:
+        me.weight = k
+        plan_steps(learner, i, max(2.0 / (me.plans + 1.0), min(1.0, FORGET * (k - me.before) / k)))
+    else:
+        square = float(k) * k
+        me.weight = square * square * square * square
+        plan_moves(learner, i, min(1.0, LATE * (k - me.before) / k))
+    me.before, me.known = k, me.met
+    me.exploration = min(MOST, 1.0 / math.sqrt(1.0 + k / PATIENCE))
+    cost = me.work if learner.continues == 1.0 else SWEEPS * (1.0 - learner.continues) * me.work
+    me.spent += cost
+    paid = int((me.spent + cost) / PRODUCTS - CREDIT)  # by playing so many episodes
+    me.due = max(paid, k + max(FEWEST, k // (SHARE if learner.continues == 1.0 else DISCOUNTED_SHARE)))
 
 
 @generics.jitable
-def evaluate(learner, i, h, s):
+def plan_steps(learner, i, rate):
+    """Plan backwards over the steps."""
+    me, states = learner.agents[i], learner.model.shape[1]
+    left = FADED / (FADED + me.weight)
+    optimism, warmth = OPTIMISM * left * math.sqrt(left) * me.weight, WARM - COLDER * math.sqrt(left)
+    for h in range(learner.horizon - 1, -1, -1):
+        for k in range(min(me.met, states)):
+            s = min(learner.model[0, k, i].state, states - 1)
+            evaluate(learner, i, h, s, optimism)
+            respond(learner.cells[h, s, i], learner.model[0, s, i], learner.q, learner.actions[i], warmth, rate)
+
+
+@generics.jitable
+def plan_moves(learner, i, rate):
+    """Plan in sweeps over the states of a discounted game, which begin with the values of the plan before."""
+    me, states = learner.agents[i], learner.model.shape[1]
+    for sweep in range(SWEEPS):
+        for k in range(min(me.met, states)):
+            s = min(learner.model[0, k, i].state, states - 1)
+            expect(learner, i, s)
+            if sweep + 1 < SWEEPS:
+                settle(learner.cells[0, s, i], learner.q, learner.actions[i])
+            else:
+                match(learner.cells[0, s, i], learner.q, learner.actions[i], rate)
+
+
+@generics.jitable
+def evaluate(learner, i, h, s, optimism):
     """Write Q at (h, s) into the scratch."""
     me, cell, here = learner.agents[i], learner.cells[h, s, i], learner.model[0, s, i]
     q, n = learner.q, learner.actions[i]
@@ -293,17 +408,66 @@ def evaluate(learner, i, h, s):
         cell.model[a] = me.best
         if tried > 0.0:
             mean = here.reward[a] / here.seen[a] + q[a] / tried
-            cell.model[a] += (mean - me.best) * tried / (tried + me.weight)
+            cell.model[a] += (mean - me.best) * tried / (tried + optimism)
         q[a] = cell.model[a] + cell.doubt[a] / (cell.weight[a] + DOUBT * me.weight)
+
+
+@generics.jitable
+def expect(learner, i, s):
+    """Write Q at a state of a discounted game into the scratch."""
+    me, cell, here = learner.agents[i], learner.cells[0, s, i], learner.model[0, s, i]
+    q, n, states = learner.q, learner.actions[i], learner.model.shape[1]
+    for a in range(n):
+        q[a] = 0.0
+    for k in range(min(here.successors, len(here.next))):
+        value = learner.cells[0, min(here.next[k], states - 1), i].value
+        for a in range(n):
+            q[a] += here.count[k, a] * value
+    for a in range(n):
+        cell.model[a] = me.best
+        if here.moved[a] > 0.0:
+            mean = here.reward[a] / here.seen[a] + learner.continues * q[a] / here.moved[a]
+            rare = me.weight / (here.seen[a] + me.weight)
+            cell.model[a] = mean + (me.best - mean) * rare * rare
+        q[a] = cell.model[a]
+
+
+@generics.jitable
+def respond(cell, here, q, n, warmth, rate):
+    """Play a smooth best response where n actions are worth q, and move the average."""
+    best, least = q[0], q[0]
+    for a in range(1, n):
+        best, least = max(best, q[a]), min(least, q[a])
+    temperature = best - least  # before anything is known
+    if cell.visits > 0.0:
+        temperature = warmth * math.sqrt(cell.surprise / cell.visits * here.squares) / here.visits
+    temperature = max(temperature, ROUNDING * max(abs(best), abs(least)))
+    total = 0.0
+    for a in range(n):
+        worse = (best - q[a]) / temperature if q[a] < best else 0.0
+        cell.prob[a] = exp(-worse) if worse < RARE else 0.0
+        total += cell.prob[a]
+    cell.value = 0.0
+    for a in range(n):
+        cell.prob[a] /= total
+        cell.average[a] += rate * (cell.prob[a] - cell.average[a])
+        cell.value += cell.prob[a] * q[a]
+
+
+@generics.jitable
+def settle(cell, q, n):
+    """Write down and return what π is worth, where n actions are worth q."""
+    value = 0.0
+    for a in range(n):
+        value += cell.prob[a] * q[a]
+    cell.value = value
+    return value
 
 
 @generics.jitable
 def match(cell, q, n, rate):
     """Match regrets of n actions that are worth q, and move the average."""
-    value = 0.0
-    for a in range(n):
-        value += cell.prob[a] * q[a]
-    cell.value = value
+    value = settle(cell, q, n)
     total = 0.0
     for a in range(n):
         cell.regret[a] = max(0.0, cell.regret[a] + q[a] - value)

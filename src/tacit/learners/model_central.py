@@ -9,9 +9,9 @@ matching⁺ at every (h, s) that was met:
     R ← max(R + D, 0),  π_i ∝ max(R + D, 0)     [Farina, Kroer, Sandholm 2021]
 
 - Optimism: what was never tried is worth G_i, the best return of agent i so far. So play goes where nobody was.
-- News: every tenth episode, and every second one while all returns are equal, is for what is not known, whatever it
-  pays: all agents take the joint action of largest U(s, a) = 1/(1 + n)² + Σ_{s'} P̂(s'|s, a)·max U_{h+1}(s', ·), the
-  first term for n < 5 visits. So a reward at the end of a long way is found. It ends when everything is known.
+- News: while all returns are equal, every second episode is for what is not known: all agents take the joint action of
+  largest U(s, a) = 1/(1 + n)² + Σ_{s'} P̂(s'|s, a)·max U_{h+1}(s', ·), the first term for n < 5 visits. So a reward at
+  the end of a long way is found. (In every tenth episode after that it made soccer worse.)
 - Steps: counts are shared by all steps until the data say that steps differ: one sum of squared
   differences of next states and mean rewards, six standard deviations above what chance does (`steps_differ`). From
   then on each step has its own.
@@ -64,9 +64,9 @@ PRODUCTS, CREDIT = 100.0, 1e9
 MOST, PATIENCE, DECAY = 0.3, 50.0, -0.34
 #: Visits from which on counts are believed, and what optimism counts before.
 BELIEVED, OPTIMISM = 30.0, 0.1
-#: One in so many episodes is for what is not known, while all returns are equal and afterwards; what was tried so often
-#: is known, and less news than this is none.
-OFTEN, RARELY, KNOWN, LITTLE = 2, 10, 5.0, 0.01
+#: While all returns are equal, one in so many episodes is for what is not known; what was tried so often is known, and
+#: less news than this is none.
+OFTEN, KNOWN, LITTLE = 2, 5.0, 0.01
 #: Standard deviations of chance from which on steps differ; where differences are cut off, and visits that count.
 DIFFER, CUT, ENOUGH = 6.0, 16.0, 5.0
 #: What differs by less than this share is the same.
@@ -287,8 +287,7 @@ def learn(learner, i, h, s, a, r, s_next):
             clock.episodes += 1
             if clock.episodes >= clock.due:
                 plan(learner)
-            often = RARELY if clock.paid == 1 else OFTEN
-            clock.seeks = 1 if clock.news > LITTLE and clock.episodes % often == 0 else 0
+            clock.seeks = 1 if clock.paid == 0 and clock.news > LITTLE and clock.episodes % OFTEN == 0 else 0
 
 
 @generics.jitable
@@ -351,18 +350,26 @@ def plan(learner):
                 s = min(learner.met[0, k, 0].state, states - 1)
                 expect(learner, h, s)
                 move(learner, h, s, rate)
-    clock.news = 0.0
-    for h in range(learner.horizon - 1, -1, -1):
-        for k in range(min(clock.met, states)):
-            s = min(learner.met[0, k, 0].state, states - 1)
-            learner.model[h, s, 0].news = seek(learner, h, s)[1]
-            clock.news = max(clock.news, learner.model[h, s, 0].news)
+    if clock.paid == 0:
+        foresee_news(learner)
     clock.exploration = min(MOST, pow(1.0 + clock.episodes / PATIENCE, DECAY))
     cost = SWEEPS * clock.work  # of a plan, for each step
     clock.spent += cost
     paid = int((clock.spent + cost - CREDIT / learner.horizon) / PRODUCTS)  # by playing so many episodes
     part = SHARE if MANY * cost * learner.horizon <= CREDIT else LARGE_SHARE
     clock.due = max(paid, clock.episodes + max(FEWEST, clock.episodes // part))
+
+
+@generics.apart
+def foresee_news(learner):
+    """Plan for what is not known."""
+    clock, states = learner.clock[0], learner.met.shape[1]
+    clock.news = 0.0
+    for h in range(learner.horizon - 1, -1, -1):
+        for k in range(min(clock.met, states)):
+            s = min(learner.met[0, k, 0].state, states - 1)
+            learner.model[h, s, 0].news = seek(learner, h, s)[1]
+            clock.news = max(clock.news, learner.model[h, s, 0].news)
 
 
 @generics.jitable

@@ -16,7 +16,7 @@ never come back.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -24,12 +24,15 @@ import numpy as np
 from tacit.bandits.rows import pick
 from tacit.core import check, generics
 from tacit.core.elementary import exp, exp_each, log_each
+from tacit.core.errors import TacitError
 from tacit.core.ownership import Owned
 from tacit.core.records import capacity, index, records
 from tacit.core.types import IntArray
 from tacit.evaluation.gradient import Gradient
+from tacit.learners import steps
 from tacit.learners.line_search import check_eta, theory_step
 from tacit.learners.spec import Learner, Range, Span, Start, World, check_start, starting_point
+from tacit.learners.steps import player, visit
 from tacit.policies.markov import MarkovPolicy
 
 SAMPLED_STEP = 0.1  # of sampled gradients, for which there is nothing to search with
@@ -49,6 +52,8 @@ class NPG(Learner):
         From the game's tables, or estimated from the agent's own episodes.
     start : "uniform", "random" or MarkovPolicy
         The policy of the first iteration.
+    steps : {"each", "shared", "adaptive"}, optional
+        Of sampled gradients: what steps have in common (`steps.py`).
 
     Examples
     --------
@@ -57,17 +62,20 @@ class NPG(Learner):
     True
     """
 
-    by_step: ClassVar[bool] = True
     tunable: ClassVar[Mapping[str, Range]] = {"eta": Span(1e-3, 1e3)}
 
     eta: float | str = "auto"
     gradient: str = "exact"
     start: Start = "uniform"
+    steps: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check.choice("gradient", self.gradient, ["exact", "sampled"])
         check_eta(self.eta, ("auto", "theory") if self.exact else ("auto",))
         check_start(self.start)
+        steps.check_steps(self.steps)
+        if self.exact and self.steps not in (None, "each"):
+            raise TacitError(f"steps is {self.steps!r}; it is for sampled gradients: gradient='sampled'")
 
     @property
     def exact(self) -> bool:
@@ -76,7 +84,7 @@ class NPG(Learner):
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
-        return {"eta": self._step(world), "gradient": self.gradient}
+        return {"eta": self._step(world), "gradient": self.gradient, **steps.describe(self.steps)}
 
     def _step(self, world: World) -> float | str:
         if self.eta == "theory":
@@ -98,10 +106,11 @@ class NPG(Learner):
     def init(self, world: World) -> NPGState:
         """Make the state of all agents."""
         H, N, A = world.horizon, world.agents, capacity(world.actions.max())
-        cells = records((H, world.states, N), [("logits", "f8", A)])  # relative to the largest
-        cells["logits"] = np.maximum(log_each(starting_point(world)), -1e300)
+        cells, players, found = steps.make(self.steps, world, [("logits", "f8", A)], [])  # relative to the largest
+        players["logits"] = np.maximum(log_each(starting_point(world)[: len(players)]), -1e300)
         return NPGState(
             cells=cells,
+            players=found,
             steps=records(
                 (H, N), [("s", index(world.numbers)), ("action", index(A)), ("chance", "f8"), ("reward", "f8")]
             ),
@@ -116,6 +125,7 @@ class NPGState(NamedTuple):
     """All agents' logits, and the running episode."""
 
     cells: Any  # [H, S, N]  logits [A], relative to the largest
+    players: Any  # whose logits are where
     steps: Any  # [H, N]  of the running episode: state, action, its chance, reward
     agents: Any  # [N]  prob [A]: scratch
     eta: float
@@ -126,7 +136,7 @@ class NPGState(NamedTuple):
 @generics.weigh.implement(NPGState)
 def weigh(learner, i, h, s, out):
     """Write π, the softmax of the logits."""
-    logits = learner.cells[h, s, i].logits
+    logits = player(learner.players, learner.cells, i, h, s).logits
     total = 0.0
     for a in range(learner.actions[i]):
         out[a] = exp(logits[a])
@@ -155,7 +165,7 @@ def learn(learner, i, h, s, a, r, s_next):
         ahead = 0.0
         for k in range(learner.horizon - 1, -1, -1):
             step = learner.steps[k, i]
-            logits = learner.cells[k, step.s, i].logits
+            logits = player(learner.players, learner.cells, i, k, step.s).logits
             ahead += step.reward
             logits[step.action] += learner.eta * ahead / step.chance
             top = logits[0]
@@ -163,3 +173,4 @@ def learn(learner, i, h, s, a, r, s_next):
                 top = max(top, logits[b])
             for b in range(learner.actions[i]):
                 logits[b] = max(logits[b] - top, -1e300)
+            visit(learner.players, i, k, step.s)

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -44,7 +44,9 @@ from tacit.core import check, generics
 from tacit.core.elementary import exp, log, log_each
 from tacit.core.records import NONNEGATIVE, Fields, capacity, index, records
 from tacit.core.types import IntArray
+from tacit.learners import steps
 from tacit.learners.spec import Learner, Range, Span, Start, World, check_start, starting_point
+from tacit.learners.steps import player, visit
 
 LENIENT_VISITS = 3000.0  # T, after which half of the leniency is gone
 MOST = 20.0  # that leniency adds to a success
@@ -65,6 +67,8 @@ class PGAdaptive(Learner):
         Least probability of an action at the first visit, in units of 1/A; it falls as 1/√t.
     start : "uniform", "random" or MarkovPolicy
         The policy of the first episode.
+    steps : {"each", "shared", "adaptive"}, optional
+        What steps have in common (`steps.py`): nothing, as if not given; what is played; or that, ever less.
 
     Examples
     --------
@@ -73,28 +77,30 @@ class PGAdaptive(Learner):
     1.0
     """
 
-    by_step: ClassVar[bool] = True
     tunable: ClassVar[Mapping[str, Range]] = {"eta": Span(0.005, 0.5), "exploration": Span(1e-3, 1.0)}
 
     eta: float = 0.04
     leniency: float = 1.0
     exploration: float = 0.01
     start: Start = "uniform"
+    steps: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check.positive("eta", self.eta, most=1e100)
         check.real("leniency", self.leniency, least=0, most=1)
         check.real("exploration", self.exploration, least=0, most=1)
         check_start(self.start)
+        steps.check_steps(self.steps)
 
     def init(self, world: World) -> PGAdaptiveState:
         """Make the state of all agents."""
         H, N, A = world.horizon, world.agents, capacity(world.actions.max())
-        cells = records((H, world.states, N), fields(A))
-        cells["prob"] = starting_point(world)
-        cells["theta"] = log_each(np.maximum(cells["prob"], 1e-300))
+        cells, players, found = steps.make(self.steps, world, fields(A), VALUES)
+        players["prob"] = starting_point(world)[: len(players)]
+        players["theta"] = log_each(np.maximum(players["prob"], 1e-300))
         return PGAdaptiveState(
             cells=cells,
+            players=found,
             steps=records((H, N), [("s", index(world.numbers)), ("action", index(A)), ("reward", "f8")]),
             eta=float(self.eta),
             leniency=float(self.leniency),
@@ -105,21 +111,27 @@ class PGAdaptive(Learner):
 
 
 def fields(actions: int) -> Fields:
-    """Return what a cell remembers."""
+    """Return what a player remembers."""
     return [
         ("prob", NONNEGATIVE, actions),  # π
         ("theta", "f8", actions),  # θ, relative to the largest once a cell was visited
-        ("value", "f8"),  # V
-        ("square", NONNEGATIVE),  # σ²
-        ("usual", "f8"),  # m
-        ("visits", "i8"),  # t
     ]
+
+
+#: What a cell remembers besides.
+VALUES: Fields = [
+    ("value", "f8"),  # V
+    ("square", NONNEGATIVE),  # σ²
+    ("usual", "f8"),  # m
+    ("visits", "i8"),  # t
+]
 
 
 class PGAdaptiveState(NamedTuple):
     """All agents' parameters and baselines, and the running episode."""
 
     cells: Any  # [H, S, N]
+    players: Any  # whose π and θ are where
     steps: Any  # [H, N]  of the running episode: state, action, reward
     eta: float
     leniency: float
@@ -131,14 +143,14 @@ class PGAdaptiveState(NamedTuple):
 @generics.weigh.implement(PGAdaptiveState)
 def weigh(learner, i, h, s, out):
     """Write π."""
-    share(learner.cells[h, s, i].prob, 1.0, learner.actions[i], out)
+    share(player(learner.players, learner.cells, i, h, s).prob, 1.0, learner.actions[i], out)
 
 
 @generics.act.implement(PGAdaptiveState)
 def act(learner, i, h, s, u):
     """Draw from π."""
     step = learner.steps[h, i]
-    a = pick(learner.cells[h, s, i].prob, 1.0, learner.actions[i], u)
+    a = pick(player(learner.players, learner.cells, i, h, s).prob, 1.0, learner.actions[i], u)
     step.s = s
     step.action = a
     return a
@@ -154,7 +166,10 @@ def learn(learner, i, h, s, a, r, s_next):
             step = learner.steps[k, i]
             to_go += step.reward
             cell = learner.cells[k, step.s, i]
-            ascend(learner, cell, learner.actions[i], step.action, signal(learner, cell, to_go))
+            z = signal(learner, cell, to_go)
+            own = player(learner.players, learner.cells, i, k, step.s)
+            ascend(learner, own, learner.actions[i], step.action, z, cell.visits)
+            visit(learner.players, i, k, step.s)
 
 
 @generics.jitable
@@ -189,7 +204,7 @@ def lenient(x, leniency):
 
 
 @generics.jitable
-def ascend(learner, cell, n, a, z):
+def ascend(learner, cell, n, a, z, visits):
     """Move θ(a) of n actions, keep the others from falling too far behind, and renew π."""
     if z == 0.0 or n == 1:
         return
@@ -201,7 +216,7 @@ def ascend(learner, cell, n, a, z):
         top = max(top, cell.theta[b])
     least = LEAST
     if learner.exploration > 0.0:
-        least = max(log(learner.exploration / (n * math.sqrt(cell.visits))), LEAST)
+        least = max(log(learner.exploration / (n * math.sqrt(visits))), LEAST)
     total = 0.0
     for b in range(n):
         cell.theta[b] = max(cell.theta[b] - top, least)

@@ -26,7 +26,7 @@ removes.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 from tacit.core import check, generics, simplex
@@ -35,7 +35,9 @@ from tacit.core.errors import TacitError
 from tacit.core.records import capacity, index, records
 from tacit.core.types import IntArray
 from tacit.evaluation.theory import Storm, storm
+from tacit.learners import steps
 from tacit.learners.spec import Choice, Learner, Range, Span, Start, World, check_start, starting_point, unit_rewards
+from tacit.learners.steps import player, visit
 
 project = generics.jitable(simplex.project)
 
@@ -58,6 +60,8 @@ class PGStorm(Learner):
         The free constant of the theorem's schedule.
     start : "uniform", "random" or MarkovPolicy
         The parameters θ of the first episode.
+    steps : {"each", "shared", "adaptive"}, optional
+        What steps have in common (`steps.py`): nothing, as if not given; what is played; or that, ever less.
 
     Examples
     --------
@@ -66,7 +70,6 @@ class PGStorm(Learner):
     0.0
     """
 
-    by_step: ClassVar[bool] = True
     tunable: ClassVar[Mapping[str, Range]] = {
         "eta": Span(1e-6, 1.0),
         "momentum": Span(0.01, 1.0),
@@ -79,6 +82,7 @@ class PGStorm(Learner):
     own_ratio: bool = False
     b: float = 1.0
     start: Start = "uniform"
+    steps: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.eta, str) or isinstance(self.momentum, str):
@@ -95,6 +99,7 @@ class PGStorm(Learner):
         check.flag("own_ratio", self.own_ratio)
         check.positive("b", self.b)
         check_start(self.start)
+        steps.check_steps(self.steps)
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
@@ -103,6 +108,7 @@ class PGStorm(Learner):
             "momentum": self.momentum,
             "exploration": self.exploration,
             "own_ratio": self.own_ratio,
+            **steps.describe(self.steps),
         }
         return {**found, **schedule(self, world)._asdict()} if self.eta == "theory" else found
 
@@ -111,12 +117,14 @@ class PGStorm(Learner):
         N, H, A = world.agents, world.horizon, capacity(world.actions.max())
         theory = self.eta == "theory"
         low, scale = unit_rewards(world) if theory else (0.0, 1.0)
-        cells = records((H, world.states, N), [("theta", "f8", A), ("direction", "f8", A), ("since", "i8")])
-        cells["theta"] = starting_point(world)
+        own = [("theta", "f8", A), ("direction", "f8", A), ("since", "i8")]
+        cells, players, found = steps.make(self.steps, world, own, [])
+        players["theta"] = starting_point(world)[: len(players)]
         agents = records((N,), [("clock", "i8"), ("total", "f8"), ("old", "f8", A)])
         agents["clock"] = 1
         return PGStormState(
             cells=cells,
+            players=found,
             steps=records(
                 (H, N), [("s", index(world.numbers)), ("action", index(A)), ("theta", "f8", A), ("old_chance", "f8")]
             ),
@@ -143,6 +151,7 @@ class PGStormState(NamedTuple):
     """All agents' parameters and directions; those of a cell are as of episode `since`."""
 
     cells: Any  # [H, S, N]  theta [A]: θ in episode `since`; direction [A]: d of that; since: 0 where never visited
+    players: Any  # whose parameters are where
     steps: Any  # [H, N]  of the running episode: state, action, θ [A] there, the old policy's chance of the action
     agents: Any  # [N]  clock: the running episode, from 1; total: its return so far; old [A]: scratch for the θ before
     schedule: Storm
@@ -218,7 +227,8 @@ def mix(learner, theta, a, n):
 @generics.act.implement(PGStormState)
 def act(learner, i, h, s, u):
     """Bring the cell up to date and draw from it."""
-    cell, step, agent, n = learner.cells[h, s, i], learner.steps[h, i], learner.agents[i], learner.actions[i]
+    cell = player(learner.players, learner.cells, i, h, s)
+    step, agent, n = learner.steps[h, i], learner.agents[i], learner.actions[i]
     theta = step.theta
     visited = cell.since > 0
     if visited:
@@ -246,7 +256,7 @@ def act(learner, i, h, s, u):
 @generics.weigh.implement(PGStormState)
 def weigh(learner, i, h, s, out):
     """Write π of the running episode."""
-    cell, n = learner.cells[h, s, i], learner.actions[i]
+    cell, n = player(learner.players, learner.cells, i, h, s), learner.actions[i]
     if cell.since > 0:
         bring(learner, cell, n, learner.agents[i].clock, out)
     else:
@@ -270,7 +280,8 @@ def learn(learner, i, h, s, a, r, s_next):
                 ratio *= step.old_chance / mix(learner, step.theta, step.action, n)
         for k in range(learner.horizon):
             step = learner.steps[k, i]
-            renew(learner, learner.cells[k, step.s, i], step, agent, n, ratio)
+            renew(learner, player(learner.players, learner.cells, i, k, step.s), step, agent, n, ratio)
+            visit(learner.players, i, k, step.s)
         agent.total = 0.0
         agent.clock += 1
 
@@ -290,8 +301,9 @@ def renew(learner, cell, step, agent, n, ratio):
     old = 0.0
     if kept > 0.0 and step.old_chance > 0.0:
         old = ratio * scale / step.old_chance
-    for b in range(n):
-        cell.direction[b] *= kept * left
-        cell.theta[b] = step.theta[b]
+    if cell.since != t:  # the first visit of an episode, where steps share the cell
+        for b in range(n):
+            cell.direction[b] *= kept * left
+            cell.theta[b] = step.theta[b]
     cell.direction[a] += new - kept * old
     cell.since = t

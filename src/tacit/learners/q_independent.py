@@ -8,14 +8,15 @@ Deviations: one table for each step of the finite horizon; ties between best act
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 from tacit.core import check, generics
-from tacit.core.records import capacity, records
+from tacit.core.records import capacity
 from tacit.core.types import IntArray
-from tacit.learners import ucb
+from tacit.learners import steps, ucb
 from tacit.learners.spec import Choice, Learner, Range, Span, World
+from tacit.learners.steps import player, visit
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class QIndependent(Learner):
         Probability ε of an action drawn evenly.
     optimism : float
         Initial Q in units of the largest return.
+    steps : {"each", "shared", "adaptive"}, optional
+        What steps have in common (`steps.py`): nothing, as if not given; what is played; or that, ever less.
 
     Examples
     --------
@@ -38,7 +41,6 @@ class QIndependent(Learner):
     0.1
     """
 
-    by_step: ClassVar[bool] = True
     tunable: ClassVar[Mapping[str, Range]] = {
         "step": Span(0.01, 1.0),
         "exploration": Span(0.001, 0.5),
@@ -48,11 +50,13 @@ class QIndependent(Learner):
     step: float = 0.1
     exploration: float = 0.1
     optimism: float = 0.0
+    steps: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check.real("step", self.step, least=0, most=1)
         check.real("exploration", self.exploration, least=0, most=1)
         check.real("optimism", self.optimism)
+        steps.check_steps(self.steps)
 
     def explores(self, state: Any, i: int) -> float:
         """Return the probability ε of an action drawn evenly."""
@@ -61,15 +65,17 @@ class QIndependent(Learner):
     def init(self, world: World) -> QState:
         """Make the state of all agents."""
         H = world.horizon
-        cells = records((H + 1, world.states, world.agents), [("Q", "f8", capacity(world.actions.max()))])
-        cells["Q"][:H] = self.optimism * world.reward_range[1] * H
-        return QState(cells, float(self.step), float(self.exploration), world.actions)
+        own = [("Q", "f8", capacity(world.actions.max()))]
+        cells, players, found = steps.make(self.steps, world, own, [], beyond=True)
+        players["Q"][:-1] = self.optimism * world.reward_range[1] * H
+        return QState(cells, found, float(self.step), float(self.exploration), world.actions)
 
 
 class QState(NamedTuple):
     """All agents' tables."""
 
     cells: Any  # [H+1, S, N]  Q [A]
+    players: Any  # whose Q is where
     step: float
     exploration: float
     actions: IntArray  # [N]
@@ -81,7 +87,7 @@ generics.weigh.implement(QState)(ucb.weigh)  # which is the answer; `act` explor
 @generics.act.implement(QState)
 def act(learner, i, h, s, u):
     """Draw from the ε-greedy policy."""
-    n, Q = learner.actions[i], learner.cells[h, s, i].Q
+    n, Q = learner.actions[i], player(learner.players, learner.cells, i, h, s).Q
     top, count = ucb.best(Q, n)
     for a in range(n):
         u -= learner.exploration / n
@@ -95,6 +101,7 @@ def act(learner, i, h, s, u):
 @generics.learn.implement(QState)
 def learn(learner, i, h, s, a, r, s_next):
     """Move Q towards the reward and the best that follows."""
-    Q = learner.cells[h, s, i].Q
-    ahead, _ = ucb.best(learner.cells[h + 1, s_next, i].Q, learner.actions[i])
+    Q = player(learner.players, learner.cells, i, h, s).Q
+    ahead, _ = ucb.best(player(learner.players, learner.cells, i, h + 1, s_next).Q, learner.actions[i])
     Q[a] += learner.step * (r + ahead - Q[a])
+    visit(learner.players, i, h, s)

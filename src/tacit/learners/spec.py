@@ -66,6 +66,9 @@ class World(NamedTuple):
         Of informed learners: every agent's number of actions.
     first, seed : int
         Of informed learners: the number in the team of the first agent that this state serves, and the common seed.
+    continues : float
+        Of stretches of a discounted game: the probability γ that they go on after a step; their last state is "over".
+        Elsewhere 1.
     places : int
         In an environment: numbers that a state may have, where each stands for a state at a step.
 
@@ -87,6 +90,7 @@ class World(NamedTuple):
     team: tuple[int, ...] = ()
     first: int = 0
     seed: int = 0
+    continues: float = 1.0
     places: int = 0
 
     @property
@@ -222,12 +226,17 @@ class Learner:
         return False
 
     @property
+    def steps(self) -> str | None:
+        """What steps have in common (`steps.py`): None or "each" for nothing, "shared", "adaptive"; "" where fixed."""
+        return ""
+
+    @property
     def by_step(self) -> bool:
         """Whether all that it remembers of a state is by step: its kernels look at [h, s, i] and [h + 1, s', i] only.
 
         In an environment it then has memory for what is met, and a state has another number at every step.
         """
-        return False
+        return self.steps in (None, "each")
 
     @property
     def guaranteed(self) -> bool:
@@ -306,7 +315,8 @@ class Learner:
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force, for people: plain values by name."""
         own: Any = self
-        return {one.name: getattr(self, one.name) for one in dataclasses.fields(own) if one.name != "start"}
+        found = {one.name: getattr(self, one.name) for one in dataclasses.fields(own) if one.name != "start"}
+        return {name: value for name, value in found.items() if (name, value) != ("steps", None)}
 
     def init(self, world: World) -> Any:
         """Return the state of all agents, a NamedTuple for whose type the kernels are implemented.
@@ -327,6 +337,7 @@ def world_of(learner: Learner, game: Game, *, episodes: int, seed: int) -> World
     for i in range(game.agents):
         _check_fits(learner.seat(i).start, game)
     world = World(game.states, lock(np.array(game.actions)), game.horizon, game.reward_range, scale)
+    world = world._replace(continues=getattr(game, "continues", 1.0))
     return with_start(learner, world, seed)
 
 

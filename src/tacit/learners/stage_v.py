@@ -26,6 +26,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from tacit.bandits import Exp3IX, Swap
 from tacit.core import generics
+from tacit.core.errors import TacitError
 from tacit.core.records import Fields
 from tacit.learners import v_base
 from tacit.learners.spec import World
@@ -63,6 +64,12 @@ class StageV(v_base.VLearner):
 
     swap: bool = field(default=False, repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.steps not in (None, "each"):
+            told = "stage-v restarts a bandit with the stages of its own step, so steps cannot share it"
+            raise TacitError(f"steps is {self.steps!r}; {told}, as those of adaptive-v and v-learning can")
+
     @cached_property
     def guaranteed(self) -> bool:
         """Whether the theorem covers these parameters, apart from ι."""
@@ -89,6 +96,7 @@ class StageVState(NamedTuple):
     """All agents' values and stages; rewards and values in units of one step's span."""
 
     cells: Any  # [H+1, S, N]  v_base.VALUES and STAGE
+    players: Any  # whose bandit is where
     agents: Any  # [N]  bound_sum: Σ_k (V̄_1 − V̲_1)(s_1^k); bonus: b·√ň
     bandit: Any
     loss_scale: float
@@ -116,7 +124,7 @@ def learn(learner, i, h, s, a, r, s_next):
     above, below = v_base.ahead(learner, i, h, s, r, s_next)
     cell.upper_sum += above
     cell.lower_sum += below
-    v_base.feed(learner, cell, h, a, above)
+    v_base.feed(learner, i, h, s, a, above)
     n = cell.visits + 1
     cell.visits = n
     if n == cell.length:

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -29,7 +29,9 @@ from tacit.core.elementary import log
 from tacit.core.ownership import lock
 from tacit.core.records import Fields, capacity, index, records
 from tacit.core.types import IntArray
+from tacit.learners import steps
 from tacit.learners.spec import Choice, Learner, Range, Span, World, check_confidence, unit_rewards
+from tacit.learners.steps import player, visit
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class UCB(Learner):
         The probability p in ι = log(2/p).
     iota : float, optional
         ι itself.
+    steps : {"each", "shared", "adaptive"}, optional
+        What steps have in common (`steps.py`): nothing, as if not given; what is played; or that, ever less.
 
     Examples
     --------
@@ -63,6 +67,7 @@ class UCB(Learner):
     reference: int | None = 1000
     confidence: float = 0.01
     iota: float | None = None
+    steps: str | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check.flag("central", self.central)
@@ -70,11 +75,12 @@ class UCB(Learner):
         if self.reference is not None:
             check.integer("reference", self.reference, least=1)
         check_confidence(self.confidence, self.iota)
+        steps.check_steps(self.steps)
 
     @property
     def by_step(self) -> bool:
         """Whether all that it remembers is by step; one learner for all agents has a state of its own kind."""
-        return not self.central
+        return not self.central and super().by_step
 
     def params(self, world: World) -> Mapping[str, Any]:
         """Return the parameters in force."""
@@ -83,6 +89,7 @@ class UCB(Learner):
             "reference": self.reference,
             "confidence": self.confidence,
             "iota": self._iota,
+            **steps.describe(self.steps),
         }
 
     @property
@@ -102,11 +109,13 @@ class UCB(Learner):
 
     def _state(self, world: World, actions: IntArray, low: float, scale: float) -> UCBState:
         H = world.horizon
-        cells = records((H + 1, world.states, len(actions)), fields(capacity(actions.max())))
-        ahead = np.arange(H, -1, -1.0)[:, None, None]
-        cells["Q"], cells["V"], cells["reference"], cells["length"] = ahead[..., None], ahead, ahead, H
+        own = fields(capacity(actions.max()))
+        cells, players, found = steps.make(self.steps, world._replace(actions=actions), own, [], beyond=True)
+        ahead = np.arange(H, -1, -1.0)[:, None, None] if len(players) > 2 else np.array([H, 0.0])[:, None, None]
+        players["Q"], players["V"], players["reference"], players["length"] = ahead[..., None], ahead, ahead, H
         return UCBState(
             cells=cells,
+            players=found,
             fix_at=0 if self.reference is None else int(self.reference),
             bonus=2.0 * self.bonus * math.sqrt(H**2 * self._iota),
             reward_low=low,
@@ -137,6 +146,7 @@ class UCBState(NamedTuple):
     """All learners' tables."""
 
     cells: Any  # [H+1, S, N]
+    players: Any  # whose Q is where
     fix_at: int  # visits after which the reference is fixed, 0 for no reference
     bonus: float  # 2·bonus·√(H²ι)
     reward_low: float
@@ -162,7 +172,7 @@ def best(row, n):
 @generics.act.implement(UCBState)
 def act(learner, i, h, s, u):
     """Take the best action, one of them at random if there are several."""
-    n, Q = learner.actions[i], learner.cells[h, s, i].Q
+    n, Q = learner.actions[i], player(learner.players, learner.cells, i, h, s).Q
     top, count = best(Q, n)
     left = int(u * count)
     chosen = 0
@@ -178,7 +188,7 @@ def act(learner, i, h, s, u):
 @generics.weigh.implement(UCBState)
 def weigh(learner, i, h, s, out):
     """Write the greedy policy."""
-    n, Q = learner.actions[i], learner.cells[h, s, i].Q
+    n, Q = learner.actions[i], player(learner.players, learner.cells, i, h, s).Q
     top, count = best(Q, n)
     for a in range(n):
         out[a] = 1.0 / count if Q[a] == top else 0.0
@@ -187,7 +197,8 @@ def weigh(learner, i, h, s, out):
 @generics.learn.implement(UCBState)
 def learn(learner, i, h, s, a, r, s_next):
     """Gather the stage; at its end lower Q, never raise it. [Zhang, Zhou, Ji 2020, Alg. 1]"""
-    cell, following = learner.cells[h, s, i], learner.cells[h + 1, s_next, i]
+    cell = player(learner.players, learner.cells, i, h, s)
+    following = player(learner.players, learner.cells, i, h + 1, s_next)
     cell.reward_sum[a] += (r - learner.reward_low) * learner.reward_scale
     cell.value_sum[a] += following.V
     cell.gain_sum[a] += following.V - following.reference
@@ -213,6 +224,7 @@ def learn(learner, i, h, s, a, r, s_next):
     cell.met += 1
     if cell.met == learner.fix_at:
         cell.reference = cell.V
+    visit(learner.players, i, h, s)
 
 
 class CentralState(NamedTuple):
@@ -247,7 +259,7 @@ def act_central(learner, i, h, s, u):
 @generics.weigh.implement(CentralState)
 def weigh_central(learner, i, h, s, out):
     """Write agent i's part of the first best joint action."""
-    Q = learner.inner.cells[h, s, 0].Q
+    Q = player(learner.inner.players, learner.inner.cells, 0, h, s).Q
     top, _ = best(Q, learner.inner.actions[0])
     joint = 0
     while Q[joint] < top:

@@ -20,8 +20,9 @@ from tacit.core.compilation import compile_loop
 from tacit.core.errors import TacitError
 from tacit.core.records import Fields, capacity, record, records
 from tacit.core.types import FloatArray
-from tacit.learners import spec
+from tacit.learners import spec, steps
 from tacit.learners.spec import Choice, Range, Span, Start, World
+from tacit.learners.steps import player, visit
 
 #: The constant of the bonus in the theory.
 BONUS = {"cce": 6.0, "ce": 11.0}
@@ -49,10 +50,11 @@ class VLearner(spec.Learner):
         bounds are estimates.
     bandit : Bandit or name
         What plays at every (h, s).
+    steps : {"each", "shared", "adaptive"}, optional
+        What steps have in common (`steps.py`): nothing, as if not given; what is played; or that, ever less.
     """
 
     output: ClassVar[str] = "certified"
-    by_step: ClassVar[bool] = True
     tunable: ClassVar[Mapping[str, Range]] = {
         "bonus": Span(0.001, 10.0),
         "step": Span(0.02, 10.0),
@@ -65,6 +67,7 @@ class VLearner(spec.Learner):
     loss: str = "normalized"
     confidence: float = 0.01
     iota: float | None = None
+    steps: str | None = field(default=None, repr=False)
     bandit: Bandit | str = field(default_factory=Exp3IX)
 
     def __post_init__(self) -> None:
@@ -74,6 +77,7 @@ class VLearner(spec.Learner):
         spec.take_step_constant(self.step)
         check.choice("loss", self.loss, ["normalized", "raw"])
         spec.check_confidence(self.confidence, self.iota)
+        steps.check_steps(self.steps)
 
     def log_factor(self, world: World) -> float:
         """Return ι as given, or as the theorem has it for the run."""
@@ -115,6 +119,7 @@ class VLearner(spec.Learner):
             "loss": self.loss,
             "confidence": self.confidence,
             "iota": self.log_factor(world),
+            **steps.describe(self.steps),
         }
 
     def common(self, world: World, horizon_power: int, fields: Fields) -> dict[str, Any]:
@@ -122,10 +127,10 @@ class VLearner(spec.Learner):
 
         `fields` are those of a cell that are not common.
         """
-        N, H, S = world.agents, world.horizon, world.states
+        N, H = world.agents, world.horizon
         iota = self.log_factor(world)
         own = record(self._bandit.fields(capacity(world.actions.max())))
-        cells = records((H + 1, S, N), [("bandit", own), *VALUES, *fields])
+        cells, players, found = steps.make(self.steps, world, [("bandit", own)], [*VALUES, *fields], beyond=True)
         cells["upper"] = np.arange(H, -1, -1.0)[:, None, None]
         setting = Setting(world.actions, H, H, iota, spec.take_step_constant(self.step))
         actions_power = 2 if self.equilibrium == "ce" else 1
@@ -134,8 +139,9 @@ class VLearner(spec.Learner):
         low, scale = spec.unit_rewards(world)
         return {
             "cells": cells,
+            "players": found,
             "agents": agents,
-            "bandit": self._bandit.init(cells["bandit"], setting),
+            "bandit": self._bandit.init(players["bandit"], setting),
             "loss_scale": (world.largest_gap if self.loss == "raw" else 1.0) / H,
             "reward_low": low,
             "reward_scale": scale,
@@ -153,12 +159,12 @@ VALUES: Fields = [
 
 def act(learner, i, h, s, u):
     """Ask the bandit of (h, s). [Mao2022, Alg. 1, l. 6]"""
-    return generics.draw(learner.bandit, learner.cells[h, s, i].bandit, u)
+    return generics.draw(learner.bandit, player(learner.players, learner.cells, i, h, s).bandit, u)
 
 
 def weigh(learner, i, h, s, out):
     """Write μ_{h,i}(·|s)."""
-    generics.spread(learner.bandit, learner.cells[h, s, i].bandit, out)
+    generics.spread(learner.bandit, player(learner.players, learner.cells, i, h, s).bandit, out)
 
 
 def pace(learner, h, s):
@@ -179,10 +185,12 @@ def ahead(learner, i, h, s, r, s_next):
 
 
 @generics.jitable
-def feed(learner, cell, h, a, above):
+def feed(learner, i, h, s, a, above):
     """Feed the bandit of (h, s) the loss [H − h + 1 − (r + V̄_{h+1})]/H, in the scale that was chosen."""
-    prob = generics.chance(learner.bandit, cell.bandit, a)
-    generics.feed(learner.bandit, cell.bandit, a, (learner.horizon - h - above) * learner.loss_scale, prob)
+    bandit = player(learner.players, learner.cells, i, h, s).bandit
+    prob = generics.chance(learner.bandit, bandit, a)
+    generics.feed(learner.bandit, bandit, a, (learner.horizon - h - above) * learner.loss_scale, prob)
+    visit(learner.players, i, h, s)
 
 
 # warm starts ----------------------------------------------------------------------------------------------------------
@@ -207,7 +215,7 @@ def warm_up(bandit: Any, cells: Any, world: World, visits: float, scale: float) 
     if not generics.lean.known(type(bandit)):
         name = type(bandit).__name__.removesuffix("Params")
         raise TacitError(f"the bandit {name} cannot begin at a starting policy")
-    table: FloatArray = spec.starting_point(world)
+    table: FloatArray = spec.starting_point(world)[: len(cells)]  # of steps that share a bandit, the first
     for i, size in enumerate(world.actions):
         table[:, :, i, :size] = (visits * table[:, :, i, :size] + 1.0) / (visits + float(size))
     given = np.array([own is not None for own in world.start])

@@ -73,7 +73,9 @@ class VLearning(v_base.VLearner):
     def init(self, world: World) -> VLearningState:
         """Make the state of all agents."""
         made = VLearningState(**self.common(world, horizon_power=3, fields=MEANS))
-        v_base.warm_up(made.bandit, made.cells["bandit"], world, self.start_visits, 1.0)
+        v_base.warm_up(
+            made.bandit, getattr(made.players, "players", made.cells)["bandit"], world, self.start_visits, 1.0
+        )
         return made
 
 
@@ -88,6 +90,7 @@ class VLearningState(NamedTuple):
     """All agents' values; rewards and values in units of one step's span."""
 
     cells: Any  # [H+1, S, N]  v_base.VALUES and MEANS
+    players: Any  # whose bandit is where
     agents: Any  # [N]  bound_sum: Σ_k (V̄_1 − V̲_1)(s_1^k); bonus: β_t·√t
     bandit: Any
     loss_scale: float
@@ -114,4 +117,4 @@ def learn(learner, i, h, s, a, r, s_next):
     cell.lower_mean += alpha * (below - bonus - cell.lower_mean)
     cell.upper = min(cell.upper_mean, learner.horizon - h)
     cell.lower = max(cell.lower_mean, 0.0)
-    v_base.feed(learner, cell, h, a, above)
+    v_base.feed(learner, i, h, s, a, above)

@@ -4,7 +4,8 @@ The language is read as far as the tool's own tests for such games go: constants
 with ranges and booleans, renamed modules, commands of several actions, updates that read primed variables, reward
 structures. A property makes a game of it: what each side gets. Properties of one coalition, `<<p1>>Pmax=? [ F<=3 x=1 ]`
 or `<<p1>>R{"r"}min=? [ C<=4 ]`, are zero-sum games of the coalition against all others; those of two,
-`<<p1:p2>>max=? (P[ F<=2 x=1 ] + R{"r"}[ I=2 ])`, are general-sum. Errors are reported as `file:line: sentence`.
+`<<p1:p2>>max=? (P[ F<=2 x=1 ] + R{"r"}[ I=2 ])`, are general-sum; what is to be smallest is paid as a cost. Errors are
+reported as `file:line: sentence`.
 """
 
 from __future__ import annotations
@@ -17,9 +18,12 @@ from typing import Any
 from tacit.core import check, files
 from tacit.core.errors import TacitError, brief, sentence
 from tacit.games.atlas.objectives import game
-from tacit.games.prism.model import read_model
+from tacit.games.prism.model import LIMIT, locate, read_model
 from tacit.games.prism.property import read_property
 from tacit.games.tabular import TabularGame
+
+#: Characters of a property.
+LONGEST = 10_000
 
 
 def load(
@@ -51,13 +55,17 @@ def load(
         )
     if not isinstance(property, str):
         raise TacitError(f"property is {brief(property)}; it must be a text, e.g. '<<p1>>Pmax=? [ F<=3 x=1 ]'")
+    if len(property) > LONGEST:
+        raise TacitError(f"property has {len(property):,} characters; at most {LONGEST:,} are read")
     if not isinstance(constants, Mapping | None):
         raise TacitError(f"constants is {brief(constants)}; it must be a dict of names and values, e.g. {{'k': 3}}")
     try:
         return _load(place, horizon, property, dict(constants or {}))
     except TacitError:
         raise
-    except (ArithmeticError, TypeError, ValueError, LookupError, RecursionError) as error:
+    except RecursionError:
+        raise TacitError(f"{place}: brackets or formulas are nested too deeply to be read") from None
+    except (ArithmeticError, TypeError, ValueError, LookupError) as error:
         raise TacitError(f"{place}: an expression cannot be computed ({sentence(error)})") from None
 
 
@@ -70,11 +78,13 @@ def _load(place: Path, horizon: int | None, property: str, given: dict[str, Any]
     steps = bound if horizon is None else check.integer("horizon", horizon)
     if steps < bound:
         raise TacitError(f"horizon is {steps}; the property looks {bound} steps ahead")
-    rules, actions = model.rules(wanted.sides)
     try:
-        return game(place.stem, rules, wanted.objectives, start=model.start, actions=actions, horizon=steps)
+        rules, actions = model.rules(wanted.sides)
+        return game(
+            place.stem, rules, wanted.objectives, start=model.start, actions=actions, horizon=steps, limit=LIMIT
+        )
     except TacitError as error:
-        raise TacitError(f"{place}:{error}") from None
+        raise locate(place, error) from None
 
 
 def save(game: TabularGame, path: str | os.PathLike[str]) -> None:

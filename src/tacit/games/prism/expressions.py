@@ -19,6 +19,9 @@ _TOKEN = re.compile(
     r"""|\.\.|<<|>>|->|=>|<=|>=|!=|=\?|[-+*/()\[\]{}<>=!&|?:;,'])""",
     re.ASCII,
 )
+#: No whole number in a model is larger.
+LARGEST = 2**63
+
 _WORD = re.compile(r"[A-Za-z_]\w*'?", re.ASCII)
 
 
@@ -153,7 +156,7 @@ class Reader:
                 arguments.append(self.expression())
             self.take(")")
             function = _FUNCTIONS[name]
-            return lambda env: function(*[one(env) for one in arguments])
+            return lambda env: _bounded(function(*[one(env) for one in arguments]))
         line = self.line
         return lambda env: _look_up(env, name, line)
 
@@ -170,7 +173,14 @@ def _join(operator: Callable[[Any, Any], Any], one: Expression, two: Expression)
         return lambda env: bool(one(env)) and bool(two(env))
     if operator is _OPERATORS["|"]:
         return lambda env: bool(one(env)) or bool(two(env))
-    return lambda env: operator(one(env), two(env))
+    return lambda env: _bounded(operator(one(env), two(env)))
+
+
+def _bounded(value: Any) -> Any:
+    """Return a value that is not too large a number: factors of factors would soon fill the memory."""
+    if isinstance(value, int) and abs(value) > LARGEST:
+        raise TacitError(f"a number is larger than {LARGEST:,}")
+    return value
 
 
 def _divide(one: Any, two: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,12 @@ from tacit.core.errors import TacitError, brief
 from tacit.games.prism.expressions import Environment, Expression, Reader, Token, is_name, split
 
 State = tuple[Any, ...]
+
+#: Kinds of models that PRISM and PRISM-games know.
+MODEL_KINDS = ("csg", "smg", "tsg", "mdp", "dtmc", "ctmc", "pta", "popta", "pomdp", "imdp", "idtmc", "stpg")
+
+#: Joint actions, outcomes of one of them, states × joint actions and tokens of a model up to which it is read.
+LIMIT = 500_000
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,11 @@ class Model:
         self, sides: Sequence[Sequence[str]]
     ) -> tuple[Callable[[State, tuple[int, ...]], list[tuple[float, Any]]], list[int]]:
         """Return where joint actions of sides of players lead, and the sides' numbers of actions."""
-        plans = [list(itertools.product(*(self.own_actions(player) or ["idle"] for player in side))) for side in sides]
+        own = [[self.own_actions(player) or ["idle"] for player in side] for side in sides]
+        joint_actions = math.prod(len(actions) for side in own for actions in side)
+        if joint_actions > LIMIT:
+            raise TacitError(f"1: the players have {joint_actions:,} joint actions; at most {LIMIT:,} are read")
+        plans = [list(itertools.product(*side)) for side in own]
         known: dict[tuple[State, tuple[str, ...]], list[tuple[float, Any]]] = {}
 
         def rules(s: State, joint: tuple[int, ...]) -> list[tuple[float, Any]]:
@@ -116,6 +127,9 @@ class Model:
         """Return all next states of what was chosen, with their probabilities."""
         env = self.environment(s)
         parts = [self._branches(module, commands, env, chosen) for module, commands in self.modules.items()]
+        outcomes = math.prod(map(len, parts))
+        if outcomes > LIMIT:
+            raise TacitError(f"1: a joint action leads to {outcomes:,} outcomes; at most {LIMIT:,} are read")
         found: dict[State, float] = {}
         for combination in itertools.product(*parts):
             chance = 1.0
@@ -141,10 +155,11 @@ class Model:
         if not enabled:
             return [(1.0, [])]
         branches = [(float(p(env)), assignments) for p, assignments in enabled[0].branches]
-        if abs(sum(p for p, _ in branches) - 1) > SUM_TOLERANCE or min(p for p, _ in branches) < 0:
-            raise TacitError(
-                f"{enabled[0].line}: the probabilities sum to {sum(p for p, _ in branches):.12g}, and must to 1"
-            )
+        least, total = min(p for p, _ in branches), sum(p for p, _ in branches)
+        if not least >= 0:
+            raise TacitError(f"{enabled[0].line}: a probability is {least:.12g}; it must not be negative")
+        if not abs(total - 1) <= SUM_TOLERANCE:
+            raise TacitError(f"{enabled[0].line}: the probabilities sum to {total:.12g}, and must to 1")
         return branches
 
     def _after(self, env: Environment, updates: Mapping[str, Expression]) -> State:
@@ -183,7 +198,12 @@ def read_model(place: Path, text: str, given: Mapping[str, Any]) -> Model:
     try:
         return _File(split(text), given).read()
     except TacitError as error:
-        raise TacitError(f"{place}:{error}") from None
+        raise locate(place, error) from None
+
+
+def locate(place: Path, error: TacitError) -> TacitError:
+    """Return an error that names the file, and the line where the error begins with one."""
+    return TacitError(f"{place}:{error}" if str(error)[:1].isdigit() else f"{place}: {error}")
 
 
 class _File:
@@ -197,12 +217,18 @@ class _File:
     def read(self) -> Model:
         """Read all parts; those that use formulas after all formulas are known."""
         reader = self.reader
-        if not reader.meet("csg"):
-            reader.refuse("csg, as in concurrent stochastic games: other models are not read, and it")
+        kinds = [token for token in reader.tokens if token.text in MODEL_KINDS]
+        if not kinds or kinds[0].text != "csg":
+            said = (
+                f"the model is of the kind {kinds[0].text}" if kinds else "the model does not say of which kind it is"
+            )
+            raise TacitError(f"{kinds[0].line if kinds else 1}: {said}; only csg, concurrent stochastic games, is read")
         waiting: list[tuple[str, list[Token]]] = []
         self.model.constants |= dict(self.given)
         while reader.current:
-            kind = reader.take("const", "formula", "label", "player", "module", "rewards", "global")
+            kind = reader.take("csg", "const", "formula", "label", "player", "module", "rewards", "global")
+            if kind == "csg":
+                continue
             if kind in ("player", "module", "rewards"):
                 waiting.append((kind, self._until(f"end{kind}")))
             elif kind == "formula":
@@ -211,7 +237,8 @@ class _File:
                 self.formulas[name] = self._until(";")
             else:
                 waiting.append((kind, self._until(";")))
-        order = ("const", "global", "module", "label", "player", "rewards")
+        self._constants([tokens for kind, tokens in waiting if kind == "const"])
+        order = ("global", "module", "label", "player", "rewards")
         for kind in order:
             for own, tokens in waiting:
                 if own == kind:
@@ -239,19 +266,34 @@ class _File:
                 found += [Token("(", token.line), *inner, Token(")", token.line)]
             else:
                 found.append(token)
+            if len(found) > LIMIT:
+                raise TacitError(f"{token.line}: with its formulas written out, the model is too long to be read")
         return found
 
     def _parts(self, tokens: list[Token]) -> Reader:
         return Reader(self._expand(tokens), self.model.labels)
 
-    def _const(self, tokens: list[Token]) -> None:
+    def _constants(self, waiting: list[list[Token]]) -> None:
+        """Read constants, each as soon as those that it refers to are known."""
+        while waiting:
+            left = [(tokens, error) for tokens in waiting if (error := self._const(tokens)) is not None]
+            if len(left) == len(waiting):
+                raise left[0][1]
+            waiting = [tokens for tokens, _ in left]
+
+    def _const(self, tokens: list[Token]) -> TacitError | None:
+        """Read a constant, and return why it has no value yet."""
         reader = self._parts(tokens)
         reader.meet("int", "double", "bool")
         name = reader.name("the name of a constant")
-        if name in self.given:
-            return
-        if reader.meet("="):
-            self.model.constants[name] = reader.expression()(self.model.constants)
+        if name not in self.given and reader.meet("="):
+            value = reader.expression()
+            try:
+                self.model.constants[name] = value(self.model.constants)
+            except TacitError as error:
+                told = str(error)
+                return error if told[:1].isdigit() else TacitError(f"{tokens[0].line}: {told}")
+        return None
 
     def _global(self, tokens: list[Token]) -> None:
         self._variable(self._parts(tokens))

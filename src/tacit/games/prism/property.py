@@ -47,8 +47,7 @@ class _Property:
             both = [objective, Against(objective)] if sign > 0 else [Against(objective), objective]
             sides, objectives = ([sides[0], others], both) if others else ([sides[0]], both[:1])
         elif len(sides) == 2:
-            if not reader.meet("max"):
-                reader.refuse("max=?, since what is to be smallest is not read here,")
+            cost = reader.take("max", "min") == "min"
             reader.take("=?")
             bracket = reader.meet("(")
             objectives = [self._objective()]
@@ -56,6 +55,8 @@ class _Property:
                 objectives.append(self._objective())
             if bracket:
                 reader.take(")")
+            if cost:
+                objectives = [Against(objective) for objective in objectives]
         else:
             raise TacitError("1: only one or two sides are read")
         reader.meet(";")
