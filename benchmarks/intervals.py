@@ -2,8 +2,8 @@
 
     python benchmarks/intervals.py [--plays 1000] [NAME …]
 
-Six vehicles that charge at one transformer for 24 hours, and two games of the library, played as environments. For each,
-a response of agent 0 is trained, and what it gains is measured on fresh episodes:
+Six vehicles that charge at one transformer for 24 hours, and two games of the library, played as environments. For
+each, a response of agent 0 is trained, and what it gains is measured on fresh episodes:
 
 - Student: the half of a t-interval of paired gains, which is wrong where something rare matters;
 - unpaired, paired: the half of the interval by betting, where the policy's episodes meet other chance, or the same;
@@ -29,7 +29,7 @@ from tacit.environments.players import Deviation, PartDeviation
 class Charging:
     """Each vehicle sees the hour, what it needs, how long it stays, and the load of the hour before."""
 
-    actions, horizon = [3] * 6, 24  # noqa: RUF012
+    actions, horizon = [3] * 6, 24
 
     def reset(self, seed: int | None = None) -> Any:
         self.rng = np.random.default_rng(seed)
@@ -64,14 +64,14 @@ def wavering(seen: Any, step: int) -> Any:
     return [0.15, 0.15, 0.7] if seen[1] > 0 else [1.0, 0.0, 0.0]
 
 
-def cases() -> dict[str, tuple[Any, Any, int]]:
+def cases() -> dict[str, tuple[Any, Any, str, int]]:
     even = lambda seen, step: [1 / 4] * 4  # noqa: E731
     fifths = lambda seen, step: [1 / 5] * 5  # noqa: E731
     return {
-        "charging": (Charging(), at_once, 3000),
-        "charging, wavering": (Charging(), wavering, 3000),
-        "box-pushing": (tacit.to_pettingzoo(tacit.make("box-pushing")), even, 1000),
-        "soccer": (tacit.to_pettingzoo(tacit.make("atlas/soccer")), fifths, 3000),
+        "charging": (Charging(), at_once, "features", 4000),
+        "charging, wavering": (Charging(), wavering, "features", 4000),
+        "box-pushing": (tacit.to_pettingzoo(tacit.make("box-pushing")), even, "table", 1000),
+        "soccer": (tacit.to_pettingzoo(tacit.make("atlas/soccer")), fifths, "table", 3000),
     }
 
 
@@ -89,10 +89,10 @@ def main() -> None:
     n = args.plays
     print("| environment | gain | Student | unpaired | paired | R²: own return | all returns | first observation |")
     print("|---|---|---|---|---|---|---|---|")
-    for name, (env, given, episodes) in cases().items():
+    for name, (env, given, who, episodes) in cases().items():
         if args.names and name not in args.names:
             continue
-        found = tacit.exploit(env, given, 0, episodes=episodes, plays=2)
+        found = tacit.exploit(env, given, 0, episodes=episodes, plays=2, deviators=who)
         response, policy = found.responses[0], policy_of(env, given)
         arena: Any = arena_of(env, policy, counts=True)
         part = hasattr(response, "begin")
