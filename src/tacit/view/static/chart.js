@@ -68,10 +68,12 @@ tacit.Chart = class {
     const xs = Float64Array.from(all).sort();
     const index = new Map();
     xs.forEach((x, k) => index.set(x, k));
-    let least = Infinity, zero = false;
+    let least = Infinity, most = 0, zero = false;
+    for (const line of this.lines) for (const y of line.y) most = Math.max(most, y || 0);
+    const rounding = 1e-11 * most;  // below it, logarithmic axes show 0
     for (const line of this.lines) for (const y of line.y) {
       if (y === null) continue;
-      if (y > 0) least = Math.min(least, y); else zero = true;
+      if (y > rounding) least = Math.min(least, y); else zero = true;
     }
     this.floor = !this.log ? null : least === Infinity ? 1e-3 : zero ? 10 ** (Math.floor(Math.log10(least)) - 1) : null;
     this.lowest = least;
@@ -79,7 +81,7 @@ tacit.Chart = class {
       const out = new Array(xs.length).fill(null);
       line.x.forEach((x, k) => {
         let y = values[k];
-        if (y !== null && this.log && !(y > 0)) y = lift;
+        if (y !== null && this.log && !(y > rounding)) y = lift;
         out[index.get(x)] = y;
       });
       return out;
