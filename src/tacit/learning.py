@@ -338,7 +338,10 @@ def _in_environment(
             run = _conduct(engine, output, name, options, watch, None if chosen.interpreted else checkpoint)
             if engine.observing:
                 return _answer_with_objects(run, engine)
-            return run if options.certify is False else choose_by_play(run)
+            if options.certify is False or run.ended == "memory":
+                return run
+            del engine, output  # what was learned takes more memory than the answer
+            return choose_by_play(run)
         except Exceeded as exceeded:
             bounds = exceeded.wider
             if checkpoint is not None and not exceeded.stored:

@@ -21,7 +21,7 @@ from tacit.core.registry import Registry
 from tacit.engine import Event, Noted, Started, Watcher
 from tacit.engine.checkpoint import Checkpoint
 from tacit.engine.events import Advanced, to_all
-from tacit.environments.pettingzoo import NamedEnvironment
+from tacit.environments.pettingzoo import NO_TABLES, NamedEnvironment
 from tacit.experiments import store
 from tacit.experiments.backends import Where
 from tacit.experiments.results import Outcome, outcome
@@ -115,6 +115,10 @@ def work(order: Order, watch: Watcher | None) -> Delivery | Wanted:
     return learn_order(order, watch)
 
 
+#: Seconds between two checkpoints of an environment, which may hang: whoever then gives up loses no more than these.
+HANGS = 3.0
+
+
 def learn_order(order: Order, watch: Watcher | None) -> Delivery:
     """Let the agents of an order learn, timed from its first to its last episode; return all that is stored."""
     spec = order.spec
@@ -132,7 +136,8 @@ def learn_order(order: Order, watch: Watcher | None) -> Delivery:
     given: dict[str, Any] = {"watch": report}
     if order.directory is not None and order.directory.is_dir():
         place = order.directory / store.CHECKPOINT
-        given["checkpoint"] = Checkpoint(place, key=spec.hash, every=order.every, note=lambda text: report(Noted(text)))
+        every = min(order.every, HANGS) if spec.tables.startswith(NO_TABLES) else order.every
+        given["checkpoint"] = Checkpoint(place, key=spec.hash, every=every, note=lambda text: report(Noted(text)))
     with contextlib.ExitStack() as stack:
         game: Any = _game(spec)
         if isinstance(game, NamedEnvironment):  # each run has its own
