@@ -51,9 +51,15 @@ def test_each_kind_of_game_is_recognised_and_learned(kind: str, believed: int, s
 
 
 def test_the_best_equilibrium_of_box_pushing():
-    run = tacit.learn(tacit.make("box-pushing", horizon=3), "model-seeded", episodes=10_000, seed=1, points=1)
-    np.testing.assert_allclose(run.values, tacit.solve(run.game, "optimum").values, rtol=1e-6)
-    assert run.gap == pytest.approx(0, abs=1e-9)
+    """In 6 of 8 seeds at least: were it in 95 % of all seeds, fewer would come up with a probability of 0.6 %."""
+    game = tacit.make("box-pushing", horizon=3)
+    best = tacit.solve(game, "optimum").values[0]
+    found = []
+    for seed in range(100, 108):
+        engine = play(game, 10_000, seed=seed)
+        found.append(tacit.evaluate(game, engine.policy(engine.distributions())))
+    assert sum(one.values[0] > 0.99 * best for one in found) >= 6
+    assert sum(one.gap < 1e-9 for one in found) >= 6
 
 
 def test_agents_that_are_too_many_for_joint_actions_take_turns():

@@ -227,6 +227,7 @@ def agent_fields() -> Fields:
         ("plans", "i8"),
         ("sweeps", "i8"),
         ("met", "i8"),  # states that were met
+        ("links", "f8"),  # next states of known joint actions
         ("spent", "f8"),  # products of all plans, for each step
         ("low", "f8"),  # least and largest reward so far
         ("high", "f8"),
@@ -471,15 +472,19 @@ def count(learner, i, h, s, joint, r, s_next, role):
                     count_reward(plans[which], joint, 0, r, 1.0)
                     count_visit(plans[which], joint, 1.0)
                     if h + 1 < learner.horizon:
-                        count_next(plans[which], joint, s_next, 1.0, known)
+                        fresh = count_next(plans[which], joint, s_next, 1.0, known)
+                        if known == 1 and which == 0 and (k == 1 or steps <= learner.horizon):
+                            learner.agents[i].links += fresh / steps if steps == learner.horizon else fresh
 
 
 @generics.jitable
 def count_next(here, joint, s_next, weight, known):
-    """Count a next state."""
+    """Count a next state; return 1 if it was not known to follow."""
     fresh = chance(here, joint, s_next) == 0.0
     k = count_move(here, joint, s_next, weight)
-    here.sure[joint, k] = (0.0 if fresh else float(here.sure[joint, k])) + known
+    before = 0.0 if fresh else float(here.sure[joint, k])
+    here.sure[joint, k] = before + known
+    return 1.0 if before == 0.0 else 0.0
 
 
 @generics.jitable

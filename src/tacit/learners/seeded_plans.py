@@ -13,12 +13,14 @@ from tacit.learners.joint_model import expect, match_ahead, mean_reward
 FEWEST, SHARE = 10, 50
 #: Products of a plan, for each step, that are paid for by playing one step; and episodes that a plan need not wait for.
 PRODUCTS, CREDIT = 500.0, 2000.0
-#: Products of a plan for each joint action, whatever is planned: all agents must plan at the same time.
-WORK = 7.0
+#: Products of a plan for each joint action and each of its next states, whatever is planned. All agents must plan at
+#: the same time, so only what all of them know counts.
+WORK, LINK = 7.0, 5.0
 #: Sweeps of regret matching in each plan; in their average the t-th has a weight of about t^POWER.
 SWEEPS, POWER = 3, 5.0
-#: What was met less than TRIED times is worth the best return so far, as if by OPTIMISM visits.
-OPTIMISM, TRIED = 0.3, 30.0
+#: What was met less than TRIED times is worth the best return so far, as if by OPTIMISM visits; in T what was never met
+#: is worth more, by this share of the range of returns, so that all is tried.
+OPTIMISM, TRIED, EAGER = 0.3, 30.0, 0.2
 #: A stage of a cell: at least so many visits, and this share of those before.
 VISITS, STAGE = 2, 0.03
 #: How much the belief of the stage before counts, in visits.
@@ -60,7 +62,7 @@ def plan(learner, i):
             sweep_opposed(learner, i)
     if me.mode == 0 or me.mode == GENERAL:
         respond(learner, i)
-    me.spent += WORK * me.met * learner.rows
+    me.spent += WORK * me.met * learner.rows + LINK * me.links
     paid = int(me.spent / PRODUCTS - CREDIT)
     me.due = max(paid, me.episodes + max(FEWEST, me.episodes // SHARE))
 
@@ -84,7 +86,7 @@ def decide(learner, i):
             me.confirmed[k] = 1
     if me.confirmed[0] == 1:
         me.mode = TEAM
-    elif me.confirmed[1] == 1:
+    elif me.confirmed[1] == 1 and me.refuted[0] == 1:  # before, it would spoil the others' test of T
         me.mode = OPPOSED
     else:
         me.mode = GENERAL if me.refuted[0] == 1 and me.refuted[1] == 1 else 0
@@ -110,13 +112,14 @@ def plan_team(learner, i):
     for d in range(learner.horizon):
         h = learner.horizon - 1 - d
         best_return = learner.returns[h, i].most
+        unknown = best_return + EAGER * (best_return - learner.returns[h, i].least)
         for k in range(min(me.met, states)):
             s = min(learner.model[0, k, i].state, states - 1)
             here, cell = view(learner, i, h, s, TEAM), learner.cells[h, s, i]
             cell.choice, cell.answer = 0, 0
             most, found, second = 0.0, -np.inf, -np.inf
             for j in range(learner.rows):
-                worth, times = best_return, tried(here, j, d)
+                worth, times = unknown, tried(here, j, d)
                 if times > 0.0:
                     sure = worth_of(learner, here, j, d, 0)
                     if sure > found + least:
