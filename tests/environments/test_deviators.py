@@ -12,7 +12,7 @@ import pytest
 import tacit
 from tacit.core.compilation import compile_loop
 from tacit.environments.adapters import Anything
-from tacit.environments.features import Basis, Vector, fit_step, spread_out
+from tacit.environments.features import Basis, Vector, count_rows, regress_rows, show_rows, spread_out
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -137,6 +137,31 @@ def test_masks_are_respected(where: str):
     assert abs(found.tried[0]["features"] - found.tried[0]["<lambda>"]) < 0.5
 
 
+class Clock:
+    """Forty steps, each of which pays one number for an action that another one names."""
+
+    actions, horizon, reward_range = 2, 40, (0.0, 1.0)
+
+    def reset(self, seed: int | None = None) -> Any:
+        self.rng, self.steps = np.random.default_rng(seed), 0
+        return self.show()
+
+    def show(self) -> Any:
+        self.at = self.rng.uniform(size=2)
+        return self.at
+
+    def step(self, actions: list[int]) -> Any:
+        paid = abs(self.at[0]) * (actions[0] == (self.at[1] > 0.5))
+        self.steps += 1
+        return self.show(), paid, self.steps == 40
+
+
+def test_samples_of_all_steps_count_where_steps_are_alike():
+    found = tacit.exploit(Clock(), lambda seen: 0, episodes=120, plays=20)
+    assert found.responses[0].clock
+    assert found.gap > 0.8 * 10  # 20 for the best, 10 for action 0 alone
+
+
 def test_who_is_out_early_learns_from_what_it_has_met():
     found = tacit.exploit(DropOut(), lambda seen: 0, episodes=60, plays=20, deviators="features")
     np.testing.assert_array_equal(found.gains, [1.0, 2.0, 3.0])
@@ -209,8 +234,10 @@ def test_the_regression_is_ridge_regression_with_the_same_bits_interpreted(monke
     for off in (False, True):
         monkeypatch.setattr(numba.config, "DISABLE_JIT", off)
         weights, counts = np.zeros((2, 9)), np.zeros((2, 5))
-        out = np.zeros((40, 9)), np.zeros((2, 9, 9)), np.zeros((2, 9)), weights, counts
-        compile_loop(fit_step, basis)(basis, xs, acted, targets, 0.1, *out)
+        phis, factors = np.zeros((40, 9)), np.zeros((2, 9, 9))
+        compile_loop(show_rows, basis)(basis, xs, acted, phis)
+        compile_loop(count_rows)(phis, 3, acted, 0.1, factors, counts)
+        compile_loop(regress_rows)(phis, acted, targets, factors, weights)
         chosen = np.zeros(6, np.int64)
         assert compile_loop(spread_out)(np.repeat(xs[:4], 3, axis=0), chosen, np.zeros(12)) == 4
         assert sorted(chosen[:4] // 3) == [0, 1, 2, 3]

@@ -206,7 +206,7 @@ def test_words():
     pennies = tacit.make("matching-pennies")
     pure = tacit.MarkovPolicy.deterministic([[[0]], [[0]]], [2, 2])
     found = tacit.exploit(pennies, pure, episodes=200)
-    assert str(found).startswith("gap ≥ 1.83, with 95 % confidence (a trained best response gained 2 ± 0.17 in 100 ")
+    assert str(found).startswith("gap ≥ 1.83, with 95 % confidence (a trained best response gained 2 ± 0.16 in 100 ")
     assert 1.83 <= found.lower < 1.84
     even = tacit.exploit(pennies, tacit.MarkovPolicy.uniform(pennies), episodes=2000)
     assert even.lower == 0

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.core.errors import TacitError, brief, one_line
+from tacit.core.types import IntArray
 from tacit.environments import features
 from tacit.environments.external import TrainedPart
 from tacit.environments.play import BATCH, Arena, EnvironmentArena, finite_returns, play
@@ -22,8 +23,8 @@ from tacit.environments.training import Model
 
 TABLE, FEATURES = "table", "features"
 
-#: Episodes that show what observations are like; visits of a step, observation and action that are enough for a table.
-LOOK, ENOUGH = 100, 10
+#: Episodes that show what observations are like, and which share of them is new where a table is enough, or none.
+LOOK, FEW, MANY = 200, 0.02, 0.5
 
 Trainer = Callable[[SingleAgentEnv, int], Any]
 
@@ -69,8 +70,8 @@ def suggest_deviators(arena: Any, policy: Any, episodes: int, seed: int) -> list
         if not getattr(policy, "sees", False):
             raise
         return [FEATURES]
-    cells = max(len(np.unique(states[:, :, i] * arena.horizon + np.arange(arena.horizon))) for i in range(arena.agents))
-    if cells * max(arena.actions) * ENOUGH <= episodes * arena.horizon and cells < look * arena.horizon / 2:
+    fresh = max(_share_new(states[:, :, i]) for i in range(arena.agents))
+    if fresh <= FEW:
         return [TABLE]
     try:
         for i in range(arena.agents):
@@ -78,7 +79,14 @@ def suggest_deviators(arena: Any, policy: Any, episodes: int, seed: int) -> list
             env.vector(env.reset()[0])
     except TacitError:  # nothing of which features could be made
         return [TABLE]
-    return [FEATURES] if cells > look * arena.horizon / 2 else [TABLE, FEATURES]
+    return [FEATURES] if fresh > MANY else [TABLE, FEATURES]
+
+
+def _share_new(states: IntArray) -> float:
+    """Return which share of visits in the later half of episodes [n, H] is at a step and state not met in the first."""
+    n, H = states.shape
+    cells = states * H + np.arange(H)
+    return float(np.mean(~np.isin(cells[n // 2 :], cells[: n // 2])))
 
 
 def train_best(

@@ -198,7 +198,7 @@ class EnvironmentEngine(Engine):
             self.full = f"stopped after {k:,} episodes, while there is memory left: {told}; {FEWER}"
         before, taken = self._taken, self.team.bytes + answer
         self._taken = (k, taken)
-        if self._said_short or k * self.bounds.horizon < MANY or k == before[0] or self._episodes == EPISODES:
+        if self._said_short or k == before[0] or self._episodes == EPISODES or taken < free // 10:
             return
         affords = int(k + (free - answer) * (k - before[0]) / max(taken - before[1], 1))
         if affords < self._episodes:

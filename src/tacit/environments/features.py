@@ -12,9 +12,11 @@ played a at step h, was paid r_t and saw z'_t next,
 
     w_{h,a} = (Σ φ(z_t)·φ(z_t)ᵀ + λ·I)⁻¹ Σ φ(z_t)·(r_t + V_{h+1}(z'_t)),   V_h(z) = max_a w_{h,a}·φ(z),
 
-within what rewards allow. While it learns, an action is worth more by (H − h)·span·c/√n, with n its visits near z as
-the k_j count them; a few episodes are played evenly at random, and a few follow the policy for some steps. When it has
-learned, an action is worth a little less by the same measure.
+within what rewards allow. The same is done a second time with the step as one more number of z and the samples of all
+steps in each regression; the better of the two in a tenth of the episodes is the response. While it learns, an action
+is worth more by (H − h)·span·c/√n, with n its visits near z as the k_j count them; a few episodes are played evenly at
+random, and a few follow the policy for some steps. When it has learned, an action is worth a little less by the same
+measure.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from tacit.core.compilation import compile_loop
 from tacit.core.elementary import dot, exp
 from tacit.core.errors import TacitError, brief
 from tacit.core.generics import jitable
-from tacit.core.types import FloatArray
+from tacit.core.types import FloatArray, IntArray
 from tacit.policies import Part
 
 #: Centres; fewer, down to half, where observations are long.
@@ -47,7 +49,7 @@ RANDOM, STRAY = 0.1, 0.02
 FIRST, GROWTH = 32, 1.5
 
 #: Steps of the latest episodes that are kept; observations that centres are chosen among.
-STEPS, POOL = 250_000, 3_000
+STEPS, POOL = 100_000, 3_000
 
 #: Numbers up to which a discrete observation is seen as a unit vector; longer vectors are projected on half as many.
 LONGEST = 120
@@ -104,59 +106,67 @@ def choose(basis, x, weights, counts, bonus, least, most, allowed, phi, Q):
     return judge(phi, len(x), weights, counts, bonus, least, most, allowed, Q)
 
 
-def fit_step(basis, xs, acted, targets, ridge, phis, gram, moment, weights, counts):
-    """Fit one step: features of xs [n, D] into phis [n, d], weights [A, d], visits near each centre into counts [A, m].
+def show_rows(basis, xs, acted, phis):
+    """Write the features of xs [n, D] into phis [n, d]; who played −1 is out of the game."""
+    for t in range(len(acted)):
+        if acted[t] >= 0:
+            show(basis, xs[t], phis[t])
 
-    Who played −1 is out of the game.
-    """
-    D, d = xs.shape[1], phis.shape[1]
+
+def count_rows(phis, D, acted, ridge, gram, counts):
+    """Write Cholesky's factors of Σ φ·φᵀ + λ·I into gram [A, d, d], and visits near each centre into counts [A, m]."""
+    d = phis.shape[1]
     gram[:] = 0.0
-    moment[:] = 0.0
     counts[:] = 0.0
     for t in range(len(acted)):
         a = acted[t]
         if a < 0:
             continue
-        phi = phis[t]
-        show(basis, xs[t], phi)
         near = 1e-9
         for i in range(d):
             if i > D:
-                near += phi[i]
-            moment[a, i] += phi[i] * targets[t]
+                near += phis[t, i]
             for j in range(i + 1):
-                gram[a, i, j] += phi[i] * phi[j]
+                gram[a, i, j] += phis[t, i] * phis[t, j]
         for j in range(1 + D, d):
-            counts[a, j - 1 - D] += phi[j] / near
-    for a in range(len(weights)):
-        solve(gram[a], moment[a], ridge, weights[a])
+            counts[a, j - 1 - D] += phis[t, j] / near
+    for a in range(len(gram)):
+        factor(gram[a], ridge)
 
 
 @jitable
-def solve(gram, moment, ridge, x):
-    """Write into x [d] the solution of (gram + ridge·I)·x = moment, by Cholesky's factor in place of gram."""
-    d = len(x)
-    for i in range(d):
+def factor(gram, ridge):
+    """Put Cholesky's factor of gram + ridge·I in its place, below the diagonal."""
+    for i in range(len(gram)):
         gram[i, i] += ridge
         for j in range(i + 1):
             total = gram[i, j]
             for k in range(j):
                 total -= gram[i, k] * gram[j, k]
             gram[i, j] = np.sqrt(max(total, 1e-12)) if i == j else total / gram[j, j]
-    for i in range(d):
-        total = moment[i]
-        for k in range(i):
-            total -= gram[i, k] * x[k]
-        x[i] = total / gram[i, i]
-    for i in range(d - 1, -1, -1):
-        total = x[i]
-        for k in range(i + 1, d):
-            total -= gram[k, i] * x[k]
-        x[i] = total / gram[i, i]
 
 
-def value_step(phis, D, acted, weights, counts, bonus, least, most, allowed, Q, V):
-    """Write into V [n] what the observations of a step are worth, 0 for who is out of the game."""
+def regress_rows(phis, acted, targets, factors, weights):
+    """Write the weights [A, d] of the regressions of targets [n] on features."""
+    A, d = weights.shape
+    weights[:] = 0.0
+    for t in range(len(acted)):
+        if acted[t] >= 0:
+            for i in range(d):
+                weights[acted[t], i] += phis[t, i] * targets[t]
+    for a in range(A):
+        for i in range(d):
+            for k in range(i):
+                weights[a, i] -= factors[a, i, k] * weights[a, k]
+            weights[a, i] /= factors[a, i, i]
+        for i in range(d - 1, -1, -1):
+            for k in range(i + 1, d):
+                weights[a, i] -= factors[a, k, i] * weights[a, k]
+            weights[a, i] /= factors[a, i, i]
+
+
+def value_rows(phis, D, acted, weights, counts, bonus, least, most, allowed, Q, V):
+    """Write into V [n] what observations are worth, 0 for who is out of the game."""
     for t in range(len(V)):
         V[t] = 0.0
         if acted[t] >= 0:
@@ -257,60 +267,70 @@ def _flatten(observation: Any) -> list[float]:
     return np.asarray(observation, dtype=np.float64).ravel().tolist()
 
 
+class Episode(NamedTuple):
+    """What an agent has met in one episode."""
+
+    xs: FloatArray  # [H, D]
+    acted: IntArray  # [H]  −1 once it is out
+    paid: FloatArray  # [H]
+    allowed: Any  # [H, A]
+
+
 class FeaturePart(Part):
-    """A response on features: what it has met of each episode, and what it makes of it."""
+    """A response on features.
+
+    With `clock`, the step is one more number of an observation, and the regression of each step takes the samples of
+    all: what is paid and what follows is learned once, which is better where it hardly depends on the step.
+    """
 
     sees = product = True
 
-    def __init__(self, agent: int, actions: int, horizon: int, vector: Vector) -> None:
+    def __init__(self, agent: int, actions: int, horizon: int, vector: Vector, *, clock: bool) -> None:
         super().__init__(agent, actions, horizon)
-        self.steps, self.vector, self.fitted = horizon, vector, False
-        self._episodes: list[tuple[Any, ...]] = []
-        self._free = np.ones(actions, np.bool_)
+        self.steps, self.vector, self.clock, self.fitted = horizon, vector, clock, False
 
-    def add(self, xs: list[FloatArray], acted: list[int], paid: list[float], allowed: list[Any]) -> None:
-        """Take in an episode; the earliest is forgotten where there are too many."""
-        rest = self.steps - len(acted)
-        shown = np.zeros((self.steps, len(xs[0])))
-        shown[: len(xs)] = xs
-        masks = None if all(one is None for one in allowed) else np.array([self.mask(one) for one in allowed])
-        self._episodes.append((shown, np.array(acted + [-1] * rest), np.array(paid + [0.0] * rest), masks))
-        del self._episodes[: -max(STEPS // self.steps, FIRST)]
-
-    def mask(self, allowed: Any) -> Any:
-        """Return which actions are allowed."""
-        return self._free if allowed is None else np.asarray(allowed, np.bool_)
-
-    def fit(self, draw: np.random.Generator, constant: float) -> None:
+    def fit(self, episodes: list[Episode], draw: np.random.Generator, constant: float) -> None:
         """Fit all steps, backwards, with a bonus of this constant."""
-        H, A = self.steps, self.actions
-        xs, acted, paid = (np.stack([one[k] for one in self._episodes], axis=1) for k in range(3))  # [H, n, …]
-        n, D = xs.shape[1:]
-        masks = np.ones((H, n, A), np.bool_)
-        for t, (*_, own) in enumerate(self._episodes):
-            if own is not None:
-                masks[: len(own), t] = own
+        H, A, n = self.steps, self.actions, len(episodes)
+        each = [np.stack(own, axis=1) for own in zip(*episodes, strict=True)]  # [H, n, …]
+        xs, acted, paid, allowed = (own.reshape(H * n, *own.shape[2:]) for own in each)
+        if self.clock:
+            xs = np.column_stack([xs, np.repeat(np.arange(H), n)])
         self._basis = basis = _basis(xs[acted >= 0], draw)
-        d, rewards = 1 + D + len(basis.centres), paid[acted >= 0]
+        D, m, rewards = xs.shape[1], len(basis.centres), paid[acted >= 0]
+        d = 1 + D + m
         left, span = np.arange(H, 0, -1.0), float(np.ptp(rewards)) or 1.0  # where all are the same, better is hoped for
         self._least, self._most = left * min(rewards.min(), 0.0), left * max(rewards.min() + span, 0.0)
-        bonus, self._caution = constant * span * left, CAUTION * span * left
-        self._weights, self._counts = np.zeros((H, A, d)), np.zeros((H, A, len(basis.centres)))
-        self._bonus = bonus if constant > 0 else self._caution
-        phis, gram, moment, V, Q = np.zeros((n, d)), np.zeros((A, d, d)), np.zeros((A, d)), np.zeros(n), np.zeros(A)
-        fit, value = compile_loop(fit_step, basis), compile_loop(value_step)
+        bonus = constant * span * left
+        self._bonus = bonus if constant > 0 else CAUTION * span * left
+        self._weights, self._counts = np.zeros((H, A, d)), np.zeros((H, A, m))
+        phis, V, Q = np.zeros((H * n, d)), np.zeros((H + 1) * n), np.zeros(A)
+        gram = np.zeros((A, d, d))
+        compile_loop(show_rows, basis)(basis, xs, acted, phis)
         for h in reversed(range(H)):
-            own = self._weights[h], self._counts[h]
-            fit(basis, xs[h], acted[h], paid[h] + V, RIDGE, phis, gram, moment, *own)
-            value(phis, D, acted[h], *own, bonus[h], self._least[h], self._most[h], masks[h], Q, V)
-        self._scratch = np.zeros(d), Q
+            own, valued = slice(h * n, (h + 1) * n), slice(h * n, (h + 1) * n)
+            if self.clock:  # of the last step nobody knows what follows
+                own, valued = slice(0, (H if h + 1 == H else H - 1) * n), slice(0, H * n)
+            weights, counts = self._weights[h], self._counts[h]
+            if not self.clock or h + 2 >= H:
+                compile_loop(count_rows)(phis[own], D, acted[own], RIDGE, gram, counts)
+            else:
+                counts[:] = self._counts[h + 1]
+            targets = paid[own] + V[own.start + n : own.stop + n]
+            compile_loop(regress_rows)(phis[own], acted[own], targets, gram, weights)
+            ends = bonus[h], self._least[h], self._most[h]
+            after = V[valued]
+            compile_loop(value_rows)(phis[valued], D, acted[valued], weights, counts, *ends, allowed[valued], Q, after)
+        self._scratch, self._free = (np.zeros(d), Q), np.ones(A, np.bool_)
         self._choose = compile_loop(choose, basis)
         self.fitted = True
 
     def best(self, h: int, x: FloatArray, allowed: Any) -> int:
         """Return the best action at step h on a vector."""
         own = self._weights[h], self._counts[h], self._bonus[h], self._least[h], self._most[h]
-        return int(self._choose(self._basis, x, *own, self.mask(allowed), *self._scratch))
+        x = np.append(x, float(h)) if self.clock else x
+        mask = self._free if allowed is None else np.asarray(allowed, np.bool_)
+        return int(self._choose(self._basis, x, *own, mask, *self._scratch))
 
     def act(self, h: int, s: Any) -> int:
         """Return the action at step h on an observation."""
@@ -338,34 +358,48 @@ def _basis(met: FloatArray, draw: np.random.Generator) -> Basis:
 
 
 def train(env: Any, episodes: int) -> FeaturePart:
-    """Train a response in what one agent faces, a `SingleAgentEnv`."""
-    draw, H = streams.stream(env.seed, streams.PLAY + 2), env.horizon
-    model = FeaturePart(env.agent, int(env.action_space.n), H, env.vector)
+    """Train a response in what one agent faces, a `SingleAgentEnv`: by step and by the clock, whichever is better."""
+    draw, H, A = streams.stream(env.seed, streams.PLAY + 2), env.horizon, int(env.action_space.n)
+    by_step, by_clock = (FeaturePart(env.agent, A, H, env.vector, clock=clock) for clock in (False, True))
+    compare = episodes // 10
+    met: list[Episode] = []
     due = FIRST
-    for k in range(1, episodes + 1):
+    for k in range(1, max(episodes - compare, 1) + 1):
         kind = draw.random()
-        at_random = not model.fitted or kind < RANDOM
+        at_random = not by_step.fitted or kind < RANDOM
         begin = int(draw.integers(H)) if RANDOM <= kind < 2 * RANDOM else 0
-        xs: list[FloatArray] = []
-        acted: list[int] = []
-        paid: list[float] = []
-        masks: list[Any] = []
-        seen, info = env.reset()
-        for h in range(H):
-            x, mask = env.vector(seen), info.get("action_mask")
-            a = None  # what the policy plays
-            if h >= begin and (at_random or draw.random() < STRAY):
-                a = int(draw.choice(np.flatnonzero(model.mask(mask))))
-            elif h >= begin:
-                a = model.best(h, x, mask)
-            seen, reward, terminated, truncated, info = env.step(a)
-            for own, one in ((xs, x), (acted, info["action"]), (paid, reward), (masks, mask)):
-                own.append(one)
-            if terminated or truncated:
-                break
-        model.add(xs, acted, paid, masks)
-        if k >= due and k < episodes:
-            model.fit(draw, CURIOSITY)
+        model = by_clock if k % 2 else by_step
+        found, _ = _play(env, model, draw, begin=begin, stray=1.0 if at_random else STRAY)
+        met.append(found)
+        del met[: -max(STEPS // H, FIRST)]
+        if k >= due:
+            for one in (by_step, by_clock):
+                one.fit(met, draw, CURIOSITY)
             due = int(k * GROWTH)
-    model.fit(draw, 0.0)
-    return model
+    gains = []
+    for one in (by_step, by_clock):
+        one.fit(met, draw, 0.0)
+        gains.append(sum(_play(env, one, draw, begin=0, stray=0.0)[1] for _ in range(compare // 2)))
+    return by_clock if gains[1] > gains[0] else by_step
+
+
+def _play(
+    env: Any, model: FeaturePart, draw: np.random.Generator, *, begin: int, stray: float
+) -> tuple[Episode, float]:
+    """Play an episode, the policy until step `begin`, then the model, with single actions at random; and the return."""
+    H, A = env.horizon, model.actions
+    seen, info = env.reset()
+    x = env.vector(seen)
+    found = Episode(np.zeros((H, len(x))), np.full(H, -1), np.zeros(H), np.ones((H, A), np.bool_))
+    for h in range(H):
+        mask = info.get("action_mask")
+        found.xs[h] = x = env.vector(seen)
+        found.allowed[h] = True if mask is None else mask
+        a = None  # what the policy plays
+        if h >= begin:
+            a = draw.choice(np.flatnonzero(found.allowed[h])) if draw.random() < stray else model.best(h, x, mask)
+        seen, found.paid[h], terminated, truncated, info = env.step(a)
+        found.acted[h] = info["action"]
+        if terminated or truncated:
+            break
+    return found, float(found.paid.sum())

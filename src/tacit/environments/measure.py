@@ -35,8 +35,8 @@ def evaluate(game: Any, policy: Any, *, gap: str | None = None, episodes: int | 
     horizon, encode, reward_range
         Of an environment, as in `tacit.learn`; a policy that was learned there knows them.
     return_range : (float, float), optional
-        By play: where an episode's return lies, if you know better than the horizon times `reward_range`. Intervals are
-        at least 4 of its spans wide over the number of episodes.
+        By play: where an episode's return lies, if you know better than the horizon times `reward_range`. Intervals
+        reach at least 4/n of the way to its ends, in n episodes.
 
     Returns
     -------

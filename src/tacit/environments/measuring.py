@@ -6,12 +6,12 @@ A t-interval is wrong where something rare matters: what happens once in n episo
 a gambler bets, in each episode, that the mean is larger than m [Waudby-Smith, Ramdas 2024, "Estimating means of bounded
 random variables by betting"]:
 
-    K(m) = Π_t (1 + λ_t·(x_t − m)),  λ_t = min{√(2·log(1/p)/(n·σ̂²_{t−1})), 0.9/(high − low)}
+    K(m) = Π_t (1 + λ_t·(x_t − m)),  λ_t = min{√(2·log(1/p)/(n·σ̂²_{t−1})), 0.9/(m − low)}
 
-If the mean is at most m, K(m) is ≥ 1/p with probability p at most (Markov), whatever the distribution; the least m that
-is not ruled out is a lower bound. λ_t depends on earlier samples alone; σ̂² begins at the largest variance there is. For
-ordinary returns the interval is some 1.4 times as wide as a t-interval; where all n samples are the same, about
-4·(high − low)/n wide on either side (95 %).
+If the mean is at most m, K(m) is ≥ 1/p with probability p at most (Markov), whatever the distribution; each factor
+falls in m, and the least m that is not ruled out is a lower bound. λ_t depends on earlier samples alone; σ̂² begins at
+the largest variance there is. For ordinary returns the interval is some 1.4 times as wide as a t-interval; where all n
+samples are the same, it reaches about 4/n of the way to either end (95 %).
 """
 
 from __future__ import annotations
@@ -420,12 +420,12 @@ def lower(samples: FloatArray, chance: float, low: float, high: float) -> float:
     number = np.arange(1, n + 1)
     squares = (samples - np.cumsum(samples) / number) ** 2
     variance = (width**2 / 4 + np.cumsum(squares) - squares) / number
-    bets = np.minimum(np.sqrt(2 * log / (n * variance)), 0.9 / width)
-    mean, m = float(samples.mean()), high
-    for _ in range(200):  # Newton's method; log K is concave and falls in m, so it comes down to the root
-        factors = 1 + bets * (samples - m)
-        step = float((log - np.log(factors).sum()) / (bets / factors).sum())
-        m -= step
-        if m <= low or step <= 1e-12 * width:
+    bets = np.sqrt(2 * log / (n * variance))
+    below, above = low, float(samples.mean())
+    while above - below > 1e-12 * width:  # K falls in m, each of its factors does
+        m = (below + above) / 2
+        if not below < m < above:
             break
-    return min(max(m, low), mean)
+        stakes = np.minimum(bets, 0.9 / (m - low))
+        below, above = (m, above) if np.log(1 + stakes * (samples - m)).sum() >= log else (below, m)
+    return below

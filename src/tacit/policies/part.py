@@ -221,8 +221,8 @@ class MarkovPart(Part):
         steps, self.states = probs.shape[:2]
         sizes = probs.shape[2:]
         super().__init__(agent, sizes[agent] if correlated else sizes[0], None if steps == 1 else steps)
-        flat = np.cumsum(probs.reshape(steps, self.states, -1), axis=2)
-        self._rows: list[list[list[float]]] = flat[:, :, :-1].tolist()
+        self._flat = probs.reshape(steps, self.states, -1)
+        self._rows: dict[int, list[float]] = {}  # cumulated, of what was played: plain numbers take memory
         self._below = int(np.prod(sizes[agent + 1 :])) if correlated else 0
         self._correlated, self.product = correlated, not correlated
         self.table = None if correlated else probs
@@ -234,7 +234,10 @@ class MarkovPart(Part):
         if type(s) is not int or not 0 <= s < self.states:
             s = check.integer("s", s, least=0, most=self.states - 1)
         u = self._step(h)  # what is refused uses no step up
-        row = self._rows[h if self.horizon is not None else 0][s]
+        place = s if self.horizon is None else h * self.states + s
+        row = self._rows.get(place)
+        if row is None:
+            row = self._rows[place] = np.cumsum(self._flat[place // self.states, s])[:-1].tolist()
         if not self._correlated:
             return bisect_right(row, u)
         shared = self._common[h] if self.horizon is not None else self._stream.random()  # type: ignore[index]
