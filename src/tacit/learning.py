@@ -40,10 +40,14 @@ from tacit.games.exact import ExactGame, is_exact
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.protocol import Game, check_play, check_sizes, is_game
 from tacit.games.tabular import TabularGame
-from tacit.learners import DEFAULT, Learner
+from tacit.learners import DEFAULT, REGISTRY, Learner
+from tacit.learners.model_central import JOINT
 from tacit.learners.teams import team
 from tacit.options import Options
 from tacit.policies.markov import MarkovPolicy
+
+#: Who learns where there is one agent only.
+ALONE = "model-central"
 
 #: Said of an environment.
 NOTHING_TO_PREFER = "prefer changes nothing here: without tables nobody knows the values that it compares"
@@ -81,11 +85,12 @@ def learn(
         its own observations and rewards. Without tables each agent's own bound stands in for the certificate. Gymnasium
         environments that carry their transition table (FrozenLake, Taxi, CliffWalking) are games with tables.
     learner : str, learner object, Python class, or a list of those, one for each agent
-        If not given, `portfolio` in games with joint tables of at most 1024 joint actions, elsewhere and where
-        parameters are given `adaptive-v-cce`; both have nothing to set. A name from `tacit learners`, or e.g.
-        `tacit.StageV(bandit="tsallis-inf")`. A class of your own is called with `states`, `actions`, `horizon`,
-        `reward_range`, `seed` and `index`, and has `act(h, s)` and `learn(h, s, a, reward, next_state)`; it is played
-        by agents on their own instead of in the compiled loop, some hundred times slower.
+        If not given, `portfolio` in games with joint tables of at most 1024 joint actions, `model-central` where there
+        is one agent only, elsewhere and where parameters are given `adaptive-v-cce`; they have nothing to set. A name
+        from `tacit learners`, or e.g. `tacit.StageV(bandit="tsallis-inf")`. A class of your own is called with
+        `states`, `actions`, `horizon`, `reward_range`, `seed` and `index`, and has `act(h, s)` and `learn(h, s, a,
+        reward, next_state)`; it is played by agents on their own instead of in the compiled loop, some hundred times
+        slower.
     episodes : int, optional
         Episodes to play; for learners with exact gradients, iterations. It may be left out where `gap` or `seconds`
         ends the run; constants of the theory then count on 10¹⁵.
@@ -190,7 +195,6 @@ def run_learner(
         raise TacitError(f"checkpoint is {brief(checkpoint)}; it must be a tacit.engine.checkpoint.Checkpoint")
     if not is_game(game) and is_environment(game):
         if bounds.get("encode") is not None or not has_table(game):
-            learner = DEFAULT if learner is None else learner
             return _in_environment(game, learner, params, options, watch, checkpoint, **bounds)
         game, bounds = from_gymnasium(game, horizon=bounds.get("horizon")), {**bounds, "horizon": None}
     if not is_game(game):
@@ -210,6 +214,8 @@ def run_learner(
     if getattr(game, "discount", None) is not None and not chosen.exact:
         if isinstance(params.get("start"), MarkovPolicy):
             params = {**params, "start": extend_policy(params["start"])}
+        if isinstance(learner, str) and "steps" in REGISTRY.parameters(learner):
+            params = {"steps": "shared", **params}  # what is answered is the same at all steps
         tables = _require_tables(game, "a discount needs tables").tabular()
         stretch = tables.stretch()
         run = run_learner(stretch, learner, params, options, watch=watch, checkpoint=checkpoint)
@@ -237,10 +243,14 @@ def run_learner(
 def default_for(game: Any, params: Mapping[str, Any] = MappingProxyType({})) -> str:
     """Return who learns a game where nobody is named; parameters without a name are those of adaptive V-learning.
 
+    One agent alone has nobody to share its model with, and nothing to lose by planning on it.
+
     >>> import tacit
     >>> default_for(tacit.make("chicken")), default_for(tacit.make("minority", agents=5))
     ('portfolio', 'adaptive-v-cce')
     """
+    if getattr(game, "agents", None) == 1 and max(game.actions) <= JOINT and not params:
+        return ALONE
     tables = tables_to_measure(game, None)
     return DEFAULT if tables is None or tables.anonymous or params else "portfolio"
 
@@ -308,6 +318,8 @@ def _in_environment(
     if options.starts is not None:
         raise TacitError(f"starts is for games; leave it out for the environment {name_of(env)}")
     adapter = environment(env)
+    if learner is None:
+        learner = ALONE if len(adapter.names) == 1 and not params else DEFAULT
     name, chosen = team(learner, params, name_of(env), len(adapter.names))
     if not chosen.central:
         check_alone(chosen, name)

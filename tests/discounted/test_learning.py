@@ -84,3 +84,28 @@ def test_agents_that_model_keep_one_table_for_all_steps(game):
     assert state.cells.shape == (1, 7, 2)
     for one in (mixed, game):
         assert tacit.learn(one, "model-independent", episodes=3000).gap < 0.05 * uniform_gap(one)
+
+
+def test_gradients_share_steps(game):
+    assert tacit.learn(game, "pg-adaptive", episodes=20).params["steps"] == "shared"
+    assert tacit.learn(game, "pg-adaptive", episodes=20, steps="each").params["steps"] == "each"
+
+
+def test_tables_that_end_at_a_horizon_have_no_discount():
+    def walk(horizon):
+        return tacit.tabulate(
+            lambda s, a: {(s + a[0]) % 4: 1.0}, lambda s, a: float(s == 3), start=0, actions=[2], horizon=horizon
+        )
+
+    with pytest.raises(tacit.TacitError, match="nobody knows what follows 1 of its states"):
+        walk(3).with_discount(0.9)
+    assert tacit.solve(walk(5).with_discount(0.9)).values[0] == pytest.approx(0.9**3 / (1 - 0.9))
+
+
+def test_a_shared_model_answers_with_its_stationary_equilibrium(game):
+    draw = np.random.default_rng(3)
+    tables = draw.dirichlet(np.ones(6), (6, 2, 2)), draw.random((2, 6, 2, 2))
+    mixed = tacit.TabularGame(*tables, np.ones(6) / 6, discount=0.9)
+    found = tacit.learn(mixed, "model-central", episodes=1000).candidates["planned"]
+    assert found.policy.horizon is None
+    assert found.gap < 0.05 * uniform_gap(mixed)

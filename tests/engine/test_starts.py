@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from tacit.core import streams
 from tacit.engine import Advanced, Event
 from tacit.engine.checkpoint import Checkpoint
 from tacit.engine.run import Candidate, Gaps, choose
-from tacit.engine.starts import longest, rounds
+from tacit.engine.starts import StartsOutput, longest, rounds
+from tacit.options import Options
 
 
 @pytest.mark.parametrize(("episodes", "starts"), [(10, 4), (1000, 2), (1001, 3), (20_000, 8), (3, 5)])
@@ -112,7 +114,23 @@ def test_a_preference_decides_among_close_candidates():
     answers = {prefer: choose(candidates, lambda: 1.0, prefer=prefer) for prefer in asked}
     assert answers == {None: "a", "welfare": "b", "egalitarian": "a", 0: "b", 1: "c"}
     assert choose(candidates, lambda: 1.0, prefer="welfare", target=0.005) == "a"
-    assert choose(candidates, lambda: 1.0, prefer="welfare", tolerance=2.0) == "far"
+    assert choose(candidates, lambda: 20.0, prefer="welfare") == "far"
+
+
+def test_what_is_no_equilibrium_is_not_carried_through_by_its_values():
+    class Known:
+        notes, certifies = (), True
+
+        def __init__(self, gap: float, value: float) -> None:
+            self.row = {"gap": np.full(2, gap), "value": np.full(2, value)}
+
+        def measure(self, *_: Any) -> dict[str, Any]:
+            return self.row
+
+    outputs: Any = [Known(0.0, 5.0), Known(9.0, 20.0), Known(0.001, 6.0), Known(0.0, 1.0)]
+    output = StartsOutput(outputs, Options(episodes=100, prefer="welfare"))
+    engine: Any = SimpleNamespace(begun=range(4), of=lambda m: m, played=np.ones(4), game=tacit.make("chicken"))
+    assert [m for m, _ in output._ranked(engine)] == [2, 0, 3, 1]
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,20 @@ ROADS = tacit.FunctionGame(
 )
 
 
+class Walk:
+    """An environment of one agent, without tables."""
+
+    agents, actions, horizon = 1, 2, 5
+
+    def reset(self):
+        self.at = 0
+        return self.at
+
+    def step(self, actions):
+        self.at += actions[0]
+        return self.at, [float(self.at == 3)], self.at == 3
+
+
 @pytest.mark.parametrize(
     ("game", "name"),
     [
@@ -28,6 +42,11 @@ ROADS = tacit.FunctionGame(
         (tacit.make("good-state", discount=0.9), "portfolio"),
         (tacit.matrix_game(np.zeros((10, *[2] * 10))), "portfolio"),  # 1024 joint actions
         (tacit.matrix_game(np.zeros((11, *[2] * 11))), "adaptive-v-cce"),
+        (tacit.TabularGame(np.ones((1, 3, 1)), np.zeros((1, 1, 3)), 0, 1), "model-central"),  # one agent
+        (
+            tacit.TabularGame(np.ones((1, 5000, 1)), np.zeros((1, 1, 5000)), 0, 1),
+            "adaptive-v-cce",
+        ),  # with more actions than it counts
         (tacit.make("minority", agents=3), "adaptive-v-cce"),
         (ROADS, "adaptive-v-cce"),
         (tacit.to_pettingzoo(tacit.make("chicken")), "adaptive-v-cce"),
@@ -46,6 +65,7 @@ def test_the_default_is_taken_where_the_game_is_known(capsys):
     assert first.learner == "portfolio"
     assert tacit.learn(game, episodes=6, start=first).learner == "adaptive-v-cce"
     assert tacit.learn(tacit.to_pettingzoo(game), episodes=6).learner == "adaptive-v-cce"
+    assert tacit.learn(Walk(), episodes=6).learner == "model-central"
     assert main(["run", "chicken", "--episodes", "6", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["learner"] == "portfolio"
 

@@ -28,8 +28,8 @@ _AGENTS = 20
 
 #: A gap is close to the smallest if it is larger by at most this share of uniform play's gap, or of the smallest.
 OF_UNIFORM, OF_SMALLEST = 0.02, 0.1
-#: Where a preference is given, up to this share of uniform play's gap; while learning, any gap.
-TOLERANCE, ON_THE_WAY = 0.1, 1e6
+#: Where a preference is given, up to this share of uniform play's gap.
+TOLERANCE = 0.1
 #: Steps × states × joint actions up to which a run says what its answer is worth beside the optimum.
 SMALL_TABLES = 200_000
 #: Values count as equal within this share of the largest.
@@ -192,7 +192,6 @@ def choose(
     *,
     target: float | None = None,
     prefer: str | int | None = None,
-    tolerance: float = TOLERANCE,
 ) -> str:
     """Return the name of the candidate to answer with.
 
@@ -211,9 +210,8 @@ def choose(
     target : float, optional
         A gap that the run was to reach: where a candidate has, no larger one is close.
     prefer : {"welfare", "egalitarian"} or int, optional
-        What candidates are worth.
-    tolerance : float
-        With a preference, a gap is close if it is larger than the smallest by at most this share of uniform play's.
+        What candidates are worth; a gap is then close if it is larger than the smallest by at most a tenth of uniform
+        play's.
 
     Examples
     --------
@@ -224,7 +222,7 @@ def choose(
     >>> choose(known, lambda: 20.7), choose(known, lambda: 5.0), choose(known, lambda: 20.7, target=0.1)
     ('last', 'average', 'average')
     """
-    best = _choose_any(known, uniform, target, prefer, OF_UNIFORM if prefer is None else tolerance)
+    best = _choose_any(known, uniform, target, prefer)
     if known[best].table:
         return best
     gap = known[best].gap
@@ -244,7 +242,6 @@ def _choose_any(
     uniform: Callable[[], float],
     target: float | None,
     prefer: str | int | None,
-    share: float,
 ) -> str:
     """Return the candidate to answer with, whatever kind of policy it is."""
     place = {name: k for k, name in enumerate(known)}
@@ -252,13 +249,18 @@ def _choose_any(
     first = known[ranked[0]]
     if prefer is None and not any(_is_preferred(one, first) for one in known.values()):
         return ranked[0]
-    limit = first.gap + max(share * uniform(), OF_SMALLEST * first.gap)
+    limit = limit_gap(first.gap, uniform, OF_UNIFORM if prefer is None else TOLERANCE)
     if target is not None and first.gap <= target:
         limit = min(limit, target)
     close = [name for name in ranked if known[name].gap <= limit]
     if prefer is not None:
         return max(close, key=lambda name: worth_of(known[name], prefer))
     return next(name for name in close if not any(_is_preferred(known[other], known[name]) for other in close))
+
+
+def limit_gap(smallest: float, uniform: Callable[[], float], share: float) -> float:
+    """Return up to which gap one is close to the smallest."""
+    return smallest + max(share * uniform(), OF_SMALLEST * smallest)
 
 
 def worth_of(one: Candidate, prefer: str | int | None) -> float:

@@ -1,13 +1,15 @@
 """Several independent starts within one budget: they take turns, are halved by what they are worth, and one goes on.
 
 With K episodes and M starts, each start has K/(4·M) episodes in every round, and after a round the better half goes on:
-so the last one has at least half of all episodes. A start is judged by the values of its answer less its gaps, or where
-there are no tables by the returns of the round. Who runs the experiment decides that, and sees all agents: agents on
-their own could not, since each of them knows its own returns only. Learning itself stays decentralized.
+so the last one has at least half of all episodes. A start is judged by the values of its answer less its gaps,
+and comes last if its gap is larger than the smallest by more than uniform play's; where there are no tables, it is
+judged by the returns of the round. Who runs the experiment decides that, and sees all agents: agents on their own could
+not, since each of them knows its own returns only. Learning itself stays decentralized.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,7 +20,9 @@ from tacit.core.types import FloatArray, IntArray
 from tacit.engine.checkpoint import Arrays, check_names, take
 from tacit.engine.curve import Measures
 from tacit.engine.protocols import Engine, Output, Result
-from tacit.engine.run import Candidate, Gaps, worth, worth_of
+from tacit.engine.run import Candidate, Gaps, limit_gap, worth, worth_of
+from tacit.evaluation.gaps import uniform_gap
+from tacit.games.exact import is_exact
 from tacit.options import Options
 
 #: Starts where a preference is given, and their number is not.
@@ -26,6 +30,9 @@ STARTS = 4
 
 #: What each start plays in a round is this share of what it would have if all went on to the end.
 SHARE = 0.25
+
+#: A start comes after the others if its gap is larger than the smallest by more than this share of uniform play's.
+HALVING = 1.0
 
 
 def rounds(episodes: int, starts: int) -> list[tuple[int, int]]:
@@ -208,9 +215,13 @@ class StartsOutput(Output):
             row = self.outputs[m].measure(engine.of(m), int(engine.played[m]))
             gap, values = np.asarray(row["gap"]), np.asarray(row["value"])
             found[m] = Candidate.with_gaps(Gaps("", gap, "exact"), values if np.isfinite(values - gap).all() else None)
-        if any(one.values is None for one in found.values()):  # all have played as often in this round
+        if not is_exact(engine.game) or any(
+            one.values is None for one in found.values()
+        ):  # all have played as often in this round
             return sorted(found.items(), key=lambda one: -worth(engine.gained[one[0]], prefer))
-        return sorted(found.items(), key=lambda one: -worth_of(one[1], prefer))
+        uniform = functools.partial(uniform_gap, engine.game)
+        limit = limit_gap(min(one.gap for one in found.values()), uniform, HALVING)
+        return sorted(found.items(), key=lambda one: (one[1].gap > limit, -worth_of(one[1], prefer)))
 
     def _say(self, engine: StartsEngine, ranked: list[tuple[int, Candidate]], turns: int, done: int) -> str:
         prefer = f"agent {self.options.prefer}" if isinstance(self.options.prefer, int) else self.options.prefer
@@ -221,8 +232,8 @@ class StartsOutput(Output):
     def measure(self, engine: Engine, done: int) -> Measures:
         """Return what the output of the start measures that is worth the most by now."""
         assert isinstance(engine, StartsEngine)
-        rows = [self.outputs[m].measure(engine.of(m), int(engine.played[m])) for m in engine.begun]
-        return max(rows, key=lambda row: worth(np.nan_to_num(row["value"] - row["gap"]), self.options.prefer))
+        m = self._ranked(engine)[0][0]
+        return self.outputs[m].measure(engine.of(m), int(engine.played[m]))
 
     def result(self, engine: Engine, done: int) -> Result:
         """Return the result of the start that is worth the most."""

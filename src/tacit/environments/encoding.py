@@ -307,7 +307,7 @@ def _cell(leaf: Leaf, counted: bool, met: tuple[float, float] | None) -> Cell:
         width = check.real(f"width of {leaf.name or 'bins'}", leaf.entry, least=0)
         if not width:
             raise TacitError("width is 0; it must be positive")
-        return Cell(leaf.name, width=width)
+        return Cell(leaf.name) if leaf.whole and width <= 1 else Cell(leaf.name, width=width)
     if _is_container(leaf.entry):
         edges = check.array(f"edges of {leaf.name}", leaf.entry)
         if edges.ndim != 1 or not len(edges) or (np.diff(edges) <= 0).any() or not np.isfinite(edges).all():

@@ -77,6 +77,7 @@ class NamedGame:
     actions: tuple[int, ...]
     horizon: int
     discount: float | None = None
+    edge: int = 0  # of tables that were searched up to a horizon: states whose next states were not asked for
     continues: float = 1.0  # of a stretch: with which probability it goes on after a step
     reward_range: tuple[float, float]
     name: str | None

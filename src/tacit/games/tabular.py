@@ -268,7 +268,7 @@ class TabularGame(ExactGame):
     def with_discount(self, discount: float) -> TabularGame:
         """Return the same game without a last step, discounted; its tables must be the same at every step.
 
-        And they must hold beyond the horizon: those of `tacit.tabulate` do if it was given the discount itself.
+        And they must hold beyond the horizon: those of `tacit.tabulate` do if all states were reached before.
 
         >>> import tacit
         >>> tacit.make("good-state").with_discount(0.95)
@@ -276,6 +276,11 @@ class TabularGame(ExactGame):
         """
         if max(self.transition_steps, self.rewards.shape[1]) > 1:
             raise TacitError(f"{self!r} changes with the step; a discounted game is the same at every step")
+        if self.edge:
+            raise TacitError(
+                f"{self!r} was tabulated up to its horizon, and nobody knows what follows {self.edge} of its states; "
+                f"give tacit.tabulate a discount instead of a horizon, or a horizon that reaches all states"
+            )
         return TabularGame(
             Owned(self.successors),
             Owned(self.rewards),

@@ -110,7 +110,7 @@ def tabulate(
         search.search(first)
     names = [str(state) for state in search.states]
     draw = check.function("picture", picture)
-    return TabularGame(
+    found = TabularGame(
         Owned(search.successors()),
         Owned(search.rewards()),
         [*initial, *[0.0] * (len(search.states) - len(first))],
@@ -122,6 +122,8 @@ def tabulate(
         notes=notes,
         picture=None if draw is None else StatePicture(search.states, draw),
     )
+    found.edge = search.edge
+    return found
 
 
 def _takes_step(what: str, function: Callable[..., Any]) -> bool:
@@ -168,7 +170,7 @@ class _Search:
         shown: bool,
     ) -> None:
         self.transition, self.reward, self.sizes, self.horizon = transition, reward, sizes, horizon
-        self.limit, self.shown = limit, shown
+        self.limit, self.shown, self.edge = limit, shown, 0
         self.joint = list(itertools.product(*map(range, sizes)))
         self.states: list[Hashable] = []
         self.numbers: dict[Hashable, int] = {}
@@ -192,6 +194,7 @@ class _Search:
                 if self.shown and time.monotonic() - shown_at > 0.2:
                     shown_at = time.monotonic()
                     print(f"\rtabulate: {s + 1:,} of {len(self.states):,} states", end="", file=sys.stderr)
+            self.edge = len(level) if step == self.horizon - 1 else 0
             done = level.stop
             if done == len(self.states):
                 break

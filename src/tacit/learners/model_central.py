@@ -14,7 +14,7 @@ matching⁺ at every (h, s) that was met:
   the end of a long way is found. (In every tenth episode after that it made soccer worse.)
 - Steps: counts are shared by all steps until the data say that steps differ: one sum of squared
   differences of next states and mean rewards, six standard deviations above what chance does (`steps_differ`). From
-  then on each step has its own.
+  then on each step has its own. Where counts of each step would take more than 128 MB there are none of them.
 - While learning, each agent takes an even action with probability min(0.3, (1 + k/50)^−0.34).
 - The answer is an equilibrium of the model, computed by `tacit.solve` on the counts: of the kind that is asked for, and
   of largest welfare among those that it finds; large models by 200 sweeps. It is the candidate "planned", beside the
@@ -46,6 +46,7 @@ from tacit.core.records import NONNEGATIVE, Fields, capacity, index, records
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation import confidence
 from tacit.evaluation.solve import solve
+from tacit.evaluation.stretches import extend_policy
 from tacit.games.successors import from_entries
 from tacit.games.tabular import TabularGame
 from tacit.learners import joint_model
@@ -73,6 +74,8 @@ DIFFER, CUT, ENOUGH = 6.0, 16.0, 5.0
 ROUNDING = 1e-9
 #: Numbers of a model up to which it is solved exactly where that is possible; above, by so many sweeps.
 EXACT, ROUNDS = 20_000, 200
+#: Bytes up to which each step has counts of its own; above, there are only those of all steps together.
+EACH = 1 << 27
 #: Counts of next states up to which gaps are bounded by them.
 BOUNDED = 20_000_000
 
@@ -136,8 +139,9 @@ class ModelCentral(Learner):
                 f"model-central counts joint actions, of which there are {joint:,}; it takes {JOINT:,} at most, "
                 "and model-independent any number"
             )
-        fields = [*joint_model.fields(joint_model.rows_for(joint), self.successors, N), ("news", NONNEGATIVE)]
-        model = records((H + 1, S, 1), fields, "the model of all joint actions")
+        fields = joint_model.fields(joint_model.rows_for(joint), self.successors, N)
+        each = (H + 1) * S * records((1,), fields).nbytes <= EACH
+        model = records((H + 1 if each else 1, S, 1), fields, "the model of all joint actions")
         cells = records((H + 1, S, N), cell_fields(A))
         for i, size in enumerate(world.actions):
             cells["prob"][:H, :, i, :size] = cells["average"][:H, :, i, :size] = 1.0 / size
@@ -156,21 +160,25 @@ class ModelCentral(Learner):
             left=np.ones(N + 1),
             actions=world.actions,
             horizon=H,
+            continues=world.continues,
         )
 
     def plan(self, state: Any, states: int) -> MarkovPolicy:
         """Return an equilibrium of the model, for the first so many states."""
         game = model_game(state)
+        if state.continues < 1.0:
+            game = without_end(game, state.continues)
         small = game.horizon * game.states * game.joint_actions <= EXACT
         found = solve(game, self.equilibrium, method="auto" if small else "learn", rounds=ROUNDS)
-        probs = [own[:, :states] for own in found.policy.probs]
-        return MarkovPolicy(probs if found.policy.product else probs[0])
+        policy = found.policy if state.continues == 1.0 else extend_policy(found.policy)
+        probs = [own[:, :states] for own in policy.probs]
+        return MarkovPolicy(probs if policy.product else probs[0])
 
     def bound_gaps(
         self, state: Any, policy: MarkovPolicy, *, reward_range: tuple[float, float], states: float, noisy: bool
     ) -> FloatArray | None:
         """Return bounds on a policy's gaps [N] from the counts of each step; None for large models."""
-        if state.model["count"].size > BOUNDED:
+        if len(state.model) == 1 or state.model["count"].size > BOUNDED:
             return None
         return confidence.bound_gaps(
             counts_of(state, policy.states),
@@ -189,6 +197,7 @@ def cell_fields(actions: int) -> Fields:
         ("regret", NONNEGATIVE, actions),  # R
         ("average", NONNEGATIVE, actions),  # of the iterates
         ("value", "f8"),  # V
+        ("news", NONNEGATIVE),  # the most that can be brought from here on, by the last plan; kept by the first agent
     ]
 
 
@@ -224,7 +233,7 @@ class CentralModel(NamedTuple):
     """The model, and all agents' policies."""
 
     cells: Any  # [H+1, S, N]
-    model: Any  # [H+1, S, 1]  of each step; the last of all steps together
+    model: Any  # [H+1, S, 1]  of each step; the last, or the only one, of all steps together
     met: Any  # [1, S, 1]  rank: 1 for the state that was met first; state: the k-th that was met
     agents: Any  # [N]
     clock: Any  # [1]
@@ -235,6 +244,7 @@ class CentralModel(NamedTuple):
     left: FloatArray  # [N+1]  scratch
     actions: IntArray  # [N]
     horizon: int
+    continues: float  # γ in stretches of a discounted game, whose last state is "over"; otherwise 1
 
 
 @generics.weigh.implement(CentralModel)
@@ -281,8 +291,10 @@ def learn(learner, i, h, s, a, r, s_next):
         meet(learner, s)
         if not last:
             meet(learner, s_next)
-        count(learner, learner.model[h, s, 0], joint, last, s_next)
-        clock.work += count(learner, learner.model[learner.horizon, s, 0], joint, last, s_next)
+        every = len(learner.model) - 1
+        if every > 0:
+            count(learner, learner.model[h, s, 0], joint, last, s_next)
+        clock.work += count(learner, learner.model[every, s, 0], joint, last, s_next)
         if last:
             clock.episodes += 1
             if clock.episodes >= clock.due:
@@ -294,13 +306,14 @@ def learn(learner, i, h, s, a, r, s_next):
 def seek(learner, h, s):
     """Return the joint action that brings most news by what is counted now, and how much."""
     last, found, most = h + 1 == learner.horizon, 0, -1.0
-    here = learner.model[h if learner.clock[0].differ == 1 else learner.horizon, s, 0]
+    every = len(learner.model) - 1
+    here = learner.model[h if learner.clock[0].differ == 1 and every > 0 else every, s, 0]
     for j in range(learner.worth.shape[1]):
         seen, news = here.seen[j], 0.0
         if not last and here.moved[j] > 0.0:
             for k in range(min(here.successors[j], here.next.shape[1])):
                 s_next = min(here.next[j, k], learner.model.shape[1] - 1)
-                news += float(here.count[j, k]) * learner.model[h + 1, s_next, 0].news
+                news += float(here.count[j, k]) * learner.cells[h + 1, s_next, 0].news
             news /= here.moved[j]
         if seen < KNOWN:
             news += 1.0 / ((1.0 + seen) * (1.0 + seen))
@@ -318,7 +331,7 @@ def meet(learner, s):
         clock.met += 1
         learner.met[0, s, 0].rank = 1
         for h in range(learner.horizon):
-            learner.model[h, s, 0].news = 1.0
+            learner.cells[h, s, 0].news = 1.0
 
 
 @generics.jitable
@@ -340,7 +353,7 @@ def count(learner, here, joint, last, s_next):
 def plan(learner):
     """Sweep backwards over the steps, and begin the next batch."""
     clock, states = learner.clock[0], learner.met.shape[1]
-    if clock.differ == 0:
+    if clock.differ == 0 and len(learner.model) > 1:
         clock.differ = steps_differ(learner)
     for _ in range(SWEEPS):
         clock.sweeps += 1
@@ -368,8 +381,8 @@ def foresee_news(learner):
     for h in range(learner.horizon - 1, -1, -1):
         for k in range(min(clock.met, states)):
             s = min(learner.met[0, k, 0].state, states - 1)
-            learner.model[h, s, 0].news = seek(learner, h, s)[1]
-            clock.news = max(clock.news, learner.model[h, s, 0].news)
+            learner.cells[h, s, 0].news = seek(learner, h, s)[1]
+            clock.news = max(clock.news, learner.cells[h, s, 0].news)
 
 
 @generics.jitable
@@ -377,7 +390,8 @@ def expect(learner, h, s):
     """Write E, what each joint action at (h, s) is worth to each agent, into the scratch."""
     N, last = len(learner.actions), h + 1 == learner.horizon
     states = learner.met.shape[1]
-    here = learner.model[h if learner.clock[0].differ == 1 else learner.horizon, s, 0]
+    every = len(learner.model) - 1
+    here = learner.model[h if learner.clock[0].differ == 1 and every > 0 else every, s, 0]
     for j in range(learner.worth.shape[1]):
         tried = here.seen[j] if last else here.moved[j]
         for i in range(N):
@@ -484,14 +498,14 @@ def model_game(state: CentralModel) -> TabularGame:
     (N, J), H, S = state.worth.shape, state.horizon, state.model.shape[1]
     held = {name: state.model[name][:, :, 0, :J] for name in ("seen", "moved", "reward", "next", "count")}
     counts = np.where(held["next"] < S, held["count"], 0.0).astype(float)
-    if state.clock["differ"][0]:
+    if state.clock["differ"][0] and len(state.model) > 1:
         tried, led = (held[name][:H] > 0 for name in ("seen", "moved"))
         seen = np.where(tried, held["seen"][:H], held["seen"][H])
         reward = np.where(tried[..., None], held["reward"][:H], held["reward"][H])
         following = np.where(led[..., None], held["next"][:H], held["next"][H])
         counts = np.where(led[..., None], counts[:H], counts[H])
     else:
-        seen, reward, following, counts = held["seen"][H:], held["reward"][H:], held["next"][H:], counts[H:]
+        seen, reward, following, counts = held["seen"][-1:], held["reward"][-1:], held["next"][-1:], counts[-1:]
     steps = len(seen)
     mean = reward.sum(axis=2) / np.maximum(seen.sum(axis=2), 1.0)[..., None]  # [steps, S, N]
     rewards = np.where(seen[..., None] > 0, reward / np.maximum(seen, 1.0)[..., None], mean[:, :, None])
@@ -516,6 +530,24 @@ def model_game(state: CentralModel) -> TabularGame:
     shape = (N, steps, S, *state.actions.tolist())
     table = np.moveaxis(rewards, -1, 0).reshape(shape)
     return TabularGame(moves._replace(prob=moves.prob / total), table, np.ones(S) / S, H)
+
+
+def without_end(game: TabularGame, discount: float) -> TabularGame:
+    """Return the discounted game of which a stretch is given: without the last state, "over"."""
+    S, J = game.states - 1, game.joint_actions
+    first, state, prob = game.successors
+    row = np.repeat(np.arange(len(first) - 1), np.diff(first))
+    goes_on = (row < S * J) & (state < S)
+    stuck = np.setdiff1d(np.arange(S * J), row[goes_on])
+    moves = from_entries(
+        np.concatenate([row[goes_on], stuck]),
+        np.concatenate([state[goes_on], stuck // J]),
+        np.concatenate([prob[goes_on], np.ones(len(stuck))]),
+        S * J,
+    )
+    total = np.repeat(np.add.reduceat(moves.prob, moves.first[:-1]), np.diff(moves.first))
+    moves = moves._replace(prob=moves.prob / total)
+    return TabularGame(moves, game.rewards[:, :, :S], np.ones(S) / S, discount=discount)
 
 
 def counts_of(state: CentralModel, states: int) -> confidence.Counts:

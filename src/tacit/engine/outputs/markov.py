@@ -16,7 +16,7 @@ from tacit.engine.fused import chunk_of
 from tacit.engine.observers import Trace, trace
 from tacit.engine.outputs.recorded import tables_to_measure
 from tacit.engine.protocols import Engine, Output, Result
-from tacit.engine.run import ON_THE_WAY, Candidate, Gaps, choose
+from tacit.engine.run import Candidate, Gaps, choose
 from tacit.evaluation import evaluate, evaluate_iterates, l2_gap, uniform_gap
 from tacit.evaluation.gaps import is_quick
 from tacit.games.exact import ExactGame, is_exact
@@ -81,7 +81,7 @@ class MarkovOutput(Output):
             recent = engine.policy(engine.distributions(recent=True))
             both = {"recent": Candidate.with_exact_gaps(recent, self._tables), "last": answer}
             uniform = functools.partial(uniform_gap, self._tables)
-            answer = both[choose(both, uniform, **self.options.choice, tolerance=ON_THE_WAY)]
+            answer = both[choose(both, uniform, **self.options.choice)]
         return {
             "value": np.asarray(answer.values),
             "gap": answer.gaps.upper,

@@ -15,7 +15,7 @@ from tacit.engine.curve import Measures
 from tacit.engine.fused import FusedEngine
 from tacit.engine.observers import Nothing, watch_members
 from tacit.engine.protocols import Engine, Output, Result
-from tacit.engine.run import ON_THE_WAY, TOLERANCE, Candidate, Gaps, choose, worth
+from tacit.engine.run import Candidate, Gaps, choose, worth
 from tacit.engine.starts import part_of
 from tacit.evaluation import uniform_gap
 from tacit.games.exact import is_exact
@@ -78,7 +78,7 @@ class PortfolioOutput(Output):
             name: self._candidate(Gaps("", np.asarray(one["gap"]), "exact"), one["value"])
             for name, one in found.items()
         }
-        best = known[self._choose(known, ON_THE_WAY) or self.names[0]]
+        best = known[self._choose(known) or self.names[0]]
         gaps = {f"gap_{name}": one.gap for name, one in known.items()}
         return {"value": np.asarray(best.values), "gap": best.gaps.upper, **gaps}
 
@@ -107,12 +107,12 @@ class PortfolioOutput(Output):
         """Return a member's candidate as one of the portfolio's: a product's nash gaps are its cce and its ce gaps."""
         return replace(Candidate.with_gaps(replace(gaps, kind=self.learner.equilibrium), values), _policy=policy)
 
-    def _choose(self, candidates: dict[str, Candidate], tolerance: float = TOLERANCE) -> str:
+    def _choose(self, candidates: dict[str, Candidate]) -> str:
         """Return the name of the best of those whose gaps are known, if there are any."""
         known = {name: one for name, one in candidates.items() if _is_known(one)}
         if not known or not is_exact(self.game):
             return ""
-        return choose(known, functools.partial(uniform_gap, self.game), **self.options.choice, tolerance=tolerance)
+        return choose(known, functools.partial(uniform_gap, self.game), **self.options.choice)
 
     def snapshot(self) -> Arrays:
         """Return what the members' outputs hold."""

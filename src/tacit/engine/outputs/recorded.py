@@ -19,7 +19,7 @@ from tacit.engine.curve import Measures
 from tacit.engine.fused import FusedEngine
 from tacit.engine.observers import Nothing, bytes_of, capacity, record, stage_record
 from tacit.engine.protocols import Engine, Output, Result
-from tacit.engine.run import ON_THE_WAY, TOLERANCE, Candidate, Gaps, choose
+from tacit.engine.run import Candidate, Gaps, choose
 from tacit.evaluation import evaluate, uniform_gap
 from tacit.evaluation.certificate import (
     Certificate,
@@ -115,7 +115,7 @@ class RecordedOutput(Output):
             unknown = np.full(self.game.agents, np.nan)
             return {"value": unknown, "gap": engine.own_bounds(self.learner.equilibrium, done).upper}
         known = self._known(self.tables, engine, done, last=self._measures_last(engine))
-        best = known[self._choose(known, ON_THE_WAY)]
+        best = known[self._choose(known)]
         each = {f"gap_{name}": one.gaps.gap for name, one in known.items()}
         return {"value": np.asarray(best.values), "gap": best.gaps.upper, **each}
 
@@ -162,9 +162,9 @@ class RecordedOutput(Output):
         found = evaluate(tables, policy, gap=None if policy.product else kind)
         return Candidate.with_gaps(Gaps(kind, found.gaps, "exact", most=engine.world.largest_gap), found.values)
 
-    def _choose(self, known: Mapping[str, Candidate], tolerance: float = TOLERANCE) -> str:
+    def _choose(self, known: Mapping[str, Candidate]) -> str:
         assert self.tables is not None
-        return choose(known, functools.partial(uniform_gap, self.tables), **self.options.choice, tolerance=tolerance)
+        return choose(known, functools.partial(uniform_gap, self.tables), **self.options.choice)
 
     def _unproven(self, engine: Engine, done: int) -> dict[str, Candidate]:
         """Return what is known of each candidate without tables: what the agents say of the average of all visits."""
