@@ -353,7 +353,10 @@ def _in_environment(
             if options.certify is False or run.ended == "memory":
                 return run
             del engine, output  # what was learned takes more memory than the answer
-            return choose_by_play(run)
+            answered = choose_by_play(run)
+            for note in answered.notes[len(run.notes) :]:
+                watch(Noted(note))
+            return answered
         except Exceeded as exceeded:
             bounds = exceeded.wider
             if checkpoint is not None and not exceeded.stored:

@@ -1,4 +1,4 @@
-"""Which candidate to answer with where no bound says it: they are played, in a quarter as many episodes again.
+"""Which candidate to answer with where no bound says it: they are played, in half as many episodes again.
 
 Of each candidate its values are measured, and what trained best responses gain. The one with the smallest gain answers,
 unless another is worth more to every agent and not shown to be any easier to exploit.
@@ -14,9 +14,9 @@ from tacit.core.errors import TacitError, sentence
 from tacit.engine.run import Run
 from tacit.environments.measuring import Exploitation, exploit_by_play
 
-#: A quarter of the episodes of learning are played again, at most so many; each candidate, and each response in
+#: Half as many episodes as in learning are played, at most so many; each candidate, and each response in
 #: training and in play, gets as many, and below the least of them nothing is measured.
-SHARE, MOST, LEAST = 4, 6000, 20
+SHARE, MOST, LEAST = 2, 6000, 60
 
 #: Of the intervals that tell candidates apart: narrow, since one of them has to answer.
 CONFIDENCE = 0.8
