@@ -66,6 +66,9 @@ def suggest_deviators(arena: Any, policy: Any, episodes: int, seed: int) -> list
     look = min(LOOK, episodes)
     try:
         states = play(arena, policy, episodes=look, seed=seed).states
+        for i in range(arena.agents if getattr(policy, "sees", False) else 0):  # a deviator meets more than the policy
+            astray = Deviation(i, np.full((arena.horizon, 1), -1), "random")
+            play(arena, policy, episodes=min(look, 20), seed=seed, deviation=astray)
     except TacitError:  # floats that turned out to be no whole numbers; anything else is met again, and told
         if not getattr(policy, "sees", False):
             raise

@@ -287,7 +287,7 @@ def _predict(method: Any) -> Callable[[int, Any, Any], tuple[Any, Any]]:
         if not isinstance(found, tuple):
             return found, None
         kept = found[1] if len(found) > 1 else None
-        return found[0], None if kept is None or len(kept) == 0 else kept
+        return found[0], None if kept is None or (hasattr(kept, "__len__") and len(kept) == 0) else kept
 
     return ask
 

@@ -216,7 +216,7 @@ def evaluate_by_play(
     ends = Ends(arena, return_range)
     ends.meet(found)
     low, high = interval(returns, confidence, ends.low, ends.high)
-    notes = _notes(arena, ends, given)
+    notes = _notes(arena, policy, ends, given)
     return PlayedEvaluation(returns.mean(axis=0), low, high, returns, episodes, confidence, notes=notes)
 
 
@@ -271,7 +271,7 @@ def exploit_by_play(
         notes += [told] if told and told not in notes else []
         if progress is not None:
             progress(f"agent {i} gains {gains[i]:.4g} ± {gains[i] - low[i]:.2g}")
-    notes += _notes(arena, ends, given)
+    notes += _notes(arena, policy, ends, given)
     values_low, values_high = interval(returns, confidence, ends.low, ends.high)
     return Exploitation(
         gains=gains,
@@ -314,14 +314,17 @@ class Ends:
         self._steps, self._rewards, self._returns = arena.horizon, list(arena.reward_range or ()), [math.inf, -math.inf]
         if not getattr(arena, "whole", False):
             self._rewards.append(0.0)
+        self._stated = tuple(self._rewards) if arena.reward_range is not None else ()
 
     def meet(self, played: Played) -> None:
         """Take in what was met."""
-        met = played.returns
+        met, paid = played.returns, (float(played.rewards.min()), float(played.rewards.max()))
         low, high = float(met.min()), float(met.max())
+        if self._stated and not min(self._stated) - 1e-9 <= paid[0] <= paid[1] <= max(self._stated) + 1e-9:
+            raise TacitError(f"rewards of {paid[0]:g} to {paid[1]:g} were met; give a reward_range that holds them")
         if self.given is not None and not self.given[0] <= low <= high <= self.given[1]:
             raise TacitError(f"returns of {low:g} to {high:g} were met; give a return_range that holds them")
-        self._rewards += [float(played.rewards.min()), float(played.rewards.max())]
+        self._rewards += paid
         self._returns = [min(low, self._returns[0]), max(high, self._returns[1])]
 
     @property
@@ -347,13 +350,13 @@ class Ends:
         return max(least, 2 * low - high), min(most, 2 * high - low)
 
 
-def _notes(arena: Arena, ends: Ends, given: Mapping[str, Any]) -> tuple[str, ...]:
+def _notes(arena: Arena, policy: Any, ends: Ends, given: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what to note: what intervals rest on where nobody said how large returns are, and episodes cut short."""
     notes = []
     if not ends.known:
         seen = f"[{ends.low:g}, {ends.high:g}], three times what was met at most"
         notes.append(f"intervals hold if no return lies outside {seen}; give reward_range or return_range")
-    if given.get("horizon") is not None and getattr(arena, "cut", False):
+    if getattr(arena, "cut", False) and (given.get("horizon") is not None or getattr(policy, "steps", 1) > 1):
         notes.append(describe_cut(arena.horizon))
     return tuple(notes)
 

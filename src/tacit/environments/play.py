@@ -250,6 +250,8 @@ def arena_of(game: Any, policy: Any, *, counts: bool = False, alone: bool = Fals
     With `counts`, observations are numbered if they can be, whatever the policy needs: a response may be a table. With
     `alone`, episodes of a game are played one after the other too.
     """
+    for name in given.keys() - {"horizon", "encode", "reward_range"}:
+        raise TacitError(f"there is no parameter {name!r}; environments take horizon, encode and reward_range")
     if is_arena(game):
         found: Arena = game
         return found

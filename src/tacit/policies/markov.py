@@ -84,6 +84,9 @@ class MarkovPolicy(Policy):
                 )
         if observations is not None:
             self.observed = observed.read({"observations": observed.plain(observations)}, self.agents, self.states)
+            most = max(map(len, self.observed or ()), default=0)
+            if most < self.states:
+                raise TacitError(f"observations has {most} entries for {self.states} states; each state needs one")
 
     @classmethod
     def uniform(cls, game: Game) -> MarkovPolicy:
