@@ -118,11 +118,48 @@ def test_until_and_a_goal_without_a_bound(read):
         (("", ""), "<<even>>Pmax=? [ F<=1 won=1 ] + 1", "where the end must be"),
         (("[] true", "[] true -> true; [] true"), "<<even>>Pmax=? [ X won=1 ]", "several commands"),
         (("true -> (won'=(h1'=h2')?1:0)", "true -> (won'=won'+1)"), "<<even>>Pmax=? [ X won=1 ]", "depends on itself"),
+        (
+            ("[-1..1]", "[-1..1] init 7"),
+            "<<even>>Pmax=? [ X won=1 ]",
+            r"model.prism:11: won begins with 7, outside its range \[-1..1",
+        ),
+        (("[-1..1]", "[3..1]"), "<<even>>Pmax=? [ X won=1 ]", r"model.prism:11: the range of won, \[3..1\], is empty"),
+        (
+            ("won :", "h2 :"),
+            "<<even>>Pmax=? [ X won=1 ]",
+            "model.prism:11: there is a variable or a constant h2 already",
+        ),
+        (
+            ("(won'", "(h2'"),
+            "<<even>>Pmax=? [ X won=1 ]",
+            "model.prism:12: module referee sets h2; a module sets its own",
+        ),
+        (("?1:0", "?1/0:1/0"), "<<even>>Pmax=? [ X won=1 ]", "model.prism: a division of 1 by 0"),
+        (("", ""), "<<even>>Pmax=? [ F<=1000000000 won=1 ]", "1,000,000,000 steps ahead, .* larger limit="),
     ],
 )
 def test_what_is_not_read_is_refused_in_a_sentence(read, change, wanted, message):
     with pytest.raises(tacit.TacitError, match=message):
         read(PENNIES.replace(*change, 1), wanted)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [({"luck": 0.75, "zz": 2}, "no constant 'zz' to give; the model leaves open: luck"),
+     ({"luck": 0.75, "p": 0.1}, "model.prism:4: the model defines the constant p")],
+)  # fmt: skip
+def test_constants_are_given_where_they_are_open(read, given, message):
+    with pytest.raises(tacit.TacitError, match=message):
+        read(RACE, "<<one>>Pmax=? [ F<=1 s1=1 ]", constants=given)
+    read(RACE, "<<one>>Pmax=? [ F<=k s1=1 ]", constants={"luck": 0.75, "k": 1})
+
+
+def test_properties_know_formulas_and_discounts(read):
+    model = PENNIES.replace("csg", "csg formula right = won=1; formula wins = right;", 1)
+    values = tacit.solve(read(model, "<<even>>Pmax=? [ F<=3 wins ]"), "nash").values
+    assert values[0] == pytest.approx(1 - 1 / 8, abs=1e-9)
+    game = read(model, "<<even>>Pmax=? [ F wins ]", discount=0.9)  # v = 1/2 + 1/2 · 0.9 v
+    assert tacit.solve(game, "nash").values[0] == pytest.approx(1 / 1.1, abs=1e-6)
 
 
 def test_both_may_want_little_and_parts_come_in_any_order(read):

@@ -64,7 +64,7 @@ def test_little_is_held(text: str):
 
 def test_both_searches_share_the_work(searches: list[Search]):
     """The first finds that the moves before matter; what it followed counts for the second."""
-    with pytest.raises(tacit.TacitError, match="outcomes or more"):
+    with pytest.raises(tacit.TacitError, match=r"outcomes or more; give horizon=, e\.g\. horizon=10 \(what is still"):
         from_openspiel("2048", limit=60_000)
     first, second = searches
     assert (first.timed, second.timed) == (False, True)

@@ -417,7 +417,7 @@ class EnvironmentEngine(Engine):
         """
         kind, found = self.learner.equilibrium, None
         low, high = self.bounds.reward_range
-        if self.common_state and not self.bounds.uncertain:
+        if self.structs and self.common_state and not self.bounds.uncertain:  # a plain Python learner has none
             found = self.learner.bound_gaps(
                 self.structs[0], policy, reward_range=(low, high), states=2.0**32, noisy=True
             )

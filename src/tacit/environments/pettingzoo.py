@@ -132,7 +132,10 @@ def is_played(name: str, params: Mapping[str, Any]) -> bool:
     >>> is_played("gymnasium:CartPole-v1", {}), is_played("gymnasium:FrozenLake-v1", {})
     (True, False)
     """
-    return name.startswith(GYMNASIUM) and ("encode" in params or not is_own(name.removeprefix(GYMNASIUM)))
+    if "encode" in params or not name.startswith(GYMNASIUM) or is_own(name.removeprefix(GYMNASIUM)):
+        return name.startswith(GYMNASIUM) and "encode" in params
+    with NamedEnvironment(name, {key: value for key, value in params.items() if key != "discount"}).enter() as env:
+        return not hasattr(env.unwrapped, "P")
 
 
 def name_environment(name: str, /, **params: Any) -> NamedEnvironment:

@@ -127,7 +127,8 @@ def load(
     discount : float, optional
         Instead of a horizon, of a game that is the same at every step.
     **more
-        Of a `.prism` model: `property`, what its players want, and `constants`, a dict of those that it leaves open.
+        Of a `.prism` model: `property`, what its players want, `constants`, a dict of those that it leaves open,
+        and `limit`, as of `tabulate`.
 
     Returns
     -------
@@ -150,9 +151,12 @@ def load(
     place = files.path(path)
     reader = _format(place).load
     known = [name for name in inspect.signature(reader).parameters if name not in ("path", "horizon")]
-    _only("a game from a file", more, "horizon", "discount", *known)
+    _only("a game from a file", more, "horizon", *dict.fromkeys(["discount", *known]))
     if discount is not None:
         check_length(horizon, discount)
+        if "discount" in known:
+            discounted: TabularGame = reader(place, discount=discount, **more)
+            return discounted
         found: TabularGame = reader(place, horizon=1, **more).with_discount(discount)
         return found
     game: TabularGame = reader(place, horizon=horizon, **more)

@@ -452,10 +452,10 @@ class Search:
             )
 
     def _way_out(self) -> str:
-        """Say which horizon would do."""
-        return (
-            "give a smaller horizon=" if self._bounded else f"give horizon=, at most {max(1, self.depth)} moves or so"
-        )
+        """Ask for a horizon; which one would do is not known before it is tried."""
+        if self._bounded:
+            return f"give a smaller horizon= than {self.horizon:,}"
+        return "give horizon=, e.g. horizon=10 (what is still too large is refused)"
 
     def _check_memory(self) -> None:
         """Refuse where there is no memory for the table so far and for what is met before the next check."""

@@ -107,7 +107,7 @@ class Against:
 
 
 def game(
-    name: str, rules: Rules, objectives: Sequence[Objective], *, start: Any, horizon: int, **more: Any
+    name: str, rules: Rules, objectives: Sequence[Objective], *, start: Any, horizon: int | None, **more: Any
 ) -> TabularGame:
     """Make a table of rules and objectives; `more` is as in `tacit.tabulate`."""
     last = max(objective.last for objective in objectives)

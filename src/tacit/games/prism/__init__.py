@@ -10,6 +10,7 @@ reported as `file:line: sentence`.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any
 from tacit.core import check, files
 from tacit.core.errors import TacitError, brief, sentence
 from tacit.games.atlas.objectives import game
+from tacit.games.prism.expressions import split
 from tacit.games.prism.model import LIMIT, locate, read_model
 from tacit.games.prism.property import read_property
 from tacit.games.tabular import TabularGame
@@ -32,10 +34,13 @@ def load(
     horizon: int | None = None,
     property: str | None = None,
     constants: Mapping[str, Any] | None = None,
+    discount: float | None = None,
+    limit: int = LIMIT,
 ) -> TabularGame:
     """Read a model and make the game of a property.
 
-    `constants` are those that the model or the property leaves open. A property without a bound needs a horizon.
+    `constants` are those that the model or the property leaves open. A property without a bound needs a
+    horizon or a discount; `limit` is as in `tacit.tabulate`.
 
     >>> import tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp(), "coin.prism")
@@ -60,7 +65,7 @@ def load(
     if not isinstance(constants, Mapping | None):
         raise TacitError(f"constants is {brief(constants)}; it must be a dict of names and values, e.g. {{'k': 3}}")
     try:
-        return _load(place, horizon, property, dict(constants or {}))
+        return _load(place, horizon, discount, property, dict(constants or {}), check.integer("limit", limit, least=1))
     except TacitError:
         raise
     except RecursionError:
@@ -69,19 +74,38 @@ def load(
         raise TacitError(f"{place}: an expression cannot be computed ({sentence(error)})") from None
 
 
-def _load(place: Path, horizon: int | None, property: str, given: dict[str, Any]) -> TabularGame:
+def _load(
+    place: Path, horizon: int | None, discount: float | None, property: str, given: dict[str, Any], limit: int
+) -> TabularGame:
     model = read_model(place, files.read_utf8(place), given)
     wanted = read_property(property, model)
+    for name in given.keys() - model.open - {token.text for token in split(property)}:
+        known = ", ".join(sorted(model.open)) or "none"
+        raise TacitError(f"{place}: there is no constant {brief(name)} to give; the model leaves open: {known}")
     bound = max(objective.last for objective in wanted.objectives)
-    if wanted.unbounded and horizon is None:
-        raise TacitError(f"the property {brief(property)} has no bound; give horizon=, after which the game ends")
+    if wanted.unbounded and horizon is None and discount is None:
+        raise TacitError(
+            f"the property {brief(property)} has no bound; give horizon=, after which the game ends, or discount="
+        )
     steps = bound if horizon is None else check.integer("horizon", horizon)
     if steps < bound:
         raise TacitError(f"horizon is {steps}; the property looks {bound} steps ahead")
     try:
         rules, actions = model.rules(wanted.sides)
+        if bound * math.prod(actions) > limit:  # the step is part of the state
+            raise TacitError(
+                f"the property looks {bound:,} steps ahead, which takes more than {limit:,} states × joint actions; "
+                f"give a smaller bound, no bound and horizon=, or a larger limit="
+            )
         return game(
-            place.stem, rules, wanted.objectives, start=model.start, actions=actions, horizon=steps, limit=LIMIT
+            place.stem,
+            rules,
+            wanted.objectives,
+            start=model.start,
+            actions=actions,
+            horizon=steps if discount is None else None,
+            discount=discount,
+            limit=limit,
         )
     except TacitError as error:
         raise locate(place, error) from None

@@ -185,7 +185,7 @@ def _bounded(value: Any) -> Any:
 
 def _divide(one: Any, two: Any) -> Any:
     if two == 0:
-        raise TacitError(f"{one} is divided by 0")
+        raise TacitError(f"a division of {one} by 0")
     return one / two
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -50,6 +51,8 @@ class Model:
     players: dict[str, list[str]] = field(default_factory=dict)
     labels: dict[str, Expression] = field(default_factory=dict)
     rewards: dict[str, Rewards] = field(default_factory=dict)
+    formulas: dict[str, list[Token]] = field(default_factory=dict)
+    open: set[str] = field(default_factory=set)  # constants to be given
 
     @property
     def start(self) -> State:
@@ -59,6 +62,21 @@ class Model:
     def environment(self, s: State) -> dict[str, Any]:
         """Return all values in a state."""
         return {**self.constants, **dict(zip(self.variables, s, strict=True))}
+
+    def expand(self, tokens: list[Token], depth: int = 0) -> list[Token]:
+        """Put formulas in the place of their names."""
+        if depth > 50:
+            raise TacitError(f"{tokens[0].line}: formulas refer to each other in a circle")
+        found: list[Token] = []
+        for token in tokens:
+            if token.text in self.formulas:
+                inner = self.expand(self.formulas[token.text], depth + 1)
+                found += [Token("(", token.line), *inner, Token(")", token.line)]
+            else:
+                found.append(token)
+            if len(found) > LIMIT:
+                raise TacitError(f"{token.line}: with its formulas written out, the model is too long to be read")
+        return found
 
     def own_actions(self, player: str) -> list[str]:
         """Return a player's actions: the first of each command of its modules."""
@@ -203,7 +221,11 @@ def read_model(place: Path, text: str, given: Mapping[str, Any]) -> Model:
 
 def locate(place: Path, error: TacitError) -> TacitError:
     """Return an error that names the file, and the line where the error begins with one."""
-    return TacitError(f"{place}:{error}" if str(error)[:1].isdigit() else f"{place}: {error}")
+    return TacitError(f"{place}:{error}" if _has_line(error) else f"{place}: {error}")
+
+
+def _has_line(error: TacitError) -> bool:
+    return re.match(r"\d+: ", str(error)) is not None
 
 
 class _File:
@@ -211,8 +233,8 @@ class _File:
 
     def __init__(self, tokens: list[Token], given: Mapping[str, Any]) -> None:
         self.reader, self.given, self.model = Reader(tokens), given, Model()
-        self.formulas: dict[str, list[Token]] = {}
         self.bodies: dict[str, list[Token]] = {}
+        self.globals: set[str] = set()
 
     def read(self) -> Model:
         """Read all parts; those that use formulas after all formulas are known."""
@@ -234,7 +256,7 @@ class _File:
             elif kind == "formula":
                 name = reader.name("the name of a formula")
                 reader.take("=")
-                self.formulas[name] = self._until(";")
+                self.model.formulas[name] = self._until(";")
             else:
                 waiting.append((kind, self._until(";")))
         self._constants([tokens for kind, tokens in waiting if kind == "const"])
@@ -255,23 +277,8 @@ class _File:
         reader.at += 1
         return reader.tokens[begin : reader.at - 1]
 
-    def _expand(self, tokens: list[Token], depth: int = 0) -> list[Token]:
-        """Put formulas in the place of their names."""
-        if depth > 50:
-            raise TacitError(f"{tokens[0].line}: formulas refer to each other in a circle")
-        found: list[Token] = []
-        for token in tokens:
-            if token.text in self.formulas:
-                inner = self._expand(self.formulas[token.text], depth + 1)
-                found += [Token("(", token.line), *inner, Token(")", token.line)]
-            else:
-                found.append(token)
-            if len(found) > LIMIT:
-                raise TacitError(f"{token.line}: with its formulas written out, the model is too long to be read")
-        return found
-
     def _parts(self, tokens: list[Token]) -> Reader:
-        return Reader(self._expand(tokens), self.model.labels)
+        return Reader(self.model.expand(tokens), self.model.labels)
 
     def _constants(self, waiting: list[list[Token]]) -> None:
         """Read constants, each as soon as those that it refers to are known."""
@@ -286,48 +293,67 @@ class _File:
         reader = self._parts(tokens)
         reader.meet("int", "double", "bool")
         name = reader.name("the name of a constant")
-        if name not in self.given and reader.meet("="):
+        if not reader.meet("="):
+            self.model.open.add(name)
+        elif name in self.given:
+            raise TacitError(
+                f"{tokens[0].line}: the model defines the constant {name}; constants= gives those that it leaves open"
+            )
+        else:
             value = reader.expression()
             try:
                 self.model.constants[name] = value(self.model.constants)
             except TacitError as error:
-                told = str(error)
-                return error if told[:1].isdigit() else TacitError(f"{tokens[0].line}: {told}")
+                return error if _has_line(error) else TacitError(f"{tokens[0].line}: {error}")
         return None
 
     def _global(self, tokens: list[Token]) -> None:
         self._variable(self._parts(tokens))
+        self.globals = set(self.model.variables)
 
     def _variable(self, reader: Reader) -> None:
         """Read `x : [0..2] init 1` or `x : bool init true`."""
-        name = reader.name("the name of a variable")
+        line, name = reader.line, reader.name("the name of a variable")
+        if name in self.model.variables or name in self.model.constants:
+            raise TacitError(f"{line}: there is a variable or a constant {name} already")
         reader.take(":")
         low = high = None
-        first: Any = False
+        least: Any = False
+        most: Any = True
         if not reader.meet("bool"):
             reader.take("[")
             low = reader.expression()
             reader.take("..")
             high = reader.expression()
             reader.take("]")
-            first = low(self.model.constants)
-        if reader.meet("init"):
-            first = reader.expression()(self.model.constants)
+            least, most = low(self.model.constants), high(self.model.constants)
+            if not least <= most:
+                raise TacitError(f"{line}: the range of {name}, [{least}..{most}], is empty")
+        first = reader.expression()(self.model.constants) if reader.meet("init") else least
+        if not least <= first <= most:
+            raise TacitError(f"{line}: {name} begins with {first}, outside its range [{least}..{most}]")
         self.model.variables[name] = low, high
         self.model.first.append(first)
 
     def _module(self, tokens: list[Token]) -> None:
         reader = Reader(tokens)
         name = reader.name("the name of a module")
-        body = self._rename(reader) if reader.meet("=") else self._expand(tokens[reader.at :])
+        body = self._rename(reader) if reader.meet("=") else self.model.expand(tokens[reader.at :])
         self.bodies[name] = body
         own = Reader(body, self.model.labels)
+        before = len(self.model.variables)
         while is_name(own.current):
             self._variable(own)
             own.take(";")
         commands = self.model.modules.setdefault(name, [])
         while own.current:
             commands.append(self._command(own))
+        mine = self.globals | set(list(self.model.variables)[before:])
+        for command in commands:
+            for other in {name for _, updates in command.branches for name, _ in updates} - mine:
+                raise TacitError(
+                    f"{command.line}: module {name} sets {other}; a module sets its own variables and global ones"
+                )
 
     def _rename(self, reader: Reader) -> list[Token]:
         """Return the body of another module with other names."""

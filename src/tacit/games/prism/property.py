@@ -23,7 +23,7 @@ class Property:
 def read_property(text: str, model: Model) -> Property:
     """Read a property of one coalition or of two."""
     try:
-        return _Property(Reader(split(text), model.labels), model).read()
+        return _Property(Reader(model.expand(split(text)), model.labels), model).read()
     except TacitError as error:
         raise TacitError(f"property {brief(text, 200)}: {str(error).split(': ', 1)[-1]}") from None
 
