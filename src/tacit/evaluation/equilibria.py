@@ -35,11 +35,14 @@ class Equilibria:
         The largest nash gap of them: what rounding their probabilities to floats costs.
     component : int array [E]
         Which connected set each belongs to. A set with several holds infinitely many equilibria: those that share a
-        strategy can be mixed. Of more than two players each is a set of its own.
+        strategy can be mixed; of more players, those that differ in one player's strategy.
     degenerate : bool
-        Whether some mixture of k actions has more than k best responses; of more than two players this is not known.
+        Whether some mixture of k actions has more than k best responses; of more than two players, whether one of those
+        that were found has another best response or lies where the equations of its support are singular.
     sure : bool
         Whether there is surely no other: of two players.
+    curve : bool
+        Of more than two players: whether one lies on a curve or segment of equilibria with the same supports.
 
     Examples
     --------
@@ -55,6 +58,7 @@ class Equilibria:
     component: IntArray
     degenerate: bool
     sure: bool = True
+    curve: bool = False
 
     def __len__(self) -> int:
         return len(self.policies)
@@ -62,7 +66,7 @@ class Equilibria:
     @property
     def infinite(self) -> bool:
         """Whether there are infinitely many equilibria beside these."""
-        return len(set(self.component.tolist())) < len(self)
+        return self.curve or len(set(self.component.tolist())) < len(self)
 
     @property
     def told(self) -> str:
@@ -71,6 +75,11 @@ class Equilibria:
             number = "1 equilibrium" if len(self) == 1 else f"{len(self)} equilibria"
             return f"{number}, and no other" if self.sure else f"{number} found; there may be others"
         sets = len(set(self.component.tolist()))
+        if not self.sure:
+            return (
+                f"infinitely many equilibria; listed are {len(self)}, and those of a set that differ in one player's "
+                f"strategy can be mixed; there may be others"
+            )
         return (
             f"infinitely many equilibria, in {sets} connected {'set' if sets == 1 else 'sets'}; listed are the "
             f"{len(self)} extreme ones: those of a set that share one player's strategy can be mixed"
@@ -159,8 +168,13 @@ def equilibria(game: TabularGame) -> Equilibria:
         )
     payoffs = game.rewards[:, 0, 0]
     two = game.agents == 2
-    found = bimatrix.extreme_equilibria(payoffs) if two else None
-    played = supports.find_equilibria(payoffs) if found is None else [found.rows, found.columns]  # [E, A_i] of each
+    found: bimatrix.Extreme | supports.Found
+    if two:
+        found, curve = (pair := bimatrix.extreme_equilibria(payoffs)), False
+        played = [pair.rows, pair.columns]  # [E, A_i] of each
+    else:
+        found = more = supports.find_equilibria(payoffs)
+        played, curve = more.rows, more.curve
     policies = tuple(
         MarkovPolicy([Owned(own[None, None].copy()) for own in rows]) for rows in zip(*played, strict=True)
     )
@@ -172,5 +186,4 @@ def equilibria(game: TabularGame) -> Equilibria:
     values = np.stack([(own * mine).sum(axis=1) for own, mine in zip(worth, played, strict=True)], axis=1)
     best = np.stack([own.max(axis=1) for own in worth], axis=1)
     gap = float(np.maximum(best - values, 0.0).max())
-    component = np.arange(len(policies)) if found is None else found.component
-    return Equilibria(game, policies, values, gap, component, found is not None and found.degenerate, two)
+    return Equilibria(game, policies, values, gap, found.component, found.degenerate, two, curve)
