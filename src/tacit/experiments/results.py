@@ -353,7 +353,7 @@ class Group:
     def scale(self) -> float:
         """The size of rewards and values; what is far below it is rounding."""
         known = [size for one in self.outcomes for size in (*one.reward, *(one.value or ()))]
-        return max(abs(size) for size in [*known, *(one.gap.most or 0.0 for one in self.outcomes if one.gap)])
+        return float(max(abs(size) for size in [*known, *(one.gap.most or 0.0 for one in self.outcomes if one.gap)]))
 
     def advice(self) -> list[str]:
         """Return what is wrong, each kind once, with the words of the first seed and how many others it is true of."""

@@ -12,7 +12,7 @@ from tacit.games.atlas import markov, matrices, prism
 from tacit.games.atlas.entry import Entry, Figure
 
 #: All entries, by name.
-ENTRIES = {entry.name: entry for module in (matrices, markov, prism) for entry in module.ENTRIES}
+ENTRIES: dict[str, Entry] = {entry.name: entry for module in (matrices, markov, prism) for entry in module.ENTRIES}
 
 
 def find(name: str) -> Entry:
