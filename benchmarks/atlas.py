@@ -15,6 +15,7 @@ from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
+from tacit.core.display import drop_noise
 from tacit.games.atlas.reached import PLACE
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -56,9 +57,11 @@ derived ({derived}).
 
 ## What learners reach
 
-The certified gap of a run's policy after {counts} episodes, with one seed, 0, and in brackets the total value after
-the last of them. V-learners' gaps are upper bounds of cce gaps, the others' are exact nash gaps, so columns of
-different kinds are not compared. Uniform play has the nash gap in the second column. {missing}
+The gap of a run's policy after {counts} episodes, with one seed, 0, and in brackets the total value after the last of
+them. Gaps of {cce} are cce gaps, those of {nash} are nash gaps: columns of
+different kinds are not compared. They are exact, or proven upper bounds where a V-learner's mixture over visits is the
+policy of a game of several steps. Without a total value in brackets, the gap is what the agents know themselves: an
+estimate of adaptive-v-cce, an upper bound of stage-v-cce. Uniform play has the nash gap in the second column. {missing}
 
 {learned}
 
@@ -73,6 +76,9 @@ prism-robots.
 the gap of its policy after 100,000 episodes as a share of uniform play's (those outside of 1e-4 to 10 are drawn at the
 edge), and the total value between the worst possible (0 %) and the best (100 %). Median of the total values:
 {medians}.*
+
+In this picture and in the table below, cce gaps (of {cce}) stand beside nash gaps (of the others). Every
+nash equilibrium is a cce, but not the other way round, so these gaps do not rank learners of different kinds.
 
 The same in numbers: on how many games the gap is at most a tenth of uniform play's, and in brackets the mean total
 value. Games where uniform play is an equilibrium are left out. `tacit compare` draws this picture of one game, and the
@@ -143,7 +149,17 @@ def page(data: dict[str, Any], shared: dict[str, list[tuple[float, float]]], rea
         derived=read.count(""),
         reached=table(["games", *LABELS], reached_rows(reached)),
         medians=medians,
+        **{kind: listed(data, kind) for kind in ("cce", "nash")},
     )
+
+
+def listed(data: dict[str, Any], kind: str) -> str:
+    """Name the learners whose gaps are of a kind."""
+    runs = [
+        (learner, run) for one in data.values() for learner, by in one.get("learned", {}).items() for run in by.values()
+    ]
+    *most, last = [name for name in LABELS if (name, kind) in {(learner, run.get("kind")) for learner, run in runs}]
+    return f"{', '.join(most)} and {last}"
 
 
 def measured(data: dict[str, Any], count: str) -> bool:
@@ -189,7 +205,7 @@ def runs_in_words(runs: dict[str, Any]) -> str:
     done = [runs[count] for count in COUNTS if runs.get(count, {}).get("gap") is not None]
     if not done:
         return "–"
-    gaps = ", ".join(f"{run['gap']:.2g}" for run in done)
+    gaps = ", ".join(f"{drop_noise(run['gap'], 1.0):.2g}" for run in done)
     if done[-1]["values"] is None:
         return gaps
     total = sum(done[-1]["values"])
@@ -201,7 +217,7 @@ def numbers(found: Any) -> str:
     several = found if isinstance(found, list) else [found]
     if len(several) > 3 and len(set(several)) == 1:
         return f"{several[0]:.9g} for each"
-    return " ".join(f"{abs(one) if abs(one) < 1e-12 else one:.9g}" for one in several)
+    return " ".join(f"{drop_noise(one, 1.0):.9g}" for one in several)
 
 
 def table(head: list[str], rows: list[list[str]]) -> str:

@@ -1,4 +1,4 @@
-"""What a user might take instead, side by side in one run: exact gaps against CPU time and steps of play.
+"""What a user might take instead, side by side in one run: gaps against CPU time and steps of play.
 
     python3 -m venv /tmp/peers
     /tmp/peers/bin/pip install nashpy quantecon open_spiel pygambit==17.0.0b2 setuptools cython
@@ -8,8 +8,9 @@
     python benchmarks/peers.py --python /tmp/peers/bin/python --out docs/peers.md    and replaces those of the page
 
 Peers run in that environment, in processes of benchmarks/peer.py; a peer that is missing there is left out, and the
-table says so. Every policy, ours and theirs, is judged by `tacit.evaluate`. Times are CPU seconds of one thread,
-compilation and loading left out.
+table says so. Every policy that a peer finds is judged by its nash gap, `tacit.evaluate(…, gap="nash")`; tacit's
+learners by the gap that their runs report: cce for portfolio and adaptive-v-cce, nash for the others. Times are CPU
+seconds of one thread, compilation and loading left out.
 """
 
 from __future__ import annotations

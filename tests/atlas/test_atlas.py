@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import tacit
+from tacit.cli.main import main
 from tacit.experiments.atlas import check_entry
 from tacit.games.atlas import ENTRIES
 from tacit.games.atlas.reached import reached, recommend
@@ -105,3 +106,20 @@ def test_boards_have_pictures_that_differ_from_state_to_state(name, shape):
     drawn = {game.picture(s).tobytes() for s in range(min(30, game.states))}
     assert game.picture(0).shape == (48 * shape[0], 48 * shape[1], 3)
     assert len(drawn) > min(30, game.states) / 4
+
+
+def test_the_command_prints_rules_source_and_fractions_and_suggests_a_name(capsys):
+    assert main(["atlas", "kuhn-poker"]) == 0
+    printed = capsys.readouterr().out
+    assert "The higher card wins." in printed
+    assert "source: H. Kuhn" in printed
+    assert "-1/18 1/18" in printed
+    assert main(["atlas", "kuhn-pokr"]) == 2
+    told = capsys.readouterr().err
+    assert "did you mean 'kuhn-poker'?" in told
+    assert "stengel" not in told
+
+
+def test_rounding_is_no_welfare(capsys):
+    assert main(["run", "atlas/goofspiel-3", "adaptive-v-cce", "--episodes", "100", "--seeds", "2"]) == 0
+    assert "welfare (their sum): 0; the optimum is 0" in capsys.readouterr().out

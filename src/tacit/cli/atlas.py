@@ -10,14 +10,16 @@ from typing import Any
 from rich.table import Table
 
 from tacit.cli import options
-from tacit.core import check, files
+from tacit.core import files
+from tacit.core.display import cell_text, drop_noise, exact
 from tacit.core.errors import TacitError
-from tacit.games.atlas import ENTRIES
+from tacit.games import REGISTRY
+from tacit.games.atlas import ENTRIES, find
 
 EPILOG = """\
 examples:
   tacit atlas                              the games, who stated what of them
-  tacit atlas kuhn-poker prism-until-4     what was stated, and what `tacit solve` gives
+  tacit atlas kuhn-poker prism-until-4     rules and source; what was stated, and what `tacit solve` gives
   tacit atlas --check                      the same of all games (a minute or two)
   tacit atlas --learn 10000 --out atlas.json
                                            and what learners reach after 1000 and 10000 episodes; runs that the
@@ -45,7 +47,7 @@ def add_atlas(parser: argparse.ArgumentParser) -> None:
 def run_atlas(args: argparse.Namespace) -> int:
     """List, check or learn."""
     for name in args.games:
-        check.choice("game of the atlas", name, ENTRIES)
+        find(name)
     options.check_counts(args, learn=1_000)
     names = args.games or list(ENTRIES)
     if not (args.games or args.check or args.learn or args.out):
@@ -65,6 +67,8 @@ def run_atlas(args: argparse.Namespace) -> int:
     if args.json:
         options.print_json({"games": shown})
     else:
+        for name in args.games:
+            _introduce(name)
         _print(shown)
     return 0 if all(figure["agrees"] for one in shown.values() for figure in one["figures"]) else 1
 
@@ -102,6 +106,19 @@ def _list(as_json: bool) -> int:
     return 0
 
 
+def _introduce(name: str) -> None:
+    """Print the rules of a game, its parameters, and who stated its figures."""
+    entry, known = ENTRIES[name], REGISTRY.parameters(f"atlas/{name}")
+    rules = " ".join(entry.about.split())
+    read = {"figure": "read there", "game": "derived from its rules", "": "derived, as the rules are"}[entry.read]
+    options.say(
+        f"atlas/{name}: {rules} `tacit show atlas/{name}` has the tables.",
+        f"parameters: {', '.join(f'{key}={value!r}' for key, value in known.items() if key != 'name')}",
+        f"source: {entry.source}; its figures are {read}",
+        "",
+    )
+
+
 def _print(shown: dict[str, Any]) -> None:
     table = Table("game", "question", "stated", "ours", "agrees", "note", box=None, pad_edge=False)
     for name, one in shown.items():
@@ -120,7 +137,7 @@ def _print(shown: dict[str, Any]) -> None:
     if runs:
         table = Table("game", "learner", "episodes", "gap", "kind", "values", box=None, pad_edge=False)
         for name, learner, count, run in runs:
-            gap = "none" if run["gap"] is None else f"{run['gap']:.3g}"
+            gap = "none" if run["gap"] is None else f"{drop_noise(run['gap'], 1.0):.3g}"
             table.add_row(name, learner, count, gap, run["kind"], _numbers(run["values"] or []))
         options.say()
         options.console().print(table)
@@ -128,4 +145,6 @@ def _print(shown: dict[str, Any]) -> None:
 
 def _numbers(found: Any) -> str:
     several = found if isinstance(found, list) else [found]
-    return " ".join(f"{one:.6g}" for one in several[:8]) + (" …" if len(several) > 8 else "")
+    return " ".join(cell_text(exact(drop_noise(one, 1.0)), 6) for one in several[:8]) + (
+        " …" if len(several) > 8 else ""
+    )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tacit.cli import options
 from tacit.cli.progress import progress_on_stderr
 from tacit.core import check
-from tacit.core.display import count, few_numbers, interval, number
+from tacit.core.display import count, drop_noise, few_numbers, interval, number
 from tacit.core.errors import TacitError
 from tacit.options import Options
 
@@ -250,7 +250,8 @@ def _check_whose(game: str, learner: str, params: Mapping[str, Any]) -> None:
 def _print(results: Results, summaries: list[dict[str, Any]], place: str | None) -> None:
     for group, summary in zip(results.groups, summaries, strict=True):
         options.say(f"{group.learner} on {group.outcomes[0].game}")
-        _print_one(summary, group.outcomes)
+        exact = {key: summary[key] for key in ("reward", "rewards", "value", "welfare", "optimum", "gap", "candidates")}
+        _print_one(summary | drop_noise(exact, group.scale), group.outcomes)
         for told in group.advice():
             options.say(told)
     if place is not None:

@@ -178,6 +178,19 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value:.{digits}g}"
 
 
+def drop_noise(found: Any, scale: float) -> Any:
+    """Return numbers, also those in lists and dicts, with 0 for what is only rounding beside values of that scale.
+
+    >>> drop_noise({"mean": 1e-18, "ci95": [-2e-17, 0.5]}, 2.0)
+    {'mean': 0.0, 'ci95': [0.0, 0.5]}
+    """
+    if isinstance(found, dict):
+        return {key: drop_noise(one, scale) for key, one in found.items()}
+    if isinstance(found, list):
+        return [drop_noise(one, scale) for one in found]
+    return 0.0 if isinstance(found, float) and abs(found) <= 1e-12 * scale else found
+
+
 #: The largest denominator that is shown. Two such fractions differ by 1e-6 at least, so that a float is near one alone.
 _DENOMINATOR = 1000
 
@@ -221,23 +234,23 @@ def count(number: int, thing: str) -> str:
 def interval(value: float, low: float, high: float) -> str:
     """Write a number and its interval with the same digits, so many that the width of the interval shows.
 
-    >>> interval(22.987, 22.981, 22.995), interval(0.5, 0.5, 0.5)
+    >>> interval(22.987, 22.981, 22.995), interval(0.5, 0.5, 0.5 + 1e-16)
     ('22.987 [22.981, 22.995]', '0.5')
     """
-    if low == high:
+    if high - low <= 1e-12 * max(abs(low), abs(high)):
         return number(value)
     ratio = max(abs(low), abs(high)) / (high - low)
     digits = min(max(4, 2 + math.ceil(math.log10(ratio))), 15) if math.isfinite(ratio) else 4
     return f"{value:.{digits}g} [{low:.{digits}g}, {high:.{digits}g}]"
 
 
-def cell_text(cell: Cell) -> str:
-    """Write a cell on one line."""
+def cell_text(cell: Cell, digits: int = 4) -> str:
+    """Write a cell on one line, numbers with so many digits."""
     if cell is None:
         return ""
     if isinstance(cell, bool):
         return "yes" if cell else "no"
-    return printable(cell) if isinstance(cell, str | Fraction) else number(cell)
+    return printable(cell) if isinstance(cell, str | Fraction) else number(cell, digits)
 
 
 def _is_number(cell: object) -> bool:

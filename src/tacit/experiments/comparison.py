@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core import check
-from tacit.core.display import Document, Table, count
+from tacit.core.display import Document, Table, count, drop_noise
 from tacit.core.errors import TacitError, brief
 from tacit.evaluation.solve import welfare_range
 from tacit.experiments.dispatch import Failure
@@ -179,13 +179,15 @@ class Comparison:
         return Document(f"{title}; gap of uniform play {self.uniform_gap:.4g}", lines)
 
     def _cells(self, row: ComparedLearner) -> tuple[str, ...]:
-        share = f"{100 * row.gap / self.uniform_gap:.3g} %" if self.uniform_gap > 0 else "—"
         arrival = (
             f"{row.arrival:,.0f}" if row.arrival is not None else f"> {min(one.episodes for one in row.entries):,}"
         )
-        numbers = (f"{row.gap:.4g}", f"{row.worst:.4g}", share)
+        scale = max(self.uniform_gap, *map(abs, row.value))
+        gap, worst, welfare = drop_noise([row.gap, row.worst, row.welfare], scale)
+        share = f"{100 * gap / self.uniform_gap:.3g} %" if self.uniform_gap > 0 else "—"
+        numbers = (f"{gap:.4g}", f"{worst:.4g}", share)
         best = self.welfare_share(row.welfare)
-        what = (row.kind, row.candidate, f"{row.welfare:.4g}", "—" if best is None else f"{100 * best:.3g} %")
+        what = (row.kind, row.candidate, f"{welfare:.4g}", "—" if best is None else f"{100 * best:.3g} %")
         size = (f"{row.episodes:,.0f}", f"{row.seconds:.2f}", arrival, row.learns_from)
         return (str(row.rank), row.learner, *numbers, *what, *size)
 

@@ -349,6 +349,12 @@ class Group:
             return None
         return float(solve(game, "optimum").values.sum())
 
+    @property
+    def scale(self) -> float:
+        """The size of rewards and values; what is far below it is rounding."""
+        known = [size for one in self.outcomes for size in (*one.reward, *(one.value or ()))]
+        return float(max(abs(size) for size in [*known, *(one.gap.most or 0.0 for one in self.outcomes if one.gap)]))
+
     def advice(self) -> list[str]:
         """Return what is wrong, each kind once, with the words of the first seed and how many others it is true of."""
         found: dict[str, list[str]] = {}

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check, files, registry
-from tacit.core.display import Cell, Document, Table, count, interval
+from tacit.core.display import Cell, Document, Table, count, drop_noise, interval
 from tacit.core.errors import TacitError
 from tacit.experiments.results import Group, Outcome, game_names, gap_words, group_outcomes, summarize
 
@@ -153,7 +153,7 @@ def _game(game: str, groups: list[Group], by: str) -> tuple[Table, Table | None,
         cells["kind"] = gap_words(kind, source) if kind else ""
         cells["p"] = tests.get((0, k)) if k else None
         found.append(cells)
-        measured = [cells[word] for word in _SHOWN]
+        measured = drop_noise([cells[word] for word in _SHOWN], group.scale)
         shown = ["—" if one is None else interval(one["mean"], *one["ci95"]) for one in measured]
         p = cells["p"]
         rows.append([k + 1, group.learner, len(group.outcomes), *shown, cells["kind"], None if p is None else _p(p)])

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from tacit.core import check, files
+from tacit.core import files
 from tacit.core.errors import TacitError
 from tacit.core.registry import Registry
 from tacit.games import atlas
@@ -101,7 +101,7 @@ def make(name: str, /, *, discount: float | None = None, **params: Any) -> Any:
     if discount is not None:
         check_length(params.get("horizon"), discount)
     if str(name).startswith("atlas/"):
-        check.choice("game of the atlas", str(name).removeprefix("atlas/"), atlas.ENTRIES)
+        atlas.find(str(name).removeprefix("atlas/"))
     game = REGISTRY.make(name, **params)
     if discount is None:
         return game

@@ -556,6 +556,7 @@ ENTRIES = (
                 policy=_NAU_ROOTS,
             ),
         ),
+        read="game",
     ),
     Entry(
         "nau-continuum",

@@ -95,6 +95,12 @@ def _fragile(s: int) -> Chances:
     return [(1.0, 5)] if s == 5 else [(0.5, min(4, s + 1)), (0.5, 5)]
 
 
+#: The rules of all races.
+_RACE = (
+    "Both first choose one of two actions. If they choose the same, one of them may succeed: the first by action 0, "
+    "the second by action 1. Then each goes on by itself, with a chance of its own at every step, whatever it plays."
+)
+
 REACH = race(0.5, 0.75, 1, _steady(0.5), _steady(0.75))
 REWARDS = race(1.0, 1.0, 1, _steady(1.0), _steady(1.0))
 MIXED = race(0.5, 0.25, 4, _steady(1.0), _steady(1.0))
@@ -285,6 +291,7 @@ def robots(*, size: int = 5, slip: float = 0.1, steps: int = 5) -> TabularGame:
 
 def _family(name: str, about: str, rules: Any, rows: Sequence[Row]) -> list[Entry]:
     """Return an entry for each pair of objectives."""
+    about = f"{about}\n\n{_RACE}"
     found = []
     for k, (goals, stated, horizon) in enumerate(rows, start=1):
         own = f"{name}-{k}"
