@@ -109,3 +109,7 @@ def test_a_shared_model_answers_with_its_stationary_equilibrium(game):
     found = tacit.learn(mixed, "model-central", episodes=1000).candidates["planned"]
     assert found.policy.horizon is None
     assert found.gap < 0.05 * uniform_gap(mixed)
+
+
+def test_bandits_that_restart_with_the_stages_of_a_step_keep_a_table_for_each(game, interpreted):
+    assert tacit.learn(game, "stage-v-cce", episodes=5, seed=1).policy.horizon is None
