@@ -214,8 +214,8 @@ def run_learner(
     if getattr(game, "discount", None) is not None and not chosen.exact:
         if isinstance(params.get("start"), MarkovPolicy):
             params = {**params, "start": extend_policy(params["start"])}
-        restarts = getattr(chosen, "rule", "") == "stage"  # each step's bandits with its own stages
-        if isinstance(learner, str) and "steps" in REGISTRY.parameters(learner) and not restarts:
+        fixed = getattr(chosen, "restarts", False)
+        if isinstance(learner, str) and "steps" in REGISTRY.parameters(learner) and not fixed:
             params = {"steps": "shared", **params}  # what is answered is the same at all steps
         tables = _require_tables(game, "a discount needs tables").tabular()
         stretch = tables.stretch()

@@ -61,6 +61,7 @@ class StageV(v_base.VLearner):
     """
 
     rule: ClassVar[str] = "stage"
+    restarts: ClassVar[bool] = True  # its bandits, with the stages of their own step: steps share nothing
 
     swap: bool = field(default=False, repr=False, compare=False)
 
