@@ -63,7 +63,7 @@ CART = tacit.Bins([1, [-0.5, 0.5], 6, [-1, -0.3, 0.3, 1]])
 STATIONARY = {"steps": "shared"}
 
 TASKS = {
-    "FrozenLake-v1": Task(gym("FrozenLake-v1"), 300, "model-seeded", STATIONARY),
+    "FrozenLake-v1": Task(gym("FrozenLake-v1"), 2000, "model-central", {}),
     "Taxi": Task(gym("Taxi-v4"), 1000, "model-seeded", STATIONARY),
     "CartPole-v1": Task(gym("CartPole-v1"), 100, "model-seeded", {"encode": CART, **STATIONARY}),
     "CartPole-v1, Q-learning": Task(gym("CartPole-v1"), 3000, "q-independent", {"encode": CART, **STATIONARY}),

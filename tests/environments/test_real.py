@@ -108,8 +108,8 @@ def test_tictactoe_with_masks_is_played_better_than_at_random():
 @pytest.mark.slow
 def test_frozen_lake_and_taxi_are_solved():
     """Their optima are 0.7443 within 100 steps, and 7.93 within 200; evenly drawn it is 0.015 and −771."""
-    lake = tacit.learn(gymnasium.make("FrozenLake-v1"), "model-seeded", episodes=300, steps="shared")
-    assert lake.values[0] > 0.72
+    lake = tacit.learn(gymnasium.make("FrozenLake-v1"), episodes=2000)
+    assert lake.values[0] > 0.73
     name = next(name for name in ("Taxi-v4", "Taxi-v3") if name in gymnasium.registry)
     taxi = tacit.learn(gymnasium.make(name), "model-seeded", episodes=1000, steps="shared")
     assert taxi.values[0] > 7.5
@@ -131,14 +131,6 @@ def test_rock_paper_scissors_answers_with_a_mixture():
     assert run.chosen != "last"
     last, answer = (tacit.exploit(env, one, episodes=2000).gap for one in (run.last, run.policy))
     assert answer < 0.5 * last
-
-
-@pytest.mark.slow
-def test_foragers_learn():
-    """Of a return of 1 to be shared: evenly drawn each gets less than 0.1."""
-    run = tacit.learn(foraging(), "q-independent", episodes=3000, steps="shared")
-    random = tacit.evaluate(foraging(), [even(6)] * 2, episodes=200).values.sum()
-    assert run.reward.sum() > random + 0.2
 
 
 @pytest.mark.slow
