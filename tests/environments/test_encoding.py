@@ -10,7 +10,8 @@ import pytest
 
 import tacit
 from tacit.environments.adapters import environment
-from tacit.environments.encoding import Encoding, fit, vector_of
+from tacit.environments.encoding import Encoding, fit
+from tacit.environments.features import Vector
 
 gymnasium = pytest.importorskip("gymnasium", reason="Gymnasium is not installed")
 spaces = gymnasium.spaces
@@ -198,4 +199,5 @@ def test_tuples_of_a_team_are_one_entry_for_each_agent():
 
 def test_vectors_for_networks():
     seen = {"at": [0.5, -1], "level": [3], "pair": (2, [1, 2]), "switches": [0, 1]}
-    assert vector_of(LAB)(seen).tolist() == [0.5, -1, 3, 0, 1, 0, 0, 1, 2, 0, 1]
+    pair = [0, 1, 0, 0, 1, 2, 0, 1, 0, 0, 1]  # a unit vector; two numbers, and a unit vector of each
+    assert Vector(LAB, "agent 0")(seen).tolist() == [0.5, -1, 3, *pair, 0, 1]

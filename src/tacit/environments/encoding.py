@@ -11,7 +11,7 @@ import json
 import math
 import operator
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -27,9 +27,6 @@ from tacit.environments.observations import Encode
 
 #: Bounds of a space beyond which a number counts as unbounded: some libraries write the largest float.
 UNBOUNDED = 1e30
-
-#: Sizes up to which a vector has an entry for each value of a number that only names things.
-ONE_HOT = 64
 
 SCOUTED = (
     "bins of numbers without bounds lie between the least and the largest of a few random episodes, and what is beyond "
@@ -374,24 +371,3 @@ def unflatten(space: Any, values: Iterator[Any]) -> Any:
             return next(values)
     taken = [next(values) for _ in range(math.prod(space.shape))]
     return np.array(taken, dtype=getattr(space, "dtype", np.float64)).reshape(space.shape)
-
-
-def vector_of(space: Any) -> Callable[[Any], FloatArray]:
-    """Return a function from an observation of a space to a vector of floats: what a network would take.
-
-    Of a Discrete space of at most 64 values it has an entry for each, 1 for the one that is observed.
-
-    >>> from tacit.environments.adapters import Discrete
-    >>> vector_of(Discrete(3))(1).tolist()
-    [0.0, 1.0, 0.0]
-    """
-    match type(space).__name__:
-        case "Dict" | "Tuple":
-            parts = space.spaces
-            keys = list(parts) if isinstance(parts, Mapping) else list(range(len(parts)))
-            each = [(key, vector_of(parts[key])) for key in keys]
-            return lambda observation: np.concatenate([make(observation[key]) for key, make in each])
-        case "Discrete" if space.n <= ONE_HOT:
-            rows = np.eye(int(space.n))
-            return lambda observation: rows[operator.index(observation) - int(space.start)]
-    return lambda observation: np.asarray(observation, dtype=np.float64).ravel()

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from tacit.core import files
 from tacit.core.check import SUM_TOLERANCE
 from tacit.core.errors import TacitError, brief
-from tacit.games.nfg import Tokens
-from tacit.games.tabular import TabularGame, check_axes
+from tacit.games.nfg import Tokens, read_players
+from tacit.games.tabular import TabularGame
 from tacit.games.tree import CHANCE, Node, tree_game
 
 
@@ -56,15 +56,7 @@ def save(game: TabularGame, path: str | os.PathLike[str]) -> None:
 
 
 def _players(tokens: Tokens) -> int:
-    tokens.take("{")
-    players = 0
-    while tokens.current != "}":
-        tokens.string("a player's name")
-        players += 1
-    tokens.take("}")
-    if players == 0:
-        raise TacitError("there are no players")
-    check_axes(players)
+    players = read_players(tokens)
     if tokens.current.startswith('"'):
         tokens.string("a comment")
     return players

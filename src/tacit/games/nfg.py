@@ -47,7 +47,7 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> Tabular
     tokens = Tokens(place)
     try:
         title = _title(tokens)
-        actions, names = _strategies(tokens, _players(tokens))
+        actions, names = _strategies(tokens, read_players(tokens))
         if tokens.current.startswith('"'):
             tokens.string("a comment")
         table = _outcome_form(tokens, actions) if tokens.current == "{" else _payoff_form(tokens, actions)
@@ -68,7 +68,7 @@ def _title(tokens: Tokens) -> str:
     return tokens.string("the title")
 
 
-def _players(tokens: Tokens) -> int:
+def read_players(tokens: Tokens) -> int:
     """Read the players' names and return how many there are."""
     tokens.take("{")
     players = 0

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tacit.bandits.rows import share
 from tacit.core import generics
 from tacit.core.records import NONNEGATIVE, Fields, capacity
 
@@ -157,3 +158,16 @@ def match_ahead(regret, prob, q, n, least):
         for a in range(n):
             prob[a] = max(0.0, regret[a] + (q[a] - value)) / total
     return value
+
+
+# what agents play, of those that keep a policy and its average in their cells -----------------------------------------
+
+
+def weigh(learner, i, h, s, out):
+    """Write π; `act` explores beyond it."""
+    share(learner.cells[h, s, i].prob, 1.0, learner.actions[i], out)
+
+
+def average(learner, i, h, s, out):
+    """Write the average of the iterates."""
+    share(learner.cells[h, s, i].average, 1.0, learner.actions[i], out)

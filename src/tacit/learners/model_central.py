@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.bandits.rows import pick, share
+from tacit.bandits.rows import pick
 from tacit.core import check, generics
 from tacit.core.elementary import pow
 from tacit.core.errors import TacitError
@@ -247,16 +247,8 @@ class CentralModel(NamedTuple):
     continues: float  # γ in stretches of a discounted game, whose last state is "over"; otherwise 1
 
 
-@generics.weigh.implement(CentralModel)
-def weigh(learner, i, h, s, out):
-    """Write π; `act` explores beyond it."""
-    share(learner.cells[h, s, i].prob, 1.0, learner.actions[i], out)
-
-
-@generics.average.implement(CentralModel)
-def average(learner, i, h, s, out):
-    """Write the average of the iterates."""
-    share(learner.cells[h, s, i].average, 1.0, learner.actions[i], out)
+generics.weigh.implement(CentralModel)(joint_model.weigh)
+generics.average.implement(CentralModel)(joint_model.average)
 
 
 @generics.act.implement(CentralModel)

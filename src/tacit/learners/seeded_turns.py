@@ -21,10 +21,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.bandits.rows import pick, share
+from tacit.bandits.rows import pick
 from tacit.core import generics
 from tacit.core.records import NONNEGATIVE, Fields, capacity, index, records
 from tacit.core.types import FloatArray, IntArray
+from tacit.learners import joint_model
 from tacit.learners.joint_model import match_ahead
 from tacit.learners.spec import World
 
@@ -107,16 +108,8 @@ def agent_fields(team: int) -> Fields:
     ]
 
 
-@generics.weigh.implement(TurnsState)
-def weigh(learner, i, h, s, out):
-    """Write π; `act` explores beyond it."""
-    share(learner.cells[h, s, i].prob, 1.0, learner.actions[i], out)
-
-
-@generics.average.implement(TurnsState)
-def average(learner, i, h, s, out):
-    """Write the average of the iterates."""
-    share(learner.cells[h, s, i].average, 1.0, learner.actions[i], out)
+generics.weigh.implement(TurnsState)(joint_model.weigh)
+generics.average.implement(TurnsState)(joint_model.average)
 
 
 @generics.act.implement(TurnsState)
