@@ -108,6 +108,14 @@ def test_boards_have_pictures_that_differ_from_state_to_state(name, shape):
     assert len(drawn) > min(30, game.states) / 4
 
 
+@pytest.mark.parametrize(
+    ("name", "action"), [("oshi-zumo", (0, "bid 0")), ("big-match", (1, "zero")), ("piglet", (1, "flip"))]
+)
+def test_actions_with_a_meaning_have_a_name(name, action):
+    agent, first = action
+    assert tacit.make(f"atlas/{name}").action_names[agent][0] == first
+
+
 def test_the_command_prints_rules_source_and_fractions_and_suggests_a_name(capsys):
     assert main(["atlas", "kuhn-poker"]) == 0
     printed = capsys.readouterr().out

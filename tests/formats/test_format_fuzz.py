@@ -13,7 +13,7 @@ from mutations import mutate
 
 import tacit
 from tacit.core import memory
-from tacit.games import dpomdp, nfg
+from tacit.games import dpomdp, gambit
 from tacit.games.tabular import TabularGame
 
 AVAILABLE = 64_000_000
@@ -41,7 +41,7 @@ def fuzz(path: Path, load: Callable[..., TabularGame], seeds: list[str], count: 
 
 
 @pytest.mark.parametrize("count", [5_000, pytest.param(100_000, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("load", "seeds"), [(dpomdp.load, DPOMDP), (nfg.load, NFG)], ids=["dpomdp", "nfg"])
+@pytest.mark.parametrize(("load", "seeds"), [(dpomdp.load, DPOMDP), (gambit.load, NFG)], ids=["dpomdp", "nfg"])
 def test_damaged_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, load, seeds: list[str], count: int):
     monkeypatch.setattr(memory, "available", lambda: AVAILABLE)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

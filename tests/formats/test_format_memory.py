@@ -11,7 +11,7 @@ import pytest
 from format_samples import write
 
 from tacit.core import memory
-from tacit.games import dpomdp, nfg
+from tacit.games import dpomdp, gambit
 from tacit.games.tabular import TabularGame
 
 HEAD = "agents: 2\ndiscount: 1\nvalues: reward\nstates: {S}\nstart: 0\nactions:\n{A}\n{A}\nobservations:\n2\n2\n"
@@ -76,7 +76,7 @@ def test_dpomdp(tmp_path: Path, name: str):
 def test_nfg(tmp_path: Path):
     text = 'NFG 1 R "" { "" "" } { 200 200 }' + " 1" * 80_000
     path = write(tmp_path, text, "large.nfg")
-    game, taken = peak(lambda: nfg.load(path))
+    game, taken = peak(lambda: gambit.load(path))
     assert taken < 5 * len(text) + 64 * game.rewards.size
 
 

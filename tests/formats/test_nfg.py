@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 import tacit
 from tacit.core import memory
-from tacit.games import nfg
-from tacit.games.nfg import nearest
+from tacit.games import gambit
 from tacit.games.tabular import TabularGame
+from tacit.games.text import nearest
 
 
 def load(folder: Path, text: str | bytes) -> TabularGame:
-    return nfg.load(write(folder, text, "game.nfg"))
+    return gambit.load(write(folder, text, "game.nfg"))
 
 
 def test_payoff_form(tmp_path: Path):
@@ -76,9 +76,9 @@ def test_layout_changes_nothing(tmp_path: Path, text: str, change):
 
 def test_horizon(tmp_path: Path):
     path = write(tmp_path, PAYOFF_FORM, "game.nfg")
-    assert nfg.load(path, horizon=5).horizon == 5
+    assert gambit.load(path, horizon=5).horizon == 5
     with pytest.raises(tacit.TacitError, match="horizon is 0"):
-        nfg.load(path, horizon=0)
+        gambit.load(path, horizon=0)
 
 
 @given(numerator=st.integers(-(10**40), 10**40), denominator=st.integers(1, 10**40))
@@ -135,7 +135,7 @@ CASES = [
 def test_told_with_file_and_line(tmp_path: Path, text: str | bytes, line: int, told: str):
     path = write(tmp_path, text, "wrong.nfg")
     with pytest.raises(tacit.TacitError) as caught:
-        nfg.load(path)
+        gambit.load(path)
     message = str(caught.value)
     assert message.startswith(f"{path}:{line}: ")
     assert told in message
@@ -144,9 +144,9 @@ def test_told_with_file_and_line(tmp_path: Path, text: str | bytes, line: int, t
 
 def test_no_text_file(tmp_path: Path):
     with pytest.raises(tacit.TacitError, match="no file"):
-        nfg.load(tmp_path / "none.nfg")
+        gambit.load(tmp_path / "none.nfg")
     with pytest.raises(tacit.TacitError, match="is a directory"):
-        nfg.load(tmp_path)
+        gambit.load(tmp_path)
     with pytest.raises(tacit.TacitError, match="is empty"):
         load(tmp_path, "")
 
@@ -155,7 +155,7 @@ def test_what_does_not_fit_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
     path = write(tmp_path, PAYOFF_FORM.replace("{ 2 3 }", "{ 20 30 }") + "1 " * 1200, "large.nfg")
     monkeypatch.setattr(memory, "available", lambda: 20_000)
     with pytest.raises(tacit.TacitError, match=r"large\.nfg:3: a table of 1200 numbers would take"):
-        nfg.load(path)
+        gambit.load(path)
 
 
 def test_payoffs_beyond_a_game(tmp_path: Path):
@@ -174,17 +174,17 @@ def test_round_trip(tmp_path: Path, seed: int, actions: list[int], name: str | N
     shape = (len(actions), *actions)
     payoffs = rng.normal(size=shape) * 10.0 ** rng.integers(-100, 100, size=shape)
     payoffs[rng.random(shape) < 0.2] = -0.0
-    nfg.save(tacit.games.matrix_game(payoffs, name=name), tmp_path / "game.nfg")
-    assert np.array_equal(nfg.load(tmp_path / "game.nfg").rewards[:, 0, 0], payoffs)
+    gambit.save(tacit.games.matrix_game(payoffs, name=name), tmp_path / "game.nfg")
+    assert np.array_equal(gambit.load(tmp_path / "game.nfg").rewards[:, 0, 0], payoffs)
 
 
 def test_what_cannot_be_written(tmp_path: Path):
     with pytest.raises(tacit.TacitError, match="more than one state"):
-        nfg.save(tacit.make("good-state"), tmp_path / "game.nfg")
+        gambit.save(tacit.make("good-state"), tmp_path / "game.nfg")
     steps = np.zeros((1, 2, 1, 2))
     steps[0, 1] = 1
     with pytest.raises(tacit.TacitError, match="changes with the step"):
-        nfg.save(TabularGame(np.ones((1, 1, 2, 1)), steps, [1], 2), tmp_path / "game.nfg")
+        gambit.save(TabularGame(np.ones((1, 1, 2, 1)), steps, [1], 2), tmp_path / "game.nfg")
     assert not list(tmp_path.iterdir())
 
 

@@ -13,7 +13,7 @@ import pytest
 from format_samples import NAMED_PAYOFF_FORM, OUTCOME_FORM, PAYOFF_FORM, wide_game, write
 
 import tacit
-from tacit.games import nfg
+from tacit.games import gambit
 
 pygambit = pytest.importorskip("pygambit")
 pytestmark = pytest.mark.slow
@@ -35,17 +35,17 @@ def payoffs_of(game: object) -> np.ndarray:
 def test_there_and_back(tmp_path: Path, actions: tuple[int, ...], name: str | None):
     game = wide_game(actions, name)
     path = tmp_path / "game.nfg"
-    nfg.save(game, path)
+    gambit.save(game, path)
     theirs = pygambit.read_nfg(path)
     assert np.array_equal(payoffs_of(theirs), game.rewards[:, 0, 0])
-    back = nfg.load(write(tmp_path, theirs.to_nfg(), "theirs.nfg"))  # the outcome form
+    back = gambit.load(write(tmp_path, theirs.to_nfg(), "theirs.nfg"))  # the outcome form
     assert np.array_equal(back.rewards, game.rewards)
 
 
 @pytest.mark.parametrize("text", [PAYOFF_FORM, NAMED_PAYOFF_FORM.replace("+1", "1").replace(",", ""), OUTCOME_FORM])
 def test_the_same_file(tmp_path: Path, text: str):
     path = write(tmp_path, text, "game.nfg")
-    theirs, ours = pygambit.read_nfg(path), nfg.load(path)
+    theirs, ours = pygambit.read_nfg(path), gambit.load(path)
     assert np.array_equal(payoffs_of(theirs), ours.rewards[:, 0, 0])
     if ours.action_names is not None:
         assert ours.action_names == tuple(tuple(s.label for s in player.strategies) for player in theirs.players)
@@ -54,7 +54,7 @@ def test_the_same_file(tmp_path: Path, text: str):
 def test_equilibria_of_a_file(tmp_path: Path):
     """Gambit's equilibria of a game of ours have no gap."""
     game = tacit.make("chicken")
-    nfg.save(game, tmp_path / "game.nfg")
+    gambit.save(game, tmp_path / "game.nfg")
     for profile in pygambit.nash.enummixed_solve(pygambit.read_nfg(tmp_path / "game.nfg"), rational=False).equilibria:
         probs = [np.array([[[float(p) for _, p in own]]]) for _, own in profile.mixed_strategies()]
         policy = tacit.MarkovPolicy(probs)

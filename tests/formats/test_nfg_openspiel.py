@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from format_samples import PAYOFF_FORM, wide_game, write
 
-from tacit.games import nfg
+from tacit.games import gambit
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -32,21 +32,21 @@ def payoffs_of(game: object, actions: tuple[int, ...]) -> np.ndarray:
 def test_there_and_back(tmp_path: Path, actions: tuple[int, ...], name: str | None):
     game = wide_game(actions, name)
     path = tmp_path / "game.nfg"
-    nfg.save(game, path)
+    gambit.save(game, path)
     theirs = pyspiel.load_game("nfg_game", {"filename": str(path)})
     assert np.array_equal(payoffs_of(theirs, actions), game.rewards[:, 0, 0])
-    back = nfg.load(write(tmp_path, pyspiel.game_to_nfg_string(theirs), "theirs.nfg"))
+    back = gambit.load(write(tmp_path, pyspiel.game_to_nfg_string(theirs), "theirs.nfg"))
     assert back.rewards == pytest.approx(game.rewards, rel=1e-5)  # it writes six digits
 
 
 @pytest.mark.parametrize("name", ["matrix_pd", "matrix_rps", "matrix_shapleys_game"])
 def test_games_of_theirs(tmp_path: Path, name: str):
     theirs = pyspiel.load_matrix_game(name)
-    ours = nfg.load(write(tmp_path, pyspiel.game_to_nfg_string(theirs), "theirs.nfg"))
+    ours = gambit.load(write(tmp_path, pyspiel.game_to_nfg_string(theirs), "theirs.nfg"))
     assert np.array_equal(ours.rewards[:, 0, 0], payoffs_of(theirs, ours.actions))
 
 
 def test_the_same_file(tmp_path: Path):
     path = write(tmp_path, PAYOFF_FORM, "game.nfg")
     theirs = pyspiel.load_game("nfg_game", {"filename": str(path)})
-    assert np.array_equal(nfg.load(path).rewards[:, 0, 0], payoffs_of(theirs, (2, 3)))
+    assert np.array_equal(gambit.load(path).rewards[:, 0, 0], payoffs_of(theirs, (2, 3)))

@@ -136,6 +136,12 @@ def test_until_and_a_goal_without_a_bound(read):
         ),
         (("?1:0", "?1/0:1/0"), "<<even>>Pmax=? [ X won=1 ]", "model.prism: a division of 1 by 0"),
         (("", ""), "<<even>>Pmax=? [ F<=1000000000 won=1 ]", "1,000,000,000 steps ahead, .* larger limit="),
+        (("csg", "csg const int k = 1;\nconst int k = 2;"), "<<even>>Pmax=? [ X won=1 ]", "2: k is declared twice"),
+        (("csg", "csg const int k;\nconst int k = 2;"), "<<even>>Pmax=? [ X won=1 ]", "2: k is declared twice"),
+        (("csg", "csg formula f = 1;\nformula f = 2;"), "<<even>>Pmax=? [ X won=1 ]", "2: f is declared twice"),
+        (("module referee", "module n"), "<<even>>Pmax=? [ X won=1 ]", "is declared twice"),
+        (("(h1'=true)", "(h1'=true)&(h1'=false)"), "<<even>>Pmax=? [ X won=1 ]", "6: h1' is set twice in one update"),
+        (("", ""), "<<even>>Pmax=? [ F<=3 won=1", "it ends where ] must be"),
     ],
 )
 def test_what_is_not_read_is_refused_in_a_sentence(read, change, wanted, message):
@@ -228,6 +234,9 @@ def test_a_model_without_a_property_asks_for_one(tmp_path):
     path = tmp_path / "model.prism"
     path.write_text(PENNIES)
     with pytest.raises(tacit.TacitError, match="give property="):
+        tacit.load(path)
+    path.write_text(PENNIES[: PENNIES.rindex("endrewards")])
+    with pytest.raises(tacit.TacitError, match="the file ends where endrewards must be"):
         tacit.load(path)
     with pytest.raises(tacit.TacitError, match="has no parameter 'propertie'"):
         tacit.load(path, propertie="x")

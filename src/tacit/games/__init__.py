@@ -67,8 +67,8 @@ for _entry in atlas.ENTRIES.values():
 FORMATS = {
     ".npz": "tacit.games.npz",
     ".dpomdp": "tacit.games.dpomdp",
-    ".nfg": "tacit.games.nfg",
-    ".efg": "tacit.games.efg",
+    ".nfg": "tacit.games.gambit",
+    ".efg": "tacit.games.gambit",
     ".prism": "tacit.games.prism",
 }
 

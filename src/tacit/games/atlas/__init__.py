@@ -1,18 +1,168 @@
 """The atlas: games whose values, equilibria or numbers of equilibria were stated by others, with source and figure.
 
-Rules are rewritten here. `tacit.make("atlas/NAME")` makes a game, `tacit atlas` compares every figure with what
-`tacit.solve`, `tacit.equilibria` and `tacit.evaluate` give.
+entries.json has them all: payoffs, a tree, the name and the parameters of a function here, or a model in PRISM's
+language with a property. Rules are rewritten here. `tacit.make("atlas/NAME")` makes a game, `tacit atlas` compares
+every figure with what `tacit.solve`, `tacit.equilibria` and `tacit.evaluate` give.
+
+PRISM-games solves bounded properties backwards and takes, of the equilibria of each stage, one of the best total: as
+`tacit.solve(game, "nash")` does. Properties without a bound are played with a horizon beyond which nothing changes, or
+changes less than the digits that are stated.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
-from tacit.games.atlas import markov, matrices, prism
-from tacit.games.atlas.entry import Entry, Figure
+from tacit.games.atlas import markov, matrices
+from tacit.games.matrix import matrix_game
+from tacit.games.tabular import TabularGame
+from tacit.games.text import nearest
+from tacit.games.tree import Node, tree_game
+
+PLACE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure that was stated elsewhere.
+
+    Attributes
+    ----------
+    question : str
+        What it answers: "optimum", "nash", "ce" or "cce", for the last three with a rule of selection behind it as in
+        "nash egalitarian"; "play:I", what agent I plays first in the nash solution; "equilibria", how many extreme
+        equilibria there are; "sets", in how many connected sets; "gap", the nash gap of `policy`;
+        "values", what it pays.
+    stated : number or sequence of numbers
+        One number is the total value of all agents, or a count; several are the agents' values, or chances.
+    tolerance : float
+        How far ours may be from it: 1e-9 where it was stated exactly, otherwise half of the last digit stated.
+    note : str
+        Where it does not agree, or needs explanation: why.
+    policy : sequence of N sequences of numbers
+        For "gap" and "values": what each agent plays at every step, in a game of one state.
+    """
+
+    question: str
+    stated: float | Sequence[float]
+    tolerance: float = 1e-9
+    note: str = ""
+    policy: Sequence[Sequence[float]] = ()
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A game of the atlas.
+
+    Attributes
+    ----------
+    name : str
+        `tacit.make("atlas/" + name)` makes the game.
+    source : str
+        Who stated the figures.
+    about : str
+        The rules, in short.
+    make : function
+        Makes the game; its keyword parameters are those of the game.
+    figures : sequence of Figure
+    read : {"figure", "game", ""}
+        What was read of it in the source's code or in another public text: the figure; the game alone, and the figure
+        follows from its rules; neither, so that both are derived.
+    seconds : float
+        Roughly how long all figures take to check; those of less than one are part of the quick tests.
+    """
+
+    name: str
+    source: str
+    about: str
+    make: Callable[..., Any]
+    figures: Sequence[Figure]
+    read: str = "figure"
+    seconds: float = 0.1
+
+
+def payoff_game(payoffs: Any, *, name: str, horizon: int = 1) -> TabularGame:
+    """Make a game of payoffs [N, A_1, …, A_N]."""
+    return matrix_game(payoffs, name=name, horizon=horizon)
+
+
+def tree(root: Any, *, name: str, agents: int = 2) -> TabularGame:
+    """Make a game of a tree with perfect information: a node is [mover, [branch, …]], an end a list of payoffs."""
+
+    def node(given: Any, path: str) -> Node:
+        if not isinstance(given[-1], list):
+            return Node(given, name=path)
+        mover, branches = given
+        below = [node(branch, f"{path}{k}") for k, branch in enumerate(branches)]
+        return Node([0.0] * agents, mover, branches=below, name=path or "start")
+
+    return tree_game(node(root, ""), agents, name=name)
+
+
+def prism(
+    model: str, wanted: str, constants: Mapping[str, Any], *, name: str, horizon: int | None = None
+) -> TabularGame:
+    """Make the game of a model and a property."""
+    from tacit.games.prism import read_game
+
+    return read_game(PLACE / model, property=wanted, constants=constants, horizon=horizon, name=name)
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    return tuple(nearest(word) for word in text.split())
+
+
+def _figure(question: str, stated: str, more: Mapping[str, Any] | None = None) -> Figure:
+    """Return a figure; numbers are written as decimals or fractions."""
+    numbers, more = _numbers(stated), dict(more or {})
+    policy = [_numbers(own) for own in more.pop("policy", ())]
+    return Figure(question, numbers if len(numbers) > 1 else numbers[0], policy=policy, **more)
+
+
+def _maker(name: str, given: Mapping[str, Any]) -> Callable[..., TabularGame]:
+    """Return the function that makes the game of an entry."""
+    match given:
+        case {"payoffs": payoffs}:
+            return partial(payoff_game, payoffs, name=name)
+        case {"zero_sum": row}:
+            return partial(payoff_game, [row, 0.0 - np.array(row)], name=name)
+        case {"team": common}:
+            return partial(payoff_game, [common, common], name=name, horizon=25)
+        case {"tree": root}:
+            return partial(tree, root, name=name, agents=len(given["figures"][0][1].split()))
+        case {"model": model, "property": wanted}:
+            return partial(prism, model, wanted, given.get("constants", {}), name=name, horizon=given.get("horizon"))
+    function = getattr(markov, given["make"], None) or getattr(matrices, given["make"])
+    return partial(function, **given["parameters"]) if "parameters" in given else function
+
+
+def _entries(name: str, given: dict[str, Any]) -> Iterator[Entry]:
+    """Give an entry, or where there are several properties of a model, one for each."""
+    for k, (wanted, stated, *horizon) in enumerate(given.get("games", ()), start=1):
+        own = {"property": wanted, "figures": [["nash", stated]], "horizon": horizon[0] if horizon else None}
+        yield from _entries(f"{name}-{k}", {key: value for key, value in given.items() if key != "games"} | own)
+    if "games" not in given:
+        make = _maker(name, given)
+        about = given.get("about") or getattr(make, "func", make).__doc__ or ""
+        figures = tuple(_figure(*figure) for figure in given["figures"])
+        yield Entry(name, given["source"], about, make, figures, given.get("read", "figure"), given.get("seconds", 0.1))
+
 
 #: All entries, by name.
-ENTRIES: dict[str, Entry] = {entry.name: entry for module in (matrices, markov, prism) for entry in module.ENTRIES}
+ENTRIES: dict[str, Entry] = {
+    entry.name: entry
+    for name, given in json.loads((PLACE / "entries.json").read_text(encoding="utf-8")).items()
+    for entry in _entries(name, given)
+}
 
 
 def find(name: str) -> Entry:

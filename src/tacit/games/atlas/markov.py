@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from tacit.games.atlas.entry import Entry, Figure
-from tacit.games.atlas.pictures import draw_chocolate, draw_piles, draw_soccer, draw_wrestler
+from tacit.games.atlas.pictures import draw_chocolate, draw_piles, draw_robots, draw_soccer, draw_wrestler
 from tacit.games.boards import Image
+from tacit.games.objectives import Against, Collect, Objective, Reach
+from tacit.games.objectives import game as game_of
 from tacit.games.tabular import TabularGame
 from tacit.games.tabulate import tabulate
-from tacit.games.tree import Node, tree_game
-
-OPENSPIEL, GAMBIT = "OpenSpiel's tests", "Gambit's catalog"
-LEYTON = "Y. Shoham and K. Leyton-Brown, Multiagent Systems, 2008"
-
-
-def tree(root: Any, *, name: str, agents: int = 2) -> TabularGame:
-    """Make a game of a tree with perfect information: a node is (mover, (branch, …)), an end a list of payoffs."""
-    return tree_game(_node(root, agents, ""), agents, name=name)
-
-
-def _node(given: Any, agents: int, path: str) -> Node:
-    if isinstance(given, list):
-        return Node(given, name=path)
-    mover, branches = given
-    below = [_node(branch, agents, f"{path}{k}") for k, branch in enumerate(branches)]
-    return Node([0.0] * agents, mover, branches=below, name=path or "start")
 
 
 def chain_store(*, markets: int = 3) -> TabularGame:
@@ -136,6 +119,7 @@ def oshi_zumo(*, coins: int = 5, size: int = 2, least: int = 1) -> TabularGame:
         horizon=2 * coins,
         progress=False,
         name="oshi-zumo",
+        action_names=[[f"bid {a}" for a in range(coins + 1)]] * 2,
         picture=partial(draw_wrestler, coins=coins, size=size),
     )
 
@@ -208,7 +192,16 @@ def big_match(*, horizon: int = 10) -> TabularGame:
         paid = float(joint[0] == joint[1]) if s == "open" else float(s == "won")
         return paid, 0.0 - paid
 
-    return tabulate(transition, reward, start="open", actions=[2, 2], horizon=horizon, progress=False, name="big-match")
+    return tabulate(
+        transition,
+        reward,
+        start="open",
+        actions=[2, 2],
+        horizon=horizon,
+        progress=False,
+        name="big-match",
+        action_names=[["guess zero", "guess one"], ["zero", "one"]],
+    )
 
 
 def discounted_big_match(*, discount: float = 0.9) -> TabularGame:
@@ -240,10 +233,6 @@ def inspection(*, periods: int = 4, inspections: int = 2) -> TabularGame:
     )
 
 
-def _dresher(n: int, m: int) -> float:
-    return -math.comb(n - 1, m) / sum(math.comb(n, i) for i in range(m + 1))
-
-
 def piglet(*, goal: int = 2, horizon: int = 150) -> TabularGame:
     """Two flip a coin in turn for points: heads adds one to the turn, tails ends it with nothing, holding scores it.
 
@@ -266,7 +255,16 @@ def piglet(*, goal: int = 2, horizon: int = 150) -> TabularGame:
         won = sum(p for p, after in steps(s, joint) if after == "over")
         return (won, 0.0) if who == 0 else (0.0, won)
 
-    return tabulate(steps, reward, start=(0, 0, 0, 0), actions=[2, 2], horizon=horizon, progress=False, name="piglet")
+    return tabulate(
+        steps,
+        reward,
+        start=(0, 0, 0, 0),
+        actions=[2, 2],
+        horizon=horizon,
+        progress=False,
+        name="piglet",
+        action_names=[["flip", "hold"]] * 2,
+    )
 
 
 def _turns(name: str, start: Any, moves: Any, most: int, horizon: int, picture: Callable[[Any], Image]) -> TabularGame:
@@ -353,172 +351,64 @@ def chomp(*, rows: int = 2, columns: int = 3) -> TabularGame:
     return _turns(f"chomp-{rows}-{columns}", (columns,) * rows, moves, rows * columns - 1, rows * columns, picture)
 
 
-def _tree(name: str, source: str, about: str, root: Any, *figures: Figure, agents: int = 2) -> Entry:
-    return Entry(name, source, about, partial(tree, root, name=name, agents=agents), figures, "game")
+def jamming(*, slots: int = 5, count: bool = True) -> TabularGame:
+    """A sender uses channel 1, 2 or 3, a jammer blocks 2, 3 or 4; a free channel that is not blocked carries a message.
+
+    Each of four channels is busy first; from slot to slot it changes with chance 3/4. Counted are the messages, or else
+    the chance of at least half of them.
+    """
+
+    def rules(s: Any, joint: tuple[int, ...]) -> list[tuple[float, Any]]:
+        busy, sent = s
+        found: list[tuple[float, Any]] = [(1.0, ())]
+        for one in busy:
+            found = [(p * q, (*so_far, b)) for p, so_far in found for q, b in ((0.75, 1 - one), (0.25, one))]
+        blocked = joint[0] == joint[1] + 1
+        return [(p, (after, sent + (not blocked and not after[joint[0]]))) for p, after in found]
+
+    def expected(s: Any, joint: tuple[int, ...]) -> float:
+        return float(sum(p * (after[1] - s[1]) for p, after in rules(s, joint)))
+
+    goal: Objective = Collect(expected, slots) if count else Reach(lambda s: 2 * s[1] >= slots, slots)
+    name = "prism-jamming" if count else "prism-jamming-half"
+    if not count:
+        return game_of(name, rules, (goal, Against(goal)), start=((1,) * 4, 0), actions=(3, 3), horizon=slots)
+
+    def forget(s: Any, joint: tuple[int, ...]) -> list[tuple[float, Any]]:
+        return [(p, (after[0], 0)) for p, after in rules((s[0], 0), joint)]
+
+    return game_of(name, forget, (goal, Against(goal)), start=((1,) * 4, 0), actions=(3, 3), horizon=slots)
 
 
-def _centipede() -> Any:
-    root: Any = [3, 5]
-    for mover, stop in ((0, [4, 3]), (1, [2, 4]), (0, [3, 1]), (1, [0, 2]), (0, [1, 0])):
-        root = (mover, (root, stop))
-    return root
+def robots(*, size: int = 5, slip: float = 0.1, steps: int = 5) -> TabularGame:
+    """Two robots cross a grid from opposite corners; the first is to arrive within some steps and without a crash.
 
+    A robot goes along x, along y or both, towards its goal. A straight move ends a field beside with chance `slip`,
+    half to each side and inside the grid; a move along both loses one of them with chance `slip`.
+    """
+    top = size - 1
 
-def _wins(value: float) -> tuple[Figure]:
-    return (Figure("nash", (value, 0.0 - value)),)
+    def move(place: tuple[int, int], sign: int, action: int) -> list[tuple[float, Any]]:
+        goal = top if sign > 0 else 0
+        x, y = place
+        free = [y != goal, x != goal, x != goal and y != goal]
+        if not any(free):
+            return [(1.0, place)]
+        action = action if free[action] else free.index(True)
+        half = slip / 2
+        if action == 0:
+            sides = (min(top, x + 1), max(0, x - 1))
+            return [(1 - slip, (x, y + sign)), *((half, (side, y + sign)) for side in sides)]
+        if action == 1:
+            sides = (min(top, y + 1), max(0, y - 1))
+            return [(1 - slip, (x + sign, y)), *((half, (x + sign, side)) for side in sides)]
+        return [(1 - slip, (x + sign, y + sign)), (half, (x, y + sign)), (half, (x + sign, y))]
 
+    def rules(s: Any, joint: tuple[int, ...]) -> list[tuple[float, Any]]:
+        return [(p * q, (one, two)) for p, one in move(s[0], 1, joint[0]) for q, two in move(s[1], -1, joint[1])]
 
-_SHARING = (0, ((1, ([0, 0], [2, 0])), (1, ([0, 0], [1, 1])), (1, ([0, 0], [0, 2]))))
-_FIG_5_2 = (0, ((1, ([3, 8], [8, 3])), (1, ([5, 5], (0, ([2, 10], [1, 0]))))))
-_ZERO = [0, 0, 0]
-_THREE = (0, ((1, ((2, ((1, ([1, 1, 1], [0, 0, 1], [0, 0, 1], [0, 0, 1])), *[_ZERO] * 4)), [0, 1, 0])), [1, 0, 0]))
-_TWO = (0, ((1, ((0, ([1, 0], [0, 1], [0, 1], [0, 1], [0, 1])), [0, 1])), [1, 0]))
-
-ENTRIES = (
-    _tree(
-        "sharing",
-        f"{LEYTON}, fig. 5.1; {GAMBIT}",
-        "One proposes 2–0, 1–1 or 0–2, the other accepts or neither gets anything.",
-        _SHARING,
-        Figure("nash agent:0", (2, 0)),
-    ),
-    _tree(
-        "tree-5-2",
-        f"{LEYTON}, fig. 5.2; {GAMBIT}",
-        "A small tree whose subgame-perfect equilibrium pays (3, 8).",
-        _FIG_5_2,
-        Figure("nash", (3, 8)),
-    ),
-    _tree(
-        "centipede",
-        f"{LEYTON}, fig. 5.9; {GAMBIT}",
-        "In turn: stop, or pass on a growing pile.",
-        _centipede(),
-        Figure("nash", (1, 0)),
-    ),
-    _tree(
-        "three-movers", GAMBIT, "Three move once each, the second twice.", _THREE, Figure("nash", (1, 1, 1)), agents=3
-    ),
-    _tree("stop-at-once", GAMBIT, "Two movers and a constant sum.", _TWO, Figure("nash", (1, 0))),
-    Entry(
-        "chain-store",
-        "R. Selten, The chain store paradox, 1978: all enter, the store always yields",
-        chain_store.__doc__ or "",
-        chain_store,
-        (Figure("nash", (6, 2, 2, 2)),),
-    ),
-    Entry("goofspiel-3", f"{OPENSPIEL}; symmetric, so 0", goofspiel.__doc__ or "", goofspiel, _wins(0.0), read="game"),
-    Entry(
-        "goofspiel-4",
-        "symmetric, so 0; M. Lanctot et al., OpenSpiel, 2019",
-        goofspiel.__doc__ or "",
-        partial(goofspiel, cards=4),
-        _wins(0.0),
-        seconds=0.8,
-        read="game",
-    ),
-    Entry(
-        "oshi-zumo",
-        f"{OPENSPIEL}; M. Buro, Solving the Oshi-Zumo game, 2003; symmetric, so 0",
-        oshi_zumo.__doc__ or "",
-        oshi_zumo,
-        _wins(0.0),
-        seconds=2.0,
-        read="game",
-    ),
-    Entry(
-        "soccer",
-        "M. Littman, Markov games as a framework for multi-agent reinforcement learning, 1994; OpenSpiel's "
-        "markov_soccer; symmetric, so 0",
-        soccer.__doc__ or "",
-        soccer,
-        _wins(0.0),
-        seconds=2.0,
-        read="game",
-    ),
-    Entry(
-        "big-match",
-        "D. Blackwell and T. Ferguson, The big match, 1968: 1/2 a day for every number of days",
-        big_match.__doc__ or "",
-        big_match,
-        _wins(5.0),
-        read="game",
-    ),
-    Entry(
-        "big-match-discounted",
-        "D. Blackwell and T. Ferguson, The big match, 1968: 1/2 a day for every discount",
-        discounted_big_match.__doc__ or "",
-        discounted_big_match,
-        _wins(0.5 / (1 - 0.9)),
-        read="game",
-    ),
-    *(
-        Entry(
-            f"inspection-{n}-{m}",
-            "M. Dresher, A sampling inspection problem in arms control agreements, 1962, solved "
-            "in closed form; see B. von Stengel, Recursive inspection games, 2016",
-            inspection.__doc__ or "",
-            partial(inspection, periods=n, inspections=m),
-            _wins(_dresher(n, m)),
-            "game",
-            seconds=0.1 * n / 4 * m,
-        )
-        for n, m in ((3, 1), (4, 2), (6, 2), (8, 3))
-    ),
-    Entry(
-        "piglet",
-        "T. Neller and C. Presser, Optimal play of the dice game Pig, 2004",
-        piglet.__doc__ or "",
-        piglet,
-        (Figure("nash", (4 / 7, 3 / 7)),),
-        seconds=4.0,
-        read="game",
-    ),
-    Entry(
-        "nim-1-2-3",
-        "C. Bouton, Nim, a game with a complete mathematical theory, 1901",
-        nim.__doc__ or "",
-        nim,
-        _wins(-1.0),
-        read="game",
-    ),
-    Entry(
-        "nim-1-3-4",
-        "C. Bouton, Nim, a game with a complete mathematical theory, 1901",
-        nim.__doc__ or "",
-        partial(nim, piles=(1, 3, 4)),
-        _wins(1.0),
-        read="game",
-    ),
-    Entry(
-        "wythoff-3-5",
-        "W. Wythoff, A modification of the game of Nim, 1907",
-        wythoff.__doc__ or "",
-        wythoff,
-        _wins(-1.0),
-    ),
-    Entry(
-        "wythoff-3-4",
-        "W. Wythoff, A modification of the game of Nim, 1907",
-        wythoff.__doc__ or "",
-        partial(wythoff, piles=(3, 4)),
-        _wins(1.0),
-        read="game",
-    ),
-    Entry(
-        "chomp-2-3",
-        "after D. Gale, A curious Nim-type game, 1974: the first wins; derived",
-        chomp.__doc__ or "",
-        chomp,
-        _wins(1.0),
-        read="",
-    ),
-    Entry(
-        "chomp-3-3",
-        "after D. Gale, A curious Nim-type game, 1974: the first wins; derived",
-        chomp.__doc__ or "",
-        partial(chomp, rows=3, columns=3),
-        _wins(1.0),
-        read="",
-    ),
-)
+    goal = Reach(lambda s: s[0] == (top, top) and s[0] != s[1], steps, lambda s: s[0] != s[1])
+    start, picture = ((0, 0), (top, top)), partial(draw_robots, size=size)
+    return game_of(
+        "prism-robots", rules, (goal, Against(goal)), start=start, horizon=steps, actions=(3, 3), picture=picture
+    )

@@ -9,7 +9,6 @@ import numpy as np
 
 from tacit.core import check, files, memory
 from tacit.core.errors import TacitError, brief
-from tacit.core.files import Lines
 from tacit.core.ownership import Owned
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.dpomdp import words
@@ -18,6 +17,7 @@ from tacit.games.dpomdp.table import SUM_TOLERANCE, Distributions, Table
 from tacit.games.dpomdp.words import Joint, Labels, Selection
 from tacit.games.successors import Successors
 from tacit.games.tabular import TabularGame, check_axes
+from tacit.games.text import Lines, locate_errors
 
 #: Bytes for each state and joint action: two tables with two numbers a row, their sums, the reward, and each agent's.
 _PER_ROW = 96
@@ -189,14 +189,14 @@ def load(path: str | os.PathLike[str], *, horizon: int | None) -> TabularGame:
     lines = Lines(place, comment="#")
     if horizon is not None:
         check.integer("horizon", horizon)
-    with lines.locate_errors():
+    with locate_errors(place, lines):
         head = _read_preamble(lines)
     if horizon is None and head.discount == 1:
         raise TacitError(
             f"{place} does not say how many steps an episode has, and its discount is 1; give the horizon, e.g. "
             f"horizon=10"
         )
-    with lines.locate_errors():
+    with locate_errors(place, lines):
         transitions, rewards = _body(head, lines)
     try:
         return TabularGame(
@@ -288,7 +288,7 @@ class Probabilities:
         match fields:
             case [joint, state, column, [word]]:
                 row = self._preamble.row(self._states.select(state), self._actions.select(joint))
-                self._table.put(row, self._columns.select(column), words.probability(word), lines.number)
+                self._table.put(row, self._columns.select(column), words.probability(word), lines.line)
             case [joint, state, []]:
                 row = self._preamble.row(self._states.select(state), self._actions.select(joint))
                 self._read_row(np.atleast_1d(row), lines)
@@ -309,25 +309,25 @@ class Probabilities:
         """Read a row and write it to each of these rows [n]."""
         line = lines.expect(f"a row of {self._columns.count} probabilities")
         if line == "uniform":
-            self._write_uniform(rows, lines.number)
+            self._write_uniform(rows, lines.line)
         else:
             values = self._values(line)
             column = np.flatnonzero(values)
             row = np.full(len(column), rows[0]) if len(rows) == 1 else rows[:, None]  # twice as fast
-            self._table.replace(rows, row, column, values[column], lines.number)
+            self._table.replace(rows, row, column, values[column], lines.line)
 
     def _read_matrix(self, rows: IntArray, lines: Lines) -> None:
         """Read a row for each state and write it to that state's rows [S, n]."""
         line = lines.expect(f"a matrix with {self._states.count} rows")
         if line == "uniform":
-            self._write_uniform(rows.ravel(), lines.number)
+            self._write_uniform(rows.ravel(), lines.line)
         elif line == "identity" and self._columns is self._states:
-            self._table.replace(rows, rows, self._states.every[:, None], 1.0, lines.number)
+            self._table.replace(rows, rows, self._states.every[:, None], 1.0, lines.line)
         else:
-            values, numbers = [self._values(line)], [lines.number]
+            values, numbers = [self._values(line)], [lines.line]
             for s in range(1, self._states.count):
                 values.append(self._values(lines.expect(f"row {s + 1} of {self._states.count} of a matrix")))
-                numbers.append(lines.number)
+                numbers.append(lines.line)
             matrix = np.stack(values)
             s_from, column = np.nonzero(matrix)
             entries = matrix[s_from, column]

@@ -13,11 +13,11 @@ import numpy as np
 
 from tacit.core import memory
 from tacit.core.errors import TacitError, brief
-from tacit.core.files import LineError, Lines
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.dpomdp import words
 from tacit.games.dpomdp.table import Distributions
 from tacit.games.dpomdp.words import Selection
+from tacit.games.text import LineError, Lines
 
 if TYPE_CHECKING:
     from tacit.games.dpomdp.read import Preamble
@@ -55,18 +55,18 @@ class Rewards:
         self.is_empty = False
         match fields:
             case [joint, state, [word]]:
-                self._assign(self._row(joint, state), words.number(word), lines.number)
+                self._assign(self._row(joint, state), words.number(word), lines.line)
             case [joint, state, ["*"], observation, [word]] if self._preamble.observations.covers(observation):
-                self._assign(self._row(joint, state), words.number(word), lines.number)
+                self._assign(self._row(joint, state), words.number(word), lines.line)
             case [joint, state, s_next, observation, [word]]:
-                self._add(_Block(joint, state, s_next, observation, np.array(words.number(word)), lines.number))
+                self._add(_Block(joint, state, s_next, observation, np.array(words.number(word)), lines.line))
             case [joint, state, s_next, []]:
                 self._check(joint, state, s_next)
-                self._add(_Block(joint, state, s_next, ["*"], self._read_row(lines), lines.number))
+                self._add(_Block(joint, state, s_next, ["*"], self._read_row(lines), lines.line))
             case [joint, state, []]:
                 self._check(joint, state, ["*"])
                 matrix = np.stack([self._read_row(lines) for _ in range(self._preamble.states.count)])
-                self._add(_Block(joint, state, ["*"], ["*"], matrix, lines.number))
+                self._add(_Block(joint, state, ["*"], ["*"], matrix, lines.line))
             case _:
                 raise TacitError(
                     '"R:" is followed by "joint action : state : next state : joint observation : reward", or by the '

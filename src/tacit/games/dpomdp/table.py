@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from tacit.core import check, memory
 from tacit.core.errors import TacitError
-from tacit.core.files import LineError
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.dpomdp.words import Selection
+from tacit.games.text import LineError
 
 #: How far from 1 the sum of a distribution may be: published files round to few digits. Rows that a game would refuse
 #: (`check.SUM_TOLERANCE`) are rescaled, all others stay as they are written.

@@ -18,11 +18,12 @@ from typing import Any
 
 from tacit.core import check, files
 from tacit.core.errors import TacitError, brief, sentence
-from tacit.games.atlas.objectives import game
+from tacit.games.objectives import game
 from tacit.games.prism.expressions import split
-from tacit.games.prism.model import LIMIT, locate, read_model
+from tacit.games.prism.model import LIMIT, Model, ModelFile
 from tacit.games.prism.property import read_property
 from tacit.games.tabular import TabularGame
+from tacit.games.text import locate_errors
 
 #: Characters of a property.
 LONGEST = 10_000
@@ -53,19 +54,29 @@ def load(
     >>> load(path, property='<<one>>R{"match"}max=? [ C<=2 ]')
     TabularGame('coin': 2 agents, 2 states, 2×2 actions, horizon 2, rewards in [-1, 1])
     """
-    place = files.path(path)
-    if property is None:
-        raise TacitError(
-            f"{place} is a model; give property=, what its players want, e.g. property='<<p1>>Pmax=? [ F<=3 x=1 ]'"
-        )
-    if not isinstance(property, str):
-        raise TacitError(f"property is {brief(property)}; it must be a text, e.g. '<<p1>>Pmax=? [ F<=3 x=1 ]'")
-    if len(property) > LONGEST:
-        raise TacitError(f"property has {len(property):,} characters; at most {LONGEST:,} are read")
-    if not isinstance(constants, Mapping | None):
-        raise TacitError(f"constants is {brief(constants)}; it must be a dict of names and values, e.g. {{'k': 3}}")
+    return read_game(
+        files.path(path), property=property, constants=constants, horizon=horizon, discount=discount, limit=limit
+    )
+
+
+def read_game(
+    place: Path,
+    *,
+    property: str | None,
+    constants: Mapping[str, Any] | None,
+    horizon: int | None,
+    discount: float | None = None,
+    limit: int = LIMIT,
+    name: str | None = None,
+) -> TabularGame:
+    """Read a model and make the game of a property; its name is the file's unless another is given."""
     try:
-        return _load(place, horizon, discount, property, dict(constants or {}), check.integer("limit", limit, least=1))
+        with locate_errors(place):
+            file = ModelFile(files.read_utf8(place))
+        text, given, limit = _check(place, property, constants, limit)
+        with locate_errors(place):
+            model = file.read(given)
+        return _make(place, name or place.stem, model, text, given, horizon, discount, limit)
     except TacitError:
         raise
     except RecursionError:
@@ -74,14 +85,35 @@ def load(
         raise TacitError(f"{place}: an expression cannot be computed ({sentence(error)})") from None
 
 
-def _load(
-    place: Path, horizon: int | None, discount: float | None, property: str, given: dict[str, Any], limit: int
+def _check(place: Path, property: object, constants: object, limit: int) -> tuple[str, dict[str, Any], int]:
+    """Return a property, constants and the limit, if they are such."""
+    if property is None:
+        raise TacitError(
+            f"{place} is a model; give property=, what its players want, e.g. property='<<p1>>Pmax=? [ F<=3 x=1 ]'"
+        )
+    text = check.text("property", property)
+    if len(text) > LONGEST:
+        raise TacitError(f"property has {len(text):,} characters; at most {LONGEST:,} are read")
+    if not isinstance(constants, Mapping | None):
+        raise TacitError(f"constants is {brief(constants)}; it must be a dict of names and values, e.g. {{'k': 3}}")
+    return text, dict(constants or {}), check.integer("limit", limit, least=1)
+
+
+def _make(
+    place: Path,
+    name: str,
+    model: Model,
+    property: str,
+    given: dict[str, Any],
+    horizon: int | None,
+    discount: float | None,
+    limit: int,
 ) -> TabularGame:
-    model = read_model(place, files.read_utf8(place), given)
+    """Make the game of a property."""
     wanted = read_property(property, model)
-    for name in given.keys() - model.open - {token.text for token in split(property)}:
+    for constant in given.keys() - model.open - {token.text for token in split(property)}:
         known = ", ".join(sorted(model.open)) or "none"
-        raise TacitError(f"{place}: there is no constant {brief(name)} to give; the model leaves open: {known}")
+        raise TacitError(f"{place}: there is no constant {brief(constant)} to give; the model leaves open: {known}")
     bound = max(objective.last for objective in wanted.objectives)
     if wanted.unbounded and horizon is None and discount is None:
         raise TacitError(
@@ -90,7 +122,7 @@ def _load(
     steps = bound if horizon is None else check.integer("horizon", horizon)
     if steps < bound:
         raise TacitError(f"horizon is {steps}; the property looks {bound} steps ahead")
-    try:
+    with locate_errors(place):
         rules, actions = model.rules(wanted.sides)
         if bound * math.prod(actions) > limit:  # the step is part of the state
             raise TacitError(
@@ -98,7 +130,7 @@ def _load(
                 f"give a smaller bound, no bound and horizon=, or a larger limit="
             )
         return game(
-            place.stem,
+            name,
             rules,
             wanted.objectives,
             start=model.start,
@@ -107,8 +139,6 @@ def _load(
             discount=discount,
             limit=limit,
         )
-    except TacitError as error:
-        raise locate(place, error) from None
 
 
 def save(game: TabularGame, path: str | os.PathLike[str]) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any, NamedTuple
 
 from tacit.core.errors import TacitError, brief
+from tacit.games.text import LineError, Scanner
 
 #: From names, primed ones too, to values.
 Environment = Mapping[str, Any]
@@ -25,8 +25,7 @@ LARGEST = 2**63
 _WORD = re.compile(r"[A-Za-z_]\w*'?", re.ASCII)
 
 
-@dataclass(frozen=True)
-class Token:
+class Token(NamedTuple):
     """A token and its line."""
 
     text: str
@@ -43,7 +42,7 @@ def split(text: str) -> list[Token]:
     while at < len(text):
         match = _TOKEN.match(text, at)
         if match is None:
-            raise TacitError(f"{line}: there is {brief(text[at])}, which is not of the language")
+            raise LineError(line, f"there is {brief(text[at])}, which is not of the language")
         if match["token"]:
             found.append(Token(match["token"], line))
         line += match[0].count("\n")
@@ -56,14 +55,17 @@ def is_name(text: str) -> bool:
     return _WORD.fullmatch(text) is not None
 
 
-class Reader:
+class Reader(Scanner):
     """Tokens one after the other, and the expressions that they make."""
 
-    def __init__(self, tokens: list[Token], labels: Mapping[str, Expression] | None = None) -> None:
-        self.tokens, self.at, self.labels = tokens, 0, labels if labels is not None else {}
+    def __init__(
+        self, tokens: list[Token], labels: Mapping[str, Expression] | None = None, *, ends: str = Scanner.ends
+    ) -> None:
+        self.tokens, self.at, self.ends = tokens, 0, ends
+        self.labels = labels if labels is not None else {}
 
     @property
-    def current(self) -> str:
+    def current(self) -> str:  # type: ignore[override]
         """The next token; empty at the end."""
         return self.tokens[self.at].text if self.at < len(self.tokens) else ""
 
@@ -72,25 +74,13 @@ class Reader:
         """The line of the next token."""
         return self.tokens[min(self.at, len(self.tokens) - 1)].line if self.tokens else 1
 
-    def refuse(self, wanted: str) -> NoReturn:
-        """Say what must be here."""
-        found = f"there is {brief(self.current)}" if self.current else "the text ends"
-        raise TacitError(f"{self.line}: {found} where {wanted} must be")
-
-    def take(self, *wanted: str) -> str:
-        """Take one of these tokens."""
-        text = self.current
-        if text not in wanted or not text:
-            self.refuse(" or ".join(wanted))
+    def advance(self) -> None:
+        """Go on to the next token."""
         self.at += 1
-        return text
 
-    def meet(self, *wanted: str) -> bool:
-        """Take a token if it is one of these, and return whether it was."""
-        if self.current in wanted and self.current:
-            self.at += 1
-            return True
-        return False
+    def peek(self, count: int) -> list[str]:
+        """Return the next tokens."""
+        return [token.text for token in self.tokens[self.at : self.at + count]]
 
     def name(self, what: str) -> str:
         """Take a name."""
@@ -99,6 +89,14 @@ class Reader:
             self.refuse(what)
         self.at += 1
         return text
+
+    def quoted(self, what: str) -> str:
+        """Take a name in quotes and return it without them."""
+        text = self.current
+        if not text.startswith('"'):
+            self.refuse(f"{what} in quotes")
+        self.advance()
+        return text[1:-1]
 
     def expression(self) -> Expression:
         """Take an expression."""
@@ -122,8 +120,10 @@ class Reader:
 
     def _ends_here(self) -> bool:
         """Return whether a "+" begins the next objective of a property: P or R with a bracket follows."""
-        after = [token.text for token in self.tokens[self.at + 1 : self.at + 3]]
-        return len(after) == 2 and after[0] in ("P", "R") and after[1] in ("[", "{")
+        match self.peek(3):
+            case [_, "P" | "R", "[" | "{"]:
+                return True
+        return False
 
     def operand(self) -> Expression:
         """Take what stands between two operators."""
@@ -139,10 +139,10 @@ class Reader:
             return inside
         text = self.current
         if text.startswith('"'):
-            self.at += 1
-            if text[1:-1] not in self.labels:
-                raise TacitError(f"{self.line}: there is no label {text}")
-            return self.labels[text[1:-1]]
+            label = self.quoted("a label")
+            if label not in self.labels:
+                raise LineError(self.line, f"there is no label {text}")
+            return self.labels[label]
         if text[:1].isdigit():
             self.at += 1
             number = float(text) if re.search(r"[.eE]", text) else int(text)
@@ -165,7 +165,7 @@ def _look_up(env: Environment, name: str, line: int) -> Any:
     try:
         return env[name]
     except KeyError:
-        raise TacitError(f"{line}: {name} has no value; is it a constant to be given by constants=?") from None
+        raise LineError(line, f"{name} has no value; is it a constant to be given by constants=?") from None
 
 
 def _join(operator: Callable[[Any, Any], Any], one: Expression, two: Expression) -> Expression:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from tacit.core.check import SUM_TOLERANCE
 from tacit.core.errors import TacitError, brief
 from tacit.games.prism.expressions import Environment, Expression, Reader, Token, is_name, split
+from tacit.games.text import LineError
 
 State = tuple[Any, ...]
 
@@ -33,11 +32,8 @@ class Command:
     line: int
 
 
-@dataclass
-class Rewards:
-    """State rewards have no actions, None; those of actions hold where all of them are chosen."""
-
-    items: list[tuple[tuple[str, ...] | None, Expression, Expression]] = field(default_factory=list)
+#: Actions, guard and value: state rewards have no actions, None; those of actions hold where all of them are chosen.
+Reward = tuple[tuple[str, ...] | None, Expression, Expression]
 
 
 @dataclass
@@ -50,7 +46,7 @@ class Model:
     modules: dict[str, list[Command]] = field(default_factory=dict)
     players: dict[str, list[str]] = field(default_factory=dict)
     labels: dict[str, Expression] = field(default_factory=dict)
-    rewards: dict[str, Rewards] = field(default_factory=dict)
+    rewards: dict[str, list[Reward]] = field(default_factory=dict)
     formulas: dict[str, list[Token]] = field(default_factory=dict)
     open: set[str] = field(default_factory=set)  # constants to be given
 
@@ -66,7 +62,7 @@ class Model:
     def expand(self, tokens: list[Token], depth: int = 0) -> list[Token]:
         """Put formulas in the place of their names."""
         if depth > 50:
-            raise TacitError(f"{tokens[0].line}: formulas refer to each other in a circle")
+            raise LineError(tokens[0].line, "formulas refer to each other in a circle")
         found: list[Token] = []
         for token in tokens:
             if token.text in self.formulas:
@@ -75,7 +71,7 @@ class Model:
             else:
                 found.append(token)
             if len(found) > LIMIT:
-                raise TacitError(f"{token.line}: with its formulas written out, the model is too long to be read")
+                raise LineError(token.line, "with its formulas written out, the model is too long to be read")
         return found
 
     def own_actions(self, player: str) -> list[str]:
@@ -97,7 +93,7 @@ class Model:
         own = [[self.own_actions(player) or ["idle"] for player in side] for side in sides]
         joint_actions = math.prod(len(actions) for side in own for actions in side)
         if joint_actions > LIMIT:
-            raise TacitError(f"1: the players have {joint_actions:,} joint actions; at most {LIMIT:,} are read")
+            raise TacitError(f"the players have {joint_actions:,} joint actions; at most {LIMIT:,} are read")
         plans = [list(itertools.product(*side)) for side in own]
         known: dict[tuple[State, tuple[str, ...]], list[tuple[float, Any]]] = {}
 
@@ -124,7 +120,7 @@ class Model:
         """Return a reward structure as a function of a state and the sides' actions; without them, state rewards."""
         if name not in self.rewards:
             raise TacitError(f"the model has no rewards {name!r}; it has {', '.join(self.rewards) or 'none'}")
-        items = self.rewards[name].items
+        items = self.rewards[name]
 
         def pay(s: State, joint: tuple[int, ...] | None = None) -> float:
             env = self.environment(s)
@@ -147,7 +143,7 @@ class Model:
         parts = [self._branches(module, commands, env, chosen) for module, commands in self.modules.items()]
         outcomes = math.prod(map(len, parts))
         if outcomes > LIMIT:
-            raise TacitError(f"1: a joint action leads to {outcomes:,} outcomes; at most {LIMIT:,} are read")
+            raise TacitError(f"a joint action leads to {outcomes:,} outcomes; at most {LIMIT:,} are read")
         found: dict[State, float] = {}
         for combination in itertools.product(*parts):
             chance = 1.0
@@ -166,18 +162,18 @@ class Model:
         """Return the branches of the command that a module takes; a module without one stays as it is."""
         enabled = [one for one in commands if set(one.actions) <= set(chosen) and one.guard(env)]
         if len(enabled) > 1:
-            raise TacitError(
-                f"{enabled[1].line}: module {module} has several commands for {', '.join(chosen) or 'no action'} "
-                f"in one state"
+            raise LineError(
+                enabled[1].line,
+                f"module {module} has several commands for {', '.join(chosen) or 'no action'} in one state",
             )
         if not enabled:
             return [(1.0, [])]
         branches = [(float(p(env)), assignments) for p, assignments in enabled[0].branches]
         least, total = min(p for p, _ in branches), sum(p for p, _ in branches)
         if not least >= 0:
-            raise TacitError(f"{enabled[0].line}: a probability is {least:.12g}; it must not be negative")
+            raise LineError(enabled[0].line, f"a probability is {least:.12g}; it must not be negative")
         if not abs(total - 1) <= SUM_TOLERANCE:
-            raise TacitError(f"{enabled[0].line}: the probabilities sum to {total:.12g}, and must to 1")
+            raise LineError(enabled[0].line, f"the probabilities sum to {total:.12g}, and must to 1")
         return branches
 
     def _after(self, env: Environment, updates: Mapping[str, Expression]) -> State:
@@ -211,62 +207,55 @@ class _Primed(dict[str, Any]):
         return value
 
 
-def read_model(place: Path, text: str, given: Mapping[str, Any]) -> Model:
-    """Read a model; `given` are the constants that it leaves open."""
-    try:
-        return _File(split(text), given).read()
-    except TacitError as error:
-        raise locate(place, error) from None
+class ModelFile:
+    """The parts of a file, in any order; a file that is cut short is refused as soon as it is split into them."""
 
-
-def locate(place: Path, error: TacitError) -> TacitError:
-    """Return an error that names the file, and the line where the error begins with one."""
-    return TacitError(f"{place}:{error}" if _has_line(error) else f"{place}: {error}")
-
-
-def _has_line(error: TacitError) -> bool:
-    return re.match(r"\d+: ", str(error)) is not None
-
-
-class _File:
-    """The parts of a file, in any order."""
-
-    def __init__(self, tokens: list[Token], given: Mapping[str, Any]) -> None:
-        self.reader, self.given, self.model = Reader(tokens), given, Model()
+    def __init__(self, text: str) -> None:
+        self.reader, self.model = Reader(split(text)), Model()
         self.bodies: dict[str, list[Token]] = {}
         self.globals: set[str] = set()
-
-    def read(self) -> Model:
-        """Read all parts; those that use formulas after all formulas are known."""
+        self.declared: set[str] = set()  # constants
+        self.parts: list[tuple[str, list[Token]]] = []
         reader = self.reader
-        kinds = [token for token in reader.tokens if token.text in MODEL_KINDS]
-        if not kinds or kinds[0].text != "csg":
-            said = (
-                f"the model is of the kind {kinds[0].text}" if kinds else "the model does not say of which kind it is"
-            )
-            raise TacitError(f"{kinds[0].line if kinds else 1}: {said}; only csg, concurrent stochastic games, is read")
-        waiting: list[tuple[str, list[Token]]] = []
-        self.model.constants |= dict(self.given)
+        kind = next((token for token in reader.tokens if token.text in MODEL_KINDS), Token("", 1))
+        if kind.text != "csg":
+            said = f"is of the kind {kind.text}" if kind.text else "does not say of which kind it is"
+            raise LineError(kind.line, f"the model {said}; only csg, concurrent stochastic games, is read")
         while reader.current:
-            kind = reader.take("csg", "const", "formula", "label", "player", "module", "rewards", "global")
-            if kind == "csg":
-                continue
-            if kind in ("player", "module", "rewards"):
-                waiting.append((kind, self._until(f"end{kind}")))
-            elif kind == "formula":
-                name = reader.name("the name of a formula")
-                reader.take("=")
-                self.model.formulas[name] = self._until(";")
-            else:
-                waiting.append((kind, self._until(";")))
-        self._constants([tokens for kind, tokens in waiting if kind == "const"])
-        order = ("global", "module", "label", "player", "rewards")
-        for kind in order:
-            for own, tokens in waiting:
-                if own == kind:
-                    getattr(self, f"_{kind}")(tokens)
+            part = reader.take("csg", "const", "formula", "label", "player", "module", "rewards", "global")
+            if part != "csg":
+                self.parts.append((part, self._until(f"end{part}" if part in ("player", "module", "rewards") else ";")))
+
+    def read(self, given: Mapping[str, Any]) -> Model:
+        """Read all parts, those that use formulas after all formulas; `given` are constants that the model leaves open.
+
+        Constants are read each as soon as those that it refers to are known.
+        """
+        self.model.constants |= given
+        for tokens in self._all("formula"):
+            reader = Reader(tokens)
+            name = reader.name("the name of a formula")
+            reader.take("=")
+            self._declare(name, self.model.formulas, reader.line)
+            self.model.formulas[name] = tokens[reader.at :]
+        waiting = [constant for tokens in self._all("const") if (constant := self._constant(tokens, given))]
+        while waiting:
+            left = [(constant, error) for constant in waiting if (error := self._compute(*constant)) is not None]
+            if len(left) == len(waiting):
+                raise left[0][1]
+            waiting = [constant for constant, _ in left]
+        for part in ("global", "module", "label", "player", "rewards"):
+            for tokens in self._all(part):
+                getattr(self, f"_{part}")(tokens)
         self._check_players()
         return self.model
+
+    def _all(self, part: str) -> list[list[Token]]:
+        return [tokens for own, tokens in self.parts if own == part]
+
+    def _declare(self, name: str, known: Collection[str], line: int) -> None:
+        if name in known:
+            raise LineError(line, f"{name} is declared twice")
 
     def _until(self, end: str) -> list[Token]:
         reader, begin = self.reader, self.reader.at
@@ -280,31 +269,28 @@ class _File:
     def _parts(self, tokens: list[Token]) -> Reader:
         return Reader(self.model.expand(tokens), self.model.labels)
 
-    def _constants(self, waiting: list[list[Token]]) -> None:
-        """Read constants, each as soon as those that it refers to are known."""
-        while waiting:
-            left = [(tokens, error) for tokens in waiting if (error := self._const(tokens)) is not None]
-            if len(left) == len(waiting):
-                raise left[0][1]
-            waiting = [tokens for tokens, _ in left]
-
-    def _const(self, tokens: list[Token]) -> TacitError | None:
-        """Read a constant, and return why it has no value yet."""
+    def _constant(self, tokens: list[Token], given: Mapping[str, Any]) -> tuple[str, Expression, int] | None:
+        """Read a constant and note down its name; return name, expression and line unless it is to be given."""
         reader = self._parts(tokens)
         reader.meet("int", "double", "bool")
-        name = reader.name("the name of a constant")
+        line, name = reader.line, reader.name("the name of a constant")
+        self._declare(name, self.declared, line)
+        self.declared.add(name)
         if not reader.meet("="):
             self.model.open.add(name)
-        elif name in self.given:
-            raise TacitError(
-                f"{tokens[0].line}: the model defines the constant {name}; constants= gives those that it leaves open"
-            )
-        else:
-            value = reader.expression()
-            try:
-                self.model.constants[name] = value(self.model.constants)
-            except TacitError as error:
-                return error if _has_line(error) else TacitError(f"{tokens[0].line}: {error}")
+            return None
+        if name in given:
+            raise LineError(line, f"the model defines the constant {name}; constants= gives those that it leaves open")
+        return name, reader.expression(), line
+
+    def _compute(self, name: str, value: Expression, line: int) -> TacitError | None:
+        """Compute a constant, or return why it has no value yet."""
+        try:
+            self.model.constants[name] = value(self.model.constants)
+        except LineError as error:
+            return error
+        except TacitError as error:
+            return LineError(line, str(error))
         return None
 
     def _global(self, tokens: list[Token]) -> None:
@@ -315,7 +301,7 @@ class _File:
         """Read `x : [0..2] init 1` or `x : bool init true`."""
         line, name = reader.line, reader.name("the name of a variable")
         if name in self.model.variables or name in self.model.constants:
-            raise TacitError(f"{line}: there is a variable or a constant {name} already")
+            raise LineError(line, f"there is a variable or a constant {name} already")
         reader.take(":")
         low = high = None
         least: Any = False
@@ -328,16 +314,17 @@ class _File:
             reader.take("]")
             least, most = low(self.model.constants), high(self.model.constants)
             if not least <= most:
-                raise TacitError(f"{line}: the range of {name}, [{least}..{most}], is empty")
+                raise LineError(line, f"the range of {name}, [{least}..{most}], is empty")
         first = reader.expression()(self.model.constants) if reader.meet("init") else least
         if not least <= first <= most:
-            raise TacitError(f"{line}: {name} begins with {first}, outside its range [{least}..{most}]")
+            raise LineError(line, f"{name} begins with {first}, outside its range [{least}..{most}]")
         self.model.variables[name] = low, high
         self.model.first.append(first)
 
     def _module(self, tokens: list[Token]) -> None:
         reader = Reader(tokens)
         name = reader.name("the name of a module")
+        self._declare(name, self.model.modules, tokens[0].line)
         body = self._rename(reader) if reader.meet("=") else self.model.expand(tokens[reader.at :])
         self.bodies[name] = body
         own = Reader(body, self.model.labels)
@@ -345,21 +332,21 @@ class _File:
         while is_name(own.current):
             self._variable(own)
             own.take(";")
-        commands = self.model.modules.setdefault(name, [])
+        commands = self.model.modules[name] = []
         while own.current:
             commands.append(self._command(own))
         mine = self.globals | set(list(self.model.variables)[before:])
         for command in commands:
             for other in {name for _, updates in command.branches for name, _ in updates} - mine:
-                raise TacitError(
-                    f"{command.line}: module {name} sets {other}; a module sets its own variables and global ones"
+                raise LineError(
+                    command.line, f"module {name} sets {other}; a module sets its own variables and global ones"
                 )
 
     def _rename(self, reader: Reader) -> list[Token]:
         """Return the body of another module with other names."""
         other = reader.name("the name of a module")
         if other not in self.bodies:
-            raise TacitError(f"{reader.line}: there is no module {other} before this one")
+            raise LineError(reader.line, f"there is no module {other} before this one")
         reader.take("[")
         names: dict[str, str] = {}
         while not reader.meet("]"):
@@ -384,19 +371,21 @@ class _File:
     def _branch(self, reader: Reader) -> tuple[Expression, list[tuple[str, Expression]]]:
         """Read `p : (x'=1) & (y'=2)`, or `(x'=1)` of probability 1."""
         chance: Expression = lambda env: 1.0  # noqa: E731
-        after = [token.text for token in reader.tokens[reader.at : reader.at + 2]]
-        if after != ["true", ";"] and not (after[0] == "(" and after[1].endswith("'")) and after[0] != "true":
+        first, second, *_ = [*reader.peek(2), "", ""]
+        if first != "true" and not (first == "(" and second.endswith("'")):
             chance = reader.expression()
             reader.take(":")
         if reader.meet("true"):
             return chance, []
-        found = []
+        found: list[tuple[str, Expression]] = []
         while True:
             reader.take("(")
             name = reader.name("a primed variable")
             if not name.endswith("'"):
-                raise TacitError(f"{reader.line}: {name} is set without a prime, as in {name}'=1")
+                raise LineError(reader.line, f"{name} is set without a prime, as in {name}'=1")
             reader.take("=")
+            if name[:-1] in (own for own, _ in found):
+                raise LineError(reader.line, f"{name} is set twice in one update")
             found.append((name[:-1], reader.expression()))
             reader.take(")")
             if not reader.meet("&"):
@@ -404,15 +393,16 @@ class _File:
 
     def _label(self, tokens: list[Token]) -> None:
         reader = self._parts(tokens)
-        name = reader.current
-        reader.at += 1
+        name = reader.quoted("the name of a label")
+        self._declare(name, self.model.labels, reader.line)
         reader.take("=")
-        self.model.labels[name.strip('"')] = reader.expression()
+        self.model.labels[name] = reader.expression()
 
     def _player(self, tokens: list[Token]) -> None:
         reader = Reader(tokens)
         name = reader.name("the name of a player")
-        modules = self.model.players.setdefault(name, [])
+        self._declare(name, self.model.players, tokens[0].line)
+        modules = self.model.players[name] = []
         while reader.current:
             if reader.meet("["):
                 reader.name("an action")
@@ -423,9 +413,9 @@ class _File:
 
     def _rewards(self, tokens: list[Token]) -> None:
         reader = self._parts(tokens)
-        name = reader.current.strip('"') if reader.current.startswith('"') else ""
-        reader.at += 1 if reader.current.startswith('"') else 0
-        items = self.model.rewards.setdefault(name, Rewards()).items
+        name = reader.quoted("the name of rewards") if reader.current.startswith('"') else ""
+        self._declare(name, [own for own in self.model.rewards if own], reader.line)  # any number have no name
+        items = self.model.rewards.setdefault(name, [])
         while reader.current:
             actions = _labels(reader) if reader.current == "[" else None
             guard = reader.expression()
@@ -437,9 +427,9 @@ class _File:
         for player, modules in self.model.players.items():
             for module in modules:
                 if module not in self.model.modules:
-                    raise TacitError(f"1: player {player} has the module {brief(module)}, which is not there")
+                    raise TacitError(f"player {player} has the module {brief(module)}, which is not there")
         if not self.model.players:
-            raise TacitError("1: the model has no players")
+            raise TacitError("the model has no players")
 
 
 def _labels(reader: Reader) -> tuple[str, ...]:

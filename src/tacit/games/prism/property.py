@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from tacit.core.errors import TacitError, brief
-from tacit.games.atlas.objectives import Against, At, Collect, Objective, Reach
+from tacit.games.objectives import Against, At, Collect, Objective, Reach
 from tacit.games.prism.expressions import Expression, Reader, split
 from tacit.games.prism.model import Model, State
 
@@ -23,9 +25,9 @@ class Property:
 def read_property(text: str, model: Model) -> Property:
     """Read a property of one coalition or of two."""
     try:
-        return _Property(Reader(model.expand(split(text)), model.labels), model).read()
+        return _Property(Reader(model.expand(split(text)), model.labels, ends="it ends"), model).read()
     except TacitError as error:
-        raise TacitError(f"property {brief(text, 200)}: {str(error).split(': ', 1)[-1]}") from None
+        raise TacitError(f"property {brief(text, 200)}: {error}") from None
 
 
 class _Property:
@@ -38,9 +40,9 @@ class _Property:
         sides = self._sides()
         if reader.meet("{"):  # which equilibria: what tacit.solve is asked for instead
             while not reader.meet("}"):
-                reader.at += 1
                 if not reader.current:
                     reader.refuse("}")
+                reader.advance()
         if len(sides) == 1:
             others = [player for player in self.model.players if player not in sides[0]]
             objective, sign = self._single()
@@ -58,12 +60,12 @@ class _Property:
             if cost:
                 objectives = [Against(objective) for objective in objectives]
         else:
-            raise TacitError("1: only one or two sides are read")
+            raise TacitError("only one or two sides are read")
         reader.meet(";")
         if reader.current:
             reader.refuse("the end")
         if len(objectives) != len(sides):
-            raise TacitError(f"1: there are {len(sides)} sides and {len(objectives)} objectives")
+            raise TacitError(f"there are {len(sides)} sides and {len(objectives)} objectives")
         return Property(sides, objectives, self.unbounded)
 
     def _sides(self) -> list[list[str]]:
@@ -73,7 +75,7 @@ class _Property:
         while not reader.meet(">>"):
             name = reader.name("a player")
             if name not in self.model.players:
-                raise TacitError(f"1: there is no player {name}; known: {', '.join(self.model.players)}")
+                raise TacitError(f"there is no player {name}; known: {', '.join(self.model.players)}")
             sides[-1].append(name)
             if reader.meet(":"):
                 sides.append([])
@@ -81,21 +83,20 @@ class _Property:
                 reader.meet(",")
         named = [player for side in sides for player in side]
         if len(sides) > 1 and set(named) != set(self.model.players):
-            raise TacitError("1: the sides must name all players")
+            raise TacitError("the sides must name all players")
         return sides
 
     def _single(self) -> tuple[Objective, int]:
         """Read `Pmax=? […]`, `R{"r"}min=? […]`, and whether more is better."""
         reader = self.reader
-        for end, sign in (("max", 1), ("min", -1)):
-            if reader.meet(f"P{end}"):
-                reader.take("=?")
-                return self._path(), sign
-        reader.take("R")
-        name = self._reward_name()
-        sign = 1 if reader.take("max", "min") == "max" else -1
+        read: Callable[[], Objective] = self._path
+        if reader.current in ("Pmax", "Pmin"):
+            best = reader.take("Pmax", "Pmin")[1:]
+        else:
+            reader.take("R")
+            read, best = partial(self._collected, self._reward_name()), reader.take("max", "min")
         reader.take("=?")
-        return self._collected(name), sign
+        return read(), 1 if best == "max" else -1
 
     def _objective(self) -> Objective:
         if self.reader.take("P", "R") == "P":
@@ -103,11 +104,9 @@ class _Property:
         return self._collected(self._reward_name())
 
     def _reward_name(self) -> str:
-        reader = self.reader
-        reader.take("{")
-        name = reader.current.strip('"')
-        reader.at += 1
-        reader.take("}")
+        self.reader.take("{")
+        name = self.reader.quoted("the name of rewards")
+        self.reader.take("}")
         return name
 
     def _state(self, expression: Expression) -> Any:
@@ -125,7 +124,7 @@ class _Property:
         reader = self.reader
         value = reader.operand()(self.model.constants)
         if not isinstance(value, int | float) or value != int(value) or value < least:
-            raise TacitError(f"1: a bound is {brief(value)}; it must be a whole number from {least} on")
+            raise TacitError(f"a bound is {brief(value)}; it must be a whole number from {least} on")
         return int(value)
 
     def _path(self) -> Objective:
@@ -133,7 +132,7 @@ class _Property:
         reader = self.reader
         reader.take("[")
         if reader.current == "G":
-            raise TacitError("1: G is not read; ask for 1 minus the F of the opposite")
+            raise TacitError("G is not read; ask for 1 minus the F of the opposite")
         path: Any = None
         next_ = reader.meet("X")
         if next_:
@@ -163,7 +162,7 @@ class _Property:
             reader.take("=")
             found = At(pay, self._step(0))
             if found.step == 0 and pay(self.model.start) != 0:
-                raise TacitError("1: I=0 asks for the reward of the first state, which nobody decides")
+                raise TacitError("I=0 asks for the reward of the first state, which nobody decides")
         elif reader.meet("F", "Fc"):
             self.unbounded = True
             goal = self._state(reader.expression())
@@ -177,4 +176,4 @@ class _Property:
     def _check_start(self, goal: Any) -> None:
         start: State = self.model.start
         if goal(start):
-            raise TacitError("1: the goal holds in the first state already")
+            raise TacitError("the goal holds in the first state already")
