@@ -10,7 +10,7 @@ import pytest
 from enumeration import centred, estimate, full, live, trajectories, value, world_of_one
 
 import tacit
-from tacit.core.simplex import project_each
+from tacit.core.elementary import project_each
 from tacit.evaluation import policy_gradient
 from tacit.learners import NPG, PGStorm
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tacit.core.simplex import project, project_each
+from tacit.core.elementary import project, project_each
 
 ORDINARY = st.floats(-10, 10)
 TIES = st.sampled_from([-1.0, 0.0, 0.1, 1 / 3, 0.3, 0.30000000000000004, 0.5, 1.0, 1 + 2**-52])

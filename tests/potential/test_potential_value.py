@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.core.simplex import project_each
+from tacit.core.elementary import project_each
 from tacit.evaluation import policy_gradient, policy_values
 
 GAMES = [

@@ -36,7 +36,7 @@ import numpy as np
 from tacit.bandits.rows import play_probs
 from tacit.bandits.spec import Bandit, Setting
 from tacit.core import check, generics
-from tacit.core.ownership import lock
+from tacit.core.memory import lock
 from tacit.core.records import FIXED, NONNEGATIVE, Fields
 from tacit.core.types import FloatArray
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core.errors import TacitError, brief
-from tacit.core.ownership import Owned, freeze, refuse_masked, unwrap
+from tacit.core.memory import Owned, freeze, refuse_masked, unwrap
 from tacit.core.types import FloatArray
 
 #: How far from 1 the sum of a distribution may be.

@@ -17,7 +17,7 @@ import numpy as np
 from tacit.core import check, files, generics, memory, records, streams
 from tacit.core.compilation import compile_loop
 from tacit.core.errors import TacitError, brief, one_line
-from tacit.core.ownership import lock
+from tacit.core.memory import lock
 from tacit.core.pinned import Pinned, entry, unpin
 from tacit.core.types import FloatArray
 from tacit.engine.checkpoint import Arrays, check_alike, check_names, pack, unpack, whole_number

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from tacit.core import generics, memory
 from tacit.core.errors import TacitError
-from tacit.core.ownership import Owned
+from tacit.core.memory import Owned
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine.checkpoint import Arrays, check_alike, check_equal, check_names, pack, unpack
 from tacit.evaluation.certificate import Schedule, is_kept, pass_by, schedule

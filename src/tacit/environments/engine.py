@@ -22,7 +22,7 @@ import numpy.typing as npt
 from tacit.core import memory
 from tacit.core.check import EPISODES
 from tacit.core.errors import TacitError, brief
-from tacit.core.ownership import Owned, lock
+from tacit.core.memory import Owned, lock
 from tacit.core.types import FloatArray
 from tacit.engine.checkpoint import Arrays, check_equal, check_names, check_seconds, take, whole_number
 from tacit.engine.events import log

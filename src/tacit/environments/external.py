@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core.errors import TacitError, brief, one_line
-from tacit.core.ownership import Owned
+from tacit.core.memory import Owned
 from tacit.core.types import FloatArray
 from tacit.environments.adapters import environment
 from tacit.environments.encoding import fit

@@ -40,7 +40,7 @@ from tacit.core import generics, memory
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
 from tacit.core.lanes import plain
-from tacit.core.ownership import lock
+from tacit.core.memory import lock
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.induction import backward
 from tacit.evaluation.payoffs import Payoffs, payoffs

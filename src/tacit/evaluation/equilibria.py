@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.core.display import Cell, Document, Table, exact
 from tacit.core.errors import TacitError
-from tacit.core.ownership import Owned
+from tacit.core.memory import Owned
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation import bimatrix, supports
 from tacit.games.exact import with_tables

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.core import memory
-from tacit.core.simplex import project_each
+from tacit.core.elementary import project_each
 from tacit.core.types import FloatArray
 from tacit.evaluation.induction import Play, backward, forward
 from tacit.evaluation.theory import lipschitz

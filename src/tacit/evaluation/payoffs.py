@@ -22,7 +22,7 @@ from numba.extending import overload
 
 from tacit.core import generics, memory
 from tacit.core.lanes import pairs, plain, put
-from tacit.core.ownership import lock
+from tacit.core.memory import lock
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.exact import ExactGame
 from tacit.games.tabular_kernels import GameTables

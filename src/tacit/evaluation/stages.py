@@ -22,7 +22,7 @@ from tacit.core import check, memory
 from tacit.core.display import Document, cell_text, count, exact
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
-from tacit.core.ownership import Owned
+from tacit.core.memory import Owned
 from tacit.core.types import FloatArray
 from tacit.evaluation import bimatrix, logit, stage_game
 from tacit.evaluation.gaps import Evaluation, evaluate

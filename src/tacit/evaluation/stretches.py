@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core.ownership import Owned
+from tacit.core.memory import Owned
 from tacit.core.types import FloatArray
 from tacit.evaluation.gaps import Evaluation, evaluate
 from tacit.evaluation.values import occupancy

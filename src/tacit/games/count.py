@@ -18,7 +18,7 @@ import numpy.typing as npt
 from tacit.core import check, memory
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
-from tacit.core.ownership import Owned, lock
+from tacit.core.memory import Owned, lock
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.contraction import stack_rows
 from tacit.games.count_rules import Rewards, Rules, Statistic, check_size, count_vectors

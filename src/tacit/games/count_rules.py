@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from tacit.core import check, memory
 from tacit.core.errors import TacitError, brief, one_line
-from tacit.core.ownership import lock
+from tacit.core.memory import lock
 from tacit.core.types import FloatArray, IntArray
 
 Rewards = npt.ArrayLike | Callable[..., Any]

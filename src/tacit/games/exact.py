@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
-from tacit.core.ownership import Sealed, lock
+from tacit.core.memory import Sealed, lock
 from tacit.core.types import FloatArray, IntArray
 from tacit.games import successors
 from tacit.games.protocol import NamedGame

@@ -20,7 +20,7 @@ import numpy as np
 from tacit.core import check
 from tacit.core.display import Document
 from tacit.core.errors import TacitError, brief, one_line
-from tacit.core.ownership import lock
+from tacit.core.memory import lock
 from tacit.games.protocol import NamedGame, check_actions, check_range
 
 #: What the functions are called with; `params` comes last where there are any.

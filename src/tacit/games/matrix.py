@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from tacit.core import check
 from tacit.core.errors import TacitError
-from tacit.core.ownership import Owned
+from tacit.core.memory import Owned
 from tacit.games.tabular import TabularGame
 
 

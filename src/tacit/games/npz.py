@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from tacit.core import files
 from tacit.core.errors import TacitError, one_line
-from tacit.core.ownership import Owned
+from tacit.core.memory import Owned
 from tacit.games.successors import Successors
 from tacit.games.tabular import TabularGame
 

@@ -31,7 +31,7 @@ import numpy as np
 from tacit.core import check, files, memory
 from tacit.core.display import times
 from tacit.core.errors import TacitError, brief, one_line
-from tacit.core.ownership import Owned
+from tacit.core.memory import Owned
 from tacit.core.registry import require
 from tacit.core.types import FloatArray, IntArray
 from tacit.games import successors

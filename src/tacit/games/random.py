@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from tacit.core import check, memory
-from tacit.core.ownership import Owned
+from tacit.core.memory import Owned
 from tacit.core.types import FloatArray
 from tacit.games.protocol import check_actions
 from tacit.games.successors import Successors

@@ -16,7 +16,7 @@ from tacit.core import check, memory
 from tacit.core.display import count, times
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
-from tacit.core.ownership import Owned, freeze, lock, unwrap
+from tacit.core.memory import Owned, freeze, lock, unwrap
 from tacit.core.types import FloatArray, IntArray
 from tacit.games import successors
 from tacit.games import successors as rows_of

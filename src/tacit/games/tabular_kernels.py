@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tacit.core import generics
 from tacit.core.compilation import compile_loop
-from tacit.core.ownership import lock
+from tacit.core.memory import lock
 from tacit.core.types import FloatArray, IntArray
 from tacit.games import successors
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
-from tacit.core.ownership import Owned
+from tacit.core.memory import Owned
 from tacit.games.boards import Image, StatePicture
 from tacit.games.protocol import check_actions, is_game
 from tacit.games.successors import Successors

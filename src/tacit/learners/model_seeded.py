@@ -47,7 +47,7 @@ import numpy as np
 from tacit.bandits.rows import share
 from tacit.core import check, generics
 from tacit.core.elementary import exp, log, pow
-from tacit.core.ownership import lock
+from tacit.core.memory import lock
 from tacit.core.records import NONNEGATIVE, Fields, capacity, index, record, records
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners import joint_model, seeded_turns

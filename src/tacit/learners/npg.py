@@ -25,7 +25,7 @@ from tacit.bandits.rows import pick
 from tacit.core import check, generics
 from tacit.core.elementary import exp, exp_each, log_each
 from tacit.core.errors import TacitError
-from tacit.core.ownership import Owned
+from tacit.core.memory import Owned
 from tacit.core.records import capacity, index, records
 from tacit.core.types import IntArray
 from tacit.evaluation.gradient import Gradient

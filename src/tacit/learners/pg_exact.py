@@ -17,8 +17,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tacit.core import check
-from tacit.core.ownership import Owned
-from tacit.core.simplex import project_each
+from tacit.core.elementary import project_each
+from tacit.core.memory import Owned
 from tacit.evaluation.gradient import Gradient
 from tacit.learners.line_search import check_eta, theory_step
 from tacit.learners.spec import Learner, Range, Span, Start, World, check_start

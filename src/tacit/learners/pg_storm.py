@@ -29,7 +29,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
-from tacit.core import check, generics, simplex
+from tacit.core import check, elementary, generics
 from tacit.core.elementary import pow
 from tacit.core.errors import TacitError
 from tacit.core.records import capacity, index, records
@@ -39,7 +39,7 @@ from tacit.learners import steps
 from tacit.learners.spec import Choice, Learner, Range, Span, Start, World, check_start, starting_point, unit_rewards
 from tacit.learners.steps import player, visit
 
-project = generics.jitable(simplex.project)
+project = generics.jitable(elementary.project)
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from tacit.bandits.spec import is_bandit
 from tacit.core import check, streams
 from tacit.core.elementary import log
 from tacit.core.errors import TacitError, brief
-from tacit.core.ownership import lock
+from tacit.core.memory import lock
 from tacit.core.records import capacity
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.protocol import Game, count_steps

@@ -26,7 +26,7 @@ import numpy as np
 
 from tacit.core import check, generics, memory
 from tacit.core.elementary import log
-from tacit.core.ownership import lock
+from tacit.core.memory import lock
 from tacit.core.records import Fields, capacity, index, records
 from tacit.core.types import IntArray
 from tacit.learners import steps

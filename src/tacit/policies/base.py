@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from tacit.core import check, files
 from tacit.core.errors import TacitError, brief, one_line
-from tacit.core.ownership import Sealed
+from tacit.core.memory import Sealed
 from tacit.policies import document, observed
 from tacit.policies.part import Part
 

@@ -30,7 +30,7 @@ import numpy.typing as npt
 
 from tacit.core import check, files, memory, streams
 from tacit.core.errors import TacitError, brief
-from tacit.core.ownership import Owned, freeze
+from tacit.core.memory import Owned, freeze
 from tacit.core.types import IntArray
 from tacit.policies import document
 from tacit.policies.base import Policy

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tacit.core import check, memory
 from tacit.core.display import count, times
 from tacit.core.errors import TacitError, brief, one_line
-from tacit.core.ownership import Owned, refuse_masked
+from tacit.core.memory import Owned, refuse_masked
 from tacit.core.types import FloatArray
 from tacit.policies import document, observed
 from tacit.policies.base import Policy, check_game

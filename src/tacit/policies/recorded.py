@@ -33,7 +33,7 @@ import numpy.typing as npt
 from tacit.core import check, files
 from tacit.core.display import count, times
 from tacit.core.errors import TacitError
-from tacit.core.ownership import Owned
+from tacit.core.memory import Owned
 from tacit.core.types import FloatArray, IntArray
 from tacit.policies.base import Policy
 from tacit.policies.part import Part, draw

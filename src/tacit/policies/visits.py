@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from tacit.core import check
 from tacit.core.errors import TacitError
-from tacit.core.ownership import Owned, Sealed, freeze, refuse_masked
+from tacit.core.memory import Owned, Sealed, freeze, refuse_masked
 from tacit.core.types import FloatArray, IntArray
 
 RULES = ("stage", "rate")

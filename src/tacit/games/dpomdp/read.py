@@ -9,7 +9,7 @@ import numpy as np
 
 from tacit.core import check, files, memory
 from tacit.core.errors import TacitError, brief
-from tacit.core.ownership import Owned
+from tacit.core.memory import Owned
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.dpomdp import words
 from tacit.games.dpomdp.rewards import Rewards

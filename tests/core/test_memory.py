@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.core.ownership import Owned, freeze
+from tacit.core.memory import Owned, freeze
 from tacit.games import Successors
 from tacit.policies import DeployedPolicy, MarkovPolicy, RecordedPolicy
 
