@@ -61,6 +61,8 @@ if TYPE_CHECKING:
     from tacit.learning import learn
     from tacit.policies import DeployedPolicy, MarkovPolicy, Part, RecordedPolicy
 
+_OLD_POLICIES = ["CertifiedPolicy", "SampledPolicy", "SeparatePolicy", "ThinnedPolicy"]  # of the release before
+
 #: Where each public name lives; it is imported when it is first used, so that `import tacit` costs nothing.
 _HOMES = {
     "tacit": [
@@ -123,9 +125,7 @@ _HOMES = {
         "VLearning",
     ],
     "tacit.learning": ["learn"],
-    "tacit.policies": ["DeployedPolicy", "MarkovPolicy", "Part", "RecordedPolicy"],
-    "tacit.policies.recorded": ["CertifiedPolicy", "SampledPolicy", "SeparatePolicy"],  # of the release before
-    "tacit.policies.deployed": ["ThinnedPolicy"],
+    "tacit.policies": ["DeployedPolicy", "MarkovPolicy", "Part", "RecordedPolicy", *_OLD_POLICIES],
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -13,7 +13,7 @@ import pytest
 
 import tacit
 from tacit.environments.observations import OVER, Observations
-from tacit.policies import observed
+from tacit.policies import document
 
 
 class Views:
@@ -179,8 +179,8 @@ def test_observations_of_all_spaces_as_they_are_shown():
     listed = own.to_list()
     assert listed is not None
     assert listed[-1] == {"over": True}
-    found = observed.numbers(listed)
-    assert [found[observed.key(seen)] for seen in shown] == numbers
+    found = document.numbers(listed)
+    assert [found[document.key(seen)] for seen in shown] == numbers
     numbered = Observations(spaces.Discrete(3, start=5), None, "agent 0", numbered=True)
     assert numbered.to_list() == [5, 6, 7]
     odd = Observations(spaces.Discrete(3), frozenset, "agent 0", numbered=False)

@@ -18,7 +18,7 @@ import numpy as np
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.types import IntArray
 from tacit.environments.adapters import Environment, environment, name_of
-from tacit.policies import observed
+from tacit.policies import document
 
 Encode = Callable[[Any], Hashable]
 
@@ -148,7 +148,7 @@ class Observations:
 
     def list_as(self, listed: Sequence[Any], *, encoded: bool) -> Observations:
         """Return a numbering as a list of observations has it; with `encoded`, of what `encode` has made of them."""
-        keys = [OVER if seen == observed.OVER else observed.key(seen) if encoded else self.key(seen) for seen in listed]
+        keys = [OVER if seen == document.OVER else document.key(seen) if encoded else self.key(seen) for seen in listed]
         if self.numbered and keys[: len(self.met)] == self.met[: len(keys)]:
             return self
         made = Observations(self._space, self._encoded, self._who, numbered=False)
@@ -198,7 +198,7 @@ class Observations:
         raw = self._encoded is not None or self.lost
         try:
             return [
-                observed.OVER if key is OVER else observed.plain(key if raw else _shown(self._space, key))
+                document.OVER if key is OVER else document.plain(key if raw else _shown(self._space, key))
                 for key in self.met
             ]
         except TacitError:

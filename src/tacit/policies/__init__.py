@@ -9,21 +9,10 @@ from typing import Any
 from tacit.core import check, files
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.policies import document
-from tacit.policies.base import Policy
-from tacit.policies.deployed import DeployedPart, DeployedPolicy, ThinnedPart, ThinnedPolicy
-from tacit.policies.markov import MarkovPolicy
-from tacit.policies.part import MarkovPart, Part
-from tacit.policies.recorded import (
-    CertifiedPart,
-    CertifiedPolicy,
-    RecordedPart,
-    RecordedPolicy,
-    SampledPolicy,
-    SeparatePolicy,
-)
-
-#: Names of the release before, which still work in this one.
-OLD_NAMES = (CertifiedPart, CertifiedPolicy, SampledPolicy, SeparatePolicy, ThinnedPart, ThinnedPolicy)
+from tacit.policies.base import Part, Policy
+from tacit.policies.deployed import DeployedPart, DeployedPolicy
+from tacit.policies.markov import MarkovPart, MarkovPolicy
+from tacit.policies.recorded import RecordedPart, RecordedPolicy
 
 #: Which class reads which kind of file; a policy's file states its kind.
 KINDS: dict[str, Any] = {kind: cls for cls in (MarkovPolicy, RecordedPolicy, DeployedPolicy) for kind in cls.kinds}
@@ -83,6 +72,30 @@ def _kind(path: str | os.PathLike[str]) -> str:
     if found is None or found.dtype.kind != "U" or found.ndim:
         raise TacitError(f"{path} is no policy: it does not state its kind")
     return str(found)
+
+
+def _separate(each: Any) -> RecordedPolicy:
+    """Make a recorded policy in which each agent has its own record, from a policy for each."""
+    every = check.list_of("each", each, "recorded policies, one for each agent", least=1)
+    records: list[Any] = [getattr(own, "record", None) for own in every]
+    return RecordedPolicy.of_records(records, start=getattr(every[0], "start", "average"))
+
+
+#: What the release before called these; its names still work in this one.
+OLD_NAMES = {
+    "CertifiedPart": RecordedPart,
+    "CertifiedPolicy": RecordedPolicy,
+    "SampledPolicy": RecordedPolicy.of_stages,
+    "SeparatePolicy": _separate,
+    "ThinnedPart": DeployedPart,
+    "ThinnedPolicy": DeployedPolicy,
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in OLD_NAMES:
+        return OLD_NAMES[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = [

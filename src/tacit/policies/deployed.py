@@ -33,8 +33,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.memory import Owned, freeze
 from tacit.core.types import IntArray
 from tacit.policies import document
-from tacit.policies.base import Policy
-from tacit.policies.part import Part, draw
+from tacit.policies.base import Part, Policy, draw
 from tacit.policies.recorded import RecordedPolicy, check_keys
 from tacit.policies.visits import MOST, check_actions, check_stored, check_whole, columns
 
@@ -386,6 +385,3 @@ def _probabilities(name: str, lists: Sequence[Any], actions: Sequence[int]) -> l
             raise TacitError(f"{name}[{1 + i}] is {brief(own)}; it must be a list of {size - 1} probabilities")
         found += [check.real(f"{name}[{1 + i}][{a}]", p, least=0, most=1) for a, p in enumerate(own)]
     return found
-
-
-ThinnedPolicy, ThinnedPart = DeployedPolicy, DeployedPart  # names of the release before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
@@ -14,9 +15,8 @@ from tacit.core.display import count, times
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.memory import Owned, refuse_masked
 from tacit.core.types import FloatArray
-from tacit.policies import document, observed
-from tacit.policies.base import Policy, check_game
-from tacit.policies.part import MarkovPart
+from tacit.policies import document
+from tacit.policies.base import Part, Policy, check_game
 
 if TYPE_CHECKING:
     from tacit.games.protocol import Game
@@ -83,7 +83,9 @@ class MarkovPolicy(Policy):
                     f"all agents must have the same steps and states"
                 )
         if observations is not None:
-            self.observed = observed.read({"observations": observed.plain(observations)}, self.agents, self.states)
+            self.observed = document.read_observations(
+                {"observations": document.plain(observations)}, self.agents, self.states
+            )
             most = max(map(len, self.observed or ()), default=0)
             if most < self.states:
                 raise TacitError(f"observations has {most} entries for {self.states} states; each state needs one")
@@ -226,6 +228,58 @@ class MarkovPolicy(Policy):
         when = "the same at every step" if self.steps == 1 else f"{self.steps} steps"
         sizes = f"{count(self.agents, 'agent')}, {count(self.states, 'state')}, {times(self.actions)} actions"
         return f"MarkovPolicy({kind}, {sizes}, {when})"
+
+
+class MarkovPart(Part):
+    """Agent i's part of a Markov policy: its own distributions, or all of a correlated policy.
+
+    Parameters
+    ----------
+    probs : array [H or 1, S, A_i], or [H or 1, S, A_1, …, A_N] where the policy is correlated
+    agent : int
+    correlated : bool
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tacit.policies import MarkovPart
+    >>> part = MarkovPart(np.array([[[0.0, 1.0]]]), 0)
+    >>> part.begin(seed=0)
+    >>> part.act(0, 0)
+    1
+    """
+
+    def __init__(self, probs: npt.NDArray[np.float64], agent: int, *, correlated: bool = False) -> None:
+        steps, self.states = probs.shape[:2]
+        sizes = probs.shape[2:]
+        super().__init__(agent, sizes[agent] if correlated else sizes[0], None if steps == 1 else steps)
+        self._flat = probs.reshape(steps, self.states, -1)
+        self._rows: dict[int, list[float]] = {}  # cumulated, of what was played: plain numbers take memory
+        self._below = int(np.prod(sizes[agent + 1 :])) if correlated else 0
+        self._correlated, self.product = correlated, not correlated
+        self.table = None if correlated else probs
+
+    def act(self, h: int, s: int | None) -> int:
+        """Return the action at step h in state s; with None, evenly drawn."""
+        if s is None:
+            return self.stray(h)
+        if type(s) is not int or not 0 <= s < self.states:
+            s = check.integer("s", s, least=0, most=self.states - 1)
+        u = self._step(h)  # what is refused uses no step up
+        place = s if self.horizon is None else h * self.states + s
+        row = self._rows.get(place)
+        if row is None:
+            row = self._rows[place] = np.cumsum(self._flat[place // self.states, s])[:-1].tolist()
+        if not self._correlated:
+            return bisect_right(row, u)
+        shared = self._common[h] if self.horizon is not None else self._stream.random()  # type: ignore[index]
+        return bisect_right(row, shared) // self._below % self._size
+
+    def stray(self, h: int) -> int:
+        """Return an action, evenly drawn; the common number is drawn too, so that all stay together."""
+        if self.horizon is None and self._correlated and self._common is not None:
+            self._stream.random()
+        return super().stray(h)
 
 
 def check_policy(policy: object, *, product: str = "") -> None:

@@ -35,8 +35,7 @@ from tacit.core.display import count, times
 from tacit.core.errors import TacitError
 from tacit.core.memory import Owned
 from tacit.core.types import FloatArray, IntArray
-from tacit.policies.base import Policy
-from tacit.policies.part import Part, draw
+from tacit.policies.base import Part, Policy, draw
 from tacit.policies.visits import Visits, columns
 
 if TYPE_CHECKING:
@@ -360,25 +359,3 @@ class RecordedPart(Part):
         if self.index < 0:
             return int(u * self._size)
         return draw(self._record.rows(self.index, h)[self._columns].tolist(), u)
-
-
-# names of the release before, which still work in this one
-CertifiedPolicy, CertifiedPart = RecordedPolicy, RecordedPart
-
-
-class SampledPolicy(RecordedPolicy):
-    """`RecordedPolicy.of_stages`."""
-
-    def __new__(cls, *args: Any, **kwargs: Any) -> RecordedPolicy:  # type: ignore[misc]
-        """Make a recorded policy of some visits of each stage."""
-        return RecordedPolicy.of_stages(*args, **kwargs)
-
-
-class SeparatePolicy(RecordedPolicy):
-    """`RecordedPolicy.of_records`, from policies instead of their records."""
-
-    def __new__(cls, each: Sequence[RecordedPolicy]) -> RecordedPolicy:  # type: ignore[misc]
-        """Make a recorded policy in which each agent has its own record."""
-        every = check.list_of("each", each, "recorded policies, one for each agent")
-        records: list[Any] = [getattr(own, "record", None) for own in every]
-        return RecordedPolicy.of_records(records, start=getattr(every[0], "start", "average") if every else "average")
