@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import time
 from pathlib import Path
 
 import pytest
 
-from tacit.core.compilation import NAME, TAG, kernel_directory
+from tacit.core.compilation import ABOVE, NAME, TAG, kernel_directory, package_digest
 
 OLD = "0123456789abcdef01234567"
 KERNEL = f"episodes-{'0' * 32}.kernel"
@@ -122,3 +124,28 @@ def test_the_root_itself_and_what_is_beside_the_caches_stay(root: Path):
     age(root)
     sweep()
     assert beside.read_text() == "mine"
+
+
+SOURCES = Path(package_digest.__wrapped__.__code__.co_filename).resolve().parents[1]
+
+
+def test_machine_code_is_of_every_source_that_can_take_part_in_a_kernel(tmp_path: Path):
+    copy = tmp_path / "tacit"
+    shutil.copytree(SOURCES, copy, ignore=lambda _, names: [name for name in names if name == "__pycache__"])
+    packages = sorted(place.parent.name for place in copy.glob("*/__init__.py"))
+    assert set(ABOVE) < set(packages)
+    digest = package_digest.__wrapped__
+    before, all_before = digest(copy, without=ABOVE), digest(copy)
+    for source in (*(copy / name / "__init__.py" for name in packages), copy / "learning.py"):
+        source.write_bytes(source.read_bytes() + b"\n# changed\n")
+        after, all_after = digest(copy, without=ABOVE), digest(copy)
+        assert (after == before) == (source.parent.name in ABOVE), source
+        assert all_after != all_before, source
+        before, all_before = after, all_after
+
+
+def test_no_kernel_is_defined_above_the_layers_that_are_counted():
+    for name in ABOVE:
+        for source in (SOURCES / name).rglob("*.py"):
+            compiles = re.search(r"\bn?jit\b|\.implement\(|\boverload\b|compile_loop|generics", source.read_text())
+            assert compiles is None, source

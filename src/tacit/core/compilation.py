@@ -2,7 +2,8 @@
 
 numba notices a change of the file in which a compiled function stands, but not of the kernels it calls, and loads what
 it has cached without a check. So the cache is tacit's own, in a directory named by a digest of all sources that take
-part: this package's, and those of the modules in which the types of the arguments are defined.
+part: this package's but for the layers above all kernels (`ABOVE`), and those of the modules in which the types of the
+arguments are defined.
 
     <root>/tacit-kernels/CACHEDIR.TAG          says that tacit made the directory
     <root>/tacit-kernels/<digest>/CACHEDIR.TAG
@@ -127,7 +128,7 @@ if _settings is not None:
 def source_digest(structs: tuple[object, ...]) -> str:
     """Return a digest of all sources that take part in a loop over such arguments."""
     sources = {source for kind in _types(structs) if (source := _source(kind)) is not None}
-    summed = hashlib.sha256(_package_digest())
+    summed = hashlib.sha256(package_digest(without=ABOVE))
     for source in sorted(sources):
         summed.update(source.encode() + b"\0" + _content(source))
     return summed.hexdigest()[:24]
@@ -149,12 +150,19 @@ def _source(kind: type) -> str | None:
     return getattr(sys.modules.get(kind.__module__), "__file__", None)
 
 
+#: Packages above all kernels, in which none is defined: their sources say nothing about machine code.
+ABOVE = ("cli", "experiments", "figures", "paper", "view")
+_PACKAGE = Path(__file__).resolve().parents[1]
+
+
 @cache
-def _package_digest() -> bytes:
-    root = Path(__file__).resolve().parents[1]
+def package_digest(root: Path = _PACKAGE, *, without: tuple[str, ...] = ()) -> bytes:
+    """Return a digest of the compiler's versions and of this package's sources, `without` those of some packages."""
     summed = hashlib.sha256(f"numba {numba.__version__} llvmlite {llvmlite.__version__} python {sys.version}".encode())
     for source in sorted(root.rglob("*.py")):
-        summed.update(str(source.relative_to(root)).encode() + b"\0" + source.read_bytes())
+        name = source.relative_to(root)
+        if name.parts[0] not in without:
+            summed.update(str(name).encode() + b"\0" + source.read_bytes())
     return summed.digest()
 
 

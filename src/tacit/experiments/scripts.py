@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from tacit.core import files
-from tacit.core.compilation import source_digest
+from tacit.core.compilation import package_digest
 from tacit.core.errors import TacitError, one_line
 from tacit.environments.pettingzoo import search_also
 
@@ -111,7 +111,7 @@ class WorkerSetup:
 
 @cache
 def _code() -> str:
-    return f"{source_digest(())} numpy {np.__version__}"
+    return f"{package_digest().hex()} numpy {np.__version__}"
 
 
 def _at_hand(path: Path, content: bytes) -> str:
