@@ -18,13 +18,12 @@ from tacit.engine import outputs
 from tacit.engine.agents import check_alone
 from tacit.engine.checkpoint import Checkpoint
 from tacit.engine.curve import Curve
-from tacit.engine.drive import drive
+from tacit.engine.drive import Engine, Output, drive
 from tacit.engine.events import Compiling, Finished, Noted, Scouted, Started, Watcher, log_event, show, to_all
 from tacit.engine.exact import ExactEngine
 from tacit.engine.fused import FusedEngine
 from tacit.engine.outputs.recorded import tables_to_measure
-from tacit.engine.protocols import Engine, Output
-from tacit.engine.run import Candidate, Candidates, Gaps, Run, choose
+from tacit.engine.run import Candidate, Gaps, Run, choose
 from tacit.engine.starts import STARTS, StartsEngine, StartsOutput, longest, most_starts
 from tacit.environments.adapters import GameAdapter, environment, is_environment, missing, name_of
 from tacit.environments.bounds import Bounds, Exceeded, describe_scouting, episode_bounds
@@ -40,9 +39,8 @@ from tacit.games.exact import ExactGame, is_exact
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.protocol import Game, check_play, check_sizes, is_game
 from tacit.games.tabular import TabularGame
-from tacit.learners import DEFAULT, REGISTRY, Learner
+from tacit.learners import DEFAULT, REGISTRY, Learner, team
 from tacit.learners.model_central import JOINT
-from tacit.learners.teams import team
 from tacit.options import Options
 from tacit.policies.markov import MarkovPolicy
 
@@ -238,7 +236,9 @@ def run_learner(
     own = [replace(options, seed=seed, episodes=longest(options.most, starts)) for seed in seeds]
     made = [_make(game, name, chosen, one, watch) for one in own]
     several = StartsEngine([engine for engine, _ in made])
-    return _conduct(several, StartsOutput([output for _, output in made], options), name, options, watch, checkpoint)
+    return _conduct(
+        several, StartsOutput(several, [output for _, output in made], options), name, options, watch, checkpoint
+    )
 
 
 def default_for(game: Any, params: Mapping[str, Any] = MappingProxyType({})) -> str:
@@ -285,11 +285,11 @@ def _merge_steps(run: Run, game: TabularGame, stretch: TabularGame, options: Opt
             policy, found = merge_steps(game, stretch, cast(MarkovPolicy, one.policy), gap=one.gaps.kind)
         policy.game = game
         gaps = Gaps(one.gaps.kind, found.gaps, "exact", most=game.effective_horizon * (high - low))
-        candidates[name] = replace(Candidate.with_gaps(gaps, found.values), _policy=policy)
+        candidates[name] = Candidate.with_gaps(gaps, found.values, policy)
     chosen = choose(candidates, partial(uniform_gap, game), **options.choice)
     sampled = None if run.sampled is None else merge_steps(game, stretch, run.sampled)[0]
     last = merge_steps(game, stretch, run.last)[0]
-    return replace(run, game=game, last=last, sampled=sampled, candidates=Candidates(candidates), chosen=chosen)
+    return replace(run, game=game, last=last, sampled=sampled, candidates=candidates, chosen=chosen)
 
 
 def _check_preferred(options: Options, agents: int) -> None:
@@ -368,8 +368,8 @@ def _answer_with_objects(run: Run, engine: EnvironmentEngine) -> Run:
     """Return a run whose answer is what the agents' objects play on what they observe; the others' are tables."""
     parts = [run.last if answer is None else answer for answer in engine.answers()]
     played = policy_of(engine.environment.source, parts)
-    known = Candidate.with_gaps(Gaps.unknown("nash", run.game.agents))
-    return replace(run, last=played, candidates={"last": replace(known, _policy=played)}, chosen="last", sampled=None)
+    known = Candidate.with_gaps(Gaps.unknown("nash", run.game.agents), policy=played)
+    return replace(run, last=played, candidates={"last": known}, chosen="last", sampled=None)
 
 
 def _require_tables(game: Game, needed: str) -> ExactGame:
@@ -413,7 +413,7 @@ def _conduct(
     early = _without_certificate(engine.game, output, options)
     curve = Curve(options.most, options.points, engine.game.agents, stops=options.stops)
     if checkpoint is not None:
-        checkpoint.resume({"engine": engine, "curve": curve, "output": output}, *engine.structs)
+        checkpoint.resume({"engine": engine, "curve": curve, "output": output}, engine.state)
     game = engine.game.name or type(engine.game).__name__
     watch(Started(game, name, options.seed, options.most, curve.done, tuple(curve.rows), engine.game.horizon))
     before = (*output.notes, *early)

@@ -128,9 +128,9 @@ def test_what_is_no_equilibrium_is_not_carried_through_by_its_values():
             return self.row
 
     outputs: Any = [Known(0.0, 5.0), Known(9.0, 20.0), Known(0.001, 6.0), Known(0.0, 1.0)]
-    output = StartsOutput(outputs, Options(episodes=100, prefer="welfare"))
     engine: Any = SimpleNamespace(begun=range(4), of=lambda m: m, played=np.ones(4), game=tacit.make("chicken"))
-    assert [m for m, _ in output._ranked(engine)] == [2, 0, 3, 1]
+    output = StartsOutput(engine, outputs, Options(episodes=100, prefer="welfare"))
+    assert [m for m, _ in output._ranked()] == [2, 0, 3, 1]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import tacit
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, toml
 from tacit.experiments.spec import plan
-from tacit.learners.teams import PAPER
+from tacit.learners import PAPER
 
 words = st.text(min_size=1).filter(lambda word: word != "none" and word.isprintable())
 values = st.one_of(

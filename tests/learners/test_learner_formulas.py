@@ -12,7 +12,7 @@ import tacit
 from tacit.core.generics import learn
 from tacit.learners import World, theorem_iota
 from tacit.learners.spec import Scale
-from tacit.policies.visits import stage_lengths
+from tacit.policies.recorded import stage_lengths
 
 
 def world(**changes: object) -> World:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.policies.visits import draw_by_rate
+from tacit.policies.recorded import draw_by_rate
 
 
 def alphas(H: int, t: int) -> np.ndarray:

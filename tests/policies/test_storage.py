@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tacit.evaluation.certificate import round_to_stored
-from tacit.policies.visits import restore
+from tacit.policies.recorded import restore
 
 
 @given(st.lists(st.floats(0, 1, width=64), min_size=1, max_size=12).filter(lambda x: sum(x) > 0))

@@ -22,10 +22,9 @@ from tacit.core.pinned import Pinned, entry, unpin
 from tacit.core.types import FloatArray
 from tacit.engine.checkpoint import Arrays, check_alike, check_names, pack, unpack, whole_number
 from tacit.engine.fused import read_distributions
-from tacit.learners import REGISTRY, Learner, World, own_bound
+from tacit.learners import REGISTRY, Learner, World, own_bound, resolve
 from tacit.learners.plain import PlainAgent, PlainLearner
 from tacit.learners.spec import Scale, starting_policy
-from tacit.learners.teams import resolve
 
 
 def act_one(pinned, h, s, u):

@@ -85,13 +85,13 @@ class Checkpoint:
         self._pause = min(_FIRST, every)
         self._wait, self._last = self._pause, time.perf_counter()
 
-    def resume(self, parts: Mapping[str, Part], *structs: object) -> None:
+    def resume(self, parts: Mapping[str, Part], state: object = None) -> None:
         """Take charge of the parts of a run, and bring them to where the file left them, if there is one.
 
-        `structs` are the states that kernels work on; the code that defines them counts as code of the run.
+        `state` is what kernels work on, if anything; the code that defines it counts as code of the run.
         """
         self._parts = parts
-        self._key = f"{self._named} {source_digest(structs)}"
+        self._key = f"{self._named} {source_digest((state,))}"
         self._last = time.perf_counter()
         found = self._check_parts(self._read())
         for name, arrays in found.items():

@@ -12,7 +12,7 @@ from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.engine.checkpoint import Arrays, check_names, take
-from tacit.engine.protocols import Engine
+from tacit.engine.drive import Engine
 from tacit.evaluation import evaluate
 from tacit.evaluation.gradient import Gradient, policy_gradient
 from tacit.games.exact import ExactGame

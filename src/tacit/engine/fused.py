@@ -17,8 +17,8 @@ from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine import loop, observers
 from tacit.engine.checkpoint import Arrays, check_alike, check_names, check_seconds, pack, unpack
+from tacit.engine.drive import Engine
 from tacit.engine.observers import Nothing
-from tacit.engine.protocols import Engine
 from tacit.engine.run import Gaps
 from tacit.games.exact import is_exact
 from tacit.games.protocol import Game
@@ -75,7 +75,6 @@ class FusedEngine(Engine):
         self.chunk = max(1, min(CHUNK_STEPS, CHUNK_DRAWS // game.agents) // game.horizon)
         self.state: Any = learner.init(world)
         self.certificate, self.record = certificate, record
-        self.structs = (self.state,)
         self.seconds = 0.0
         self._kernels = game.kernels()
         self._streams = [streams.stream(seed, role) for role in range(1 + game.agents)]

@@ -24,9 +24,8 @@ from tacit.core.types import FloatArray, IntArray
 from tacit.engine.checkpoint import Arrays, check_alike, check_equal, check_names, pack, unpack
 from tacit.evaluation.certificate import Schedule, is_kept, pass_by, schedule
 from tacit.games.protocol import Game
-from tacit.learners.turns import is_own
-from tacit.policies.recorded import STARTS, RecordedPolicy
-from tacit.policies.visits import check_stored
+from tacit.learners.several import is_own
+from tacit.policies.recorded import STARTS, RecordedPolicy, check_stored
 
 
 class Nothing(NamedTuple):

@@ -115,9 +115,10 @@ class Candidate:
     _judge: Callable[[], tuple[Gaps, FloatArray | None]] = field(repr=False)
 
     @classmethod
-    def with_gaps(cls, gaps: Gaps, values: FloatArray | None = None) -> Candidate:
-        """Return a candidate of which this is known; its policy may be added later."""
-        return cls(None, partial(_pair, gaps, values))
+    def with_gaps(cls, gaps: Gaps, values: FloatArray | None = None, policy: Any = None) -> Candidate:
+        """Return a candidate of which this is known, with its policy where that is kept."""
+        known: Any = partial(tuple, (gaps, values))  # which pickles
+        return cls(policy, known)
 
     @classmethod
     def with_exact_gaps(cls, policy: MarkovPolicy, tables: ExactGame | None, kind: str = "nash") -> Candidate:
@@ -161,10 +162,6 @@ class Candidate:
         if self._policy is None:
             raise TacitError("this run kept no record (keep=False), so it has no certified policy")
         return self._policy
-
-
-def _pair(gaps: Gaps, values: FloatArray | None) -> tuple[Gaps, FloatArray | None]:
-    return gaps, values
 
 
 def _evaluate(policy: MarkovPolicy, tables: ExactGame | None, kind: str) -> tuple[Gaps, FloatArray | None]:
@@ -337,6 +334,11 @@ def advise(
     return tuple(found)
 
 
+def _try(kind: str) -> str:
+    own = "ce" if kind == "ce" else "cce"
+    return f"try adaptive-v-{own}, which has nothing to set, or `tacit compare` for all learners that fit"
+
+
 class Candidates(dict[str, Candidate]):
     """Candidates by name; "latest" is what "recent" was called before."""
 
@@ -388,7 +390,7 @@ class Run:
     warnings : tuple of str
         What `tacit.learn` has warned of.
     instead : str
-        What to try where the result is not good.
+        What to try where the result is not good, where its learner has something to say.
     error : Exception or None
         What an environment failed with, which ended the run early; `raise_error` raises it.
     planned : int or None
@@ -417,7 +419,7 @@ class Run:
     sampled: MarkovPolicy | None = None
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    instead: str = "try more episodes"
+    instead: str = ""
     error: Exception | None = None
     planned: int | None = None
 
@@ -554,7 +556,7 @@ class Run:
             return ()
         uniform = self.uniform_gap if self.gaps.source in ("exact", "certificate") else None
         informative, most = self.gaps.informative, self.gaps.most
-        instead = "; ".join(filter(None, [recommend(self.game, self.learner), self.instead]))
+        instead = "; ".join(filter(None, [recommend(self.game, self.learner), self.instead or _try(self.gaps.kind)]))
         return advise(self.curve, self.gap, uniform, most, informative=informative, instead=instead)
 
     @cached_property

@@ -19,7 +19,7 @@ from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine.checkpoint import Arrays, check_names, take
 from tacit.engine.curve import Measures
-from tacit.engine.protocols import Engine, Output, Result
+from tacit.engine.drive import Engine, Output, Outputs, Result, part_of
 from tacit.engine.run import Candidate, Gaps, limit_gap, worth, worth_of
 from tacit.evaluation.gaps import uniform_gap
 from tacit.games.exact import is_exact
@@ -79,7 +79,7 @@ class StartsEngine(Engine):
         self.gained: FloatArray = np.zeros((len(engines), engines[0].game.agents))  # since the round began
         first = engines[0]
         self.game, self.learner, self.world, self.chunk = first.game, first.learner, first.world, first.chunk
-        self.structs = first.structs
+        self.state = first.state
 
     @property
     def alive(self) -> list[int]:
@@ -179,51 +179,45 @@ class StartsEngine(Engine):
         self.notes = tuple(str(arrays["notes"]).splitlines())
 
 
-def part_of(arrays: Arrays, m: int) -> Arrays:
-    """Return what is part m's in a snapshot of several."""
-    return {key.removeprefix(f"{m}."): array for key, array in arrays.items() if key.startswith(f"{m}.")}
-
-
-class StartsOutput(Output):
+class StartsOutput(Outputs):
     """What each start yields; between two rounds those that are worth the most go on."""
 
-    def __init__(self, outputs: Sequence[Output], options: Options) -> None:
-        self.outputs, self.options = outputs, options
+    def __init__(self, engine: StartsEngine, outputs: Sequence[Output], options: Options) -> None:
+        self.engine, self.members, self.options = engine, outputs, options
         self.rounds = rounds(options.most, len(outputs))
         self.notes, self.certifies = outputs[0].notes, outputs[0].certifies
 
     def look(self, engine: Engine, done: int) -> int | None:
         """Halve the starts at the end of a round, and let each output see its engine."""
-        assert isinstance(engine, StartsEngine)
+        several = self.engine
         until = [end for end, _ in self.rounds if end > done][:1]
         turns = next((turns for end, turns in self.rounds if end > done), 1)
-        if len(engine.alive) > turns:
-            ranked = self._ranked(engine)
-            engine.notes = (*engine.notes, self._say(engine, ranked, turns, done))
-            engine.keep([m for m, _ in ranked[:turns]])
-        for m in engine.alive:
-            found = self.outputs[m].look(engine.of(m), int(engine.played[m]))
+        if len(several.alive) > turns:
+            ranked = self._ranked()
+            several.notes = (*several.notes, self._say(ranked, turns, done))
+            several.keep([m for m, _ in ranked[:turns]])
+        for m in several.alive:
+            found = self.members[m].look(several.of(m), int(several.played[m]))
             if found is not None:
-                until.append(done + (found - int(engine.played[m])) * len(engine.alive))
+                until.append(done + (found - int(several.played[m])) * len(several.alive))
         return min(until, default=None)
 
-    def _ranked(self, engine: StartsEngine) -> list[tuple[int, Candidate]]:
+    def _ranked(self) -> list[tuple[int, Candidate]]:
         """Return the starts that take turns and what is known of their answers, those that are worth the most first."""
-        prefer, found = self.options.prefer, {}
+        engine, prefer, found = self.engine, self.options.prefer, {}
         for m in engine.begun:
-            self.outputs[m].interrupted = self.interrupted
-            row = self.outputs[m].measure(engine.of(m), int(engine.played[m]))
+            self.members[m].interrupted = self.interrupted
+            row = self.members[m].measure(engine.of(m), int(engine.played[m]))
             gap, values = np.asarray(row["gap"]), np.asarray(row["value"])
             found[m] = Candidate.with_gaps(Gaps("", gap, "exact"), values if np.isfinite(values - gap).all() else None)
-        if not is_exact(engine.game) or any(
-            one.values is None for one in found.values()
-        ):  # all have played as often in this round
+        if not is_exact(engine.game) or any(one.values is None for one in found.values()):
+            # all have played as often in this round
             return sorted(found.items(), key=lambda one: -worth(engine.gained[one[0]], prefer))
         uniform = functools.partial(uniform_gap, engine.game)
         limit = limit_gap(min(one.gap for one in found.values()), uniform, HALVING)
         return sorted(found.items(), key=lambda one: (one[1].gap > limit, -worth_of(one[1], prefer)))
 
-    def _say(self, engine: StartsEngine, ranked: list[tuple[int, Candidate]], turns: int, done: int) -> str:
+    def _say(self, ranked: list[tuple[int, Candidate]], turns: int, done: int) -> str:
         prefer = f"agent {self.options.prefer}" if isinstance(self.options.prefer, int) else self.options.prefer
         told = [f"start {m} ({_words(one, self.options.prefer)})" for m, one in ranked]
         left = ", ".join(told[turns:])
@@ -231,30 +225,13 @@ class StartsOutput(Output):
 
     def measure(self, engine: Engine, done: int) -> Measures:
         """Return what the output of the start measures that is worth the most by now."""
-        assert isinstance(engine, StartsEngine)
-        m = self._ranked(engine)[0][0]
-        return self.outputs[m].measure(engine.of(m), int(engine.played[m]))
+        m = self._ranked()[0][0]
+        return self.members[m].measure(self.engine.of(m), int(self.engine.played[m]))
 
     def result(self, engine: Engine, done: int) -> Result:
         """Return the result of the start that is worth the most."""
-        assert isinstance(engine, StartsEngine)
-        m = self._ranked(engine)[0][0]
-        self.outputs[m].interrupted = self.interrupted
-        return self.outputs[m].result(engine.of(m), int(engine.played[m]))
-
-    def snapshot(self) -> Arrays:
-        """Return what the outputs hold."""
-        return {f"{m}.{key}": array for m, own in enumerate(self.outputs) for key, array in own.snapshot().items()}
-
-    def check(self, arrays: Arrays, done: int) -> None:
-        """Raise unless a snapshot can be of this output."""
-        for m, own in enumerate(self.outputs):
-            own.check(part_of(arrays, m), done)
-
-    def restore(self, arrays: Arrays) -> None:
-        """Resume from a snapshot that was checked."""
-        for m, own in enumerate(self.outputs):
-            own.restore(part_of(arrays, m))
+        m = self._ranked()[0][0]
+        return self.members[m].result(self.engine.of(m), int(self.engine.played[m]))
 
 
 def _words(one: Candidate, prefer: str | int | None) -> str:

@@ -105,8 +105,6 @@ class Team(Protocol):
         What the engine writes (rewards, nexts, span, known) and reads (chosen, returns).
     room : int
         States that the agents have room for; 0 where memory is made for what is met.
-    structs : tuple
-        The states that kernels work on.
     agents : sequence
         Those that are objects on their own.
     shown : sequence
@@ -115,7 +113,6 @@ class Team(Protocol):
 
     buffer: TurnBuffer
     room: int
-    structs: tuple[object, ...]
     agents: Sequence[Any] = ()
     shown: Sequence[Any] = ()
 
@@ -183,11 +180,6 @@ class CompiledTeam(Team):
     def state(self) -> Any:
         """The state of all agents."""
         return self.buffer.learner
-
-    @property
-    def structs(self) -> tuple[object, ...]:  # type: ignore[override]
-        """The states that kernels work on."""
-        return (self.buffer.learner,)
 
     def _put(self, **parts: Any) -> None:
         self.buffer = self.buffer._replace(**parts)
@@ -341,8 +333,6 @@ def _make_buffer(world: World, u: FloatArray) -> TurnBuffer:
 
 class PlainTeam(Team):
     """Agents of which some have no kernels: objects on their own, one call for each."""
-
-    structs = ()
 
     def __init__(self, learner: Learner, world: World, *, seed: int) -> None:
         sizes = [(world.horizon, world.states, int(actions)) for actions in world.actions]

@@ -25,9 +25,9 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.memory import Owned, lock
 from tacit.core.types import FloatArray
 from tacit.engine.checkpoint import Arrays, check_equal, check_names, check_seconds, take, whole_number
+from tacit.engine.drive import Engine
 from tacit.engine.events import log
 from tacit.engine.observers import Nothing, Record, capacity, enlarge
-from tacit.engine.protocols import Engine
 from tacit.engine.run import Gaps
 from tacit.engine.team import APART, BAD_REWARD, BAD_STATE, SAME, Fixed, team_of
 from tacit.environments import resume
@@ -48,8 +48,7 @@ from tacit.games.protocol import Game
 from tacit.learners import Learner, World, own_bound
 from tacit.learners.spec import Scale
 from tacit.policies import MarkovPolicy, RecordedPolicy
-from tacit.policies.recorded import STARTS, each_agents_own
-from tacit.policies.visits import check_stored
+from tacit.policies.recorded import STARTS, check_stored, each_agents_own
 
 DIFFERENT = (
     "the agents saw different observations; the guarantees ask for a state that all of them see, so there is no bound"
@@ -139,11 +138,6 @@ class EnvironmentEngine(Engine):
     @property
     def _proven(self) -> bool:
         return not self.bounds.uncertain and own_bound.is_bound(self.learner, self.world, self.world.scale)
-
-    @property
-    def structs(self) -> tuple[object, ...]:  # type: ignore[override]
-        """The states that kernels work on, which new ones replace as there is room for more states."""
-        return self.team.structs
 
     @property
     def common_state(self) -> bool:  # type: ignore[override]
@@ -383,7 +377,7 @@ class EnvironmentEngine(Engine):
 
     @property
     def state(self) -> Any:
-        """The agents' states."""
+        """The agents' states, which new ones replace as there is room for more states; None of Python classes."""
         return self.team.buffer.learner
 
     def view(self, learner: Learner, pick: Callable[[Any], Any]) -> Engine:
@@ -410,20 +404,14 @@ class EnvironmentEngine(Engine):
         )
         return Gaps(kind, upper, source, most=self.bounds.horizon * (high - low))
 
-    def model_bounds(self, policy: MarkovPolicy) -> Gaps:
+    def model_bounds(self, policy: MarkovPolicy, *, states: float | None = None, noisy: bool = False) -> Gaps:
         """Return what a shared model says of a policy's gaps, where neither horizon nor range of rewards were guessed.
 
         Rewards may vary, and there are fewer than 2³² states.
         """
-        kind, found = self.learner.equilibrium, None
-        low, high = self.bounds.reward_range
-        if self.structs and self.common_state and not self.bounds.uncertain:  # a plain Python learner has none
-            found = self.learner.bound_gaps(
-                self.structs[0], policy, reward_range=(low, high), states=2.0**32, noisy=True
-            )
-        if found is None:
-            return Gaps.unknown(kind, self.game.agents)
-        return Gaps(kind, found, "model", most=self.bounds.horizon * (high - low))
+        if not self.common_state or self.bounds.uncertain:
+            return Gaps.unknown(self.learner.equilibrium, self.game.agents)
+        return super().model_bounds(policy, states=2.0**32, noisy=True)
 
     def snapshot(self) -> Arrays:
         """Return the agents' states, what they saw, the record, and what the environment has to remember."""

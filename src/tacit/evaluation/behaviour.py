@@ -24,8 +24,7 @@ from tacit.games.exact import ExactGame, check_exact
 from tacit.policies import Policy
 from tacit.policies.deployed import DeployedPolicy
 from tacit.policies.markov import MarkovPolicy
-from tacit.policies.recorded import RecordedPolicy
-from tacit.policies.visits import Visits, restore_agents
+from tacit.policies.recorded import RecordedPolicy, Visits, restore_agents
 
 #: Joint actions up to which joint distributions are kept, and numbers that are worked on at once.
 _JOINT, _NUMBERS = 4096, 2_000_000

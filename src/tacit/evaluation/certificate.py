@@ -48,7 +48,7 @@ from tacit.games.count_kernels import CountTables, see
 from tacit.games.exact import ExactGame
 from tacit.games.protocol import Game
 from tacit.policies.markov import MarkovPolicy
-from tacit.policies.visits import stage_lengths
+from tacit.policies.recorded import stage_lengths
 
 
 def bound_source(game: ExactGame) -> str:
@@ -257,7 +257,7 @@ def expectations(cert, learner, game, seats, h, s):
 
 @generics.jitable
 def round_to_stored(probs, n):
-    """Round the n probabilities to what `visits.restore` makes of 32-bit floats of all but the last, in place.
+    """Round the n probabilities to what `recorded.restore` makes of 32-bit floats of all but the last, in place.
 
     What is certified is what is stored.
     """

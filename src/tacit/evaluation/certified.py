@@ -18,8 +18,7 @@ from tacit.evaluation.values import check_kind
 from tacit.games.contraction import stack_rows
 from tacit.games.exact import ExactGame, check_finite
 from tacit.policies.markov import MarkovPolicy
-from tacit.policies.recorded import RecordedPolicy
-from tacit.policies.visits import Visits, restore_agents
+from tacit.policies.recorded import RecordedPolicy, Visits, restore_agents
 
 _BLOCK = 4096  # visits that are worked on at once, at most
 _NUMBERS = 8_000_000  # and numbers that they take

@@ -12,8 +12,7 @@ from tacit.core.compilation import compile_loop
 from tacit.games.contraction import stack_rows
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy
-from tacit.policies.recorded import RecordedPolicy
-from tacit.policies.visits import restore_agents
+from tacit.policies.recorded import RecordedPolicy, restore_agents
 
 
 def markov_table(game: TabularGame, policy: RecordedPolicy, *, visits: int = 1024) -> MarkovPolicy:

@@ -18,8 +18,7 @@ from tacit.experiments.dispatch import Failure
 from tacit.experiments.progress import Progress
 from tacit.experiments.trials import Bench, Budget, Entry, Trial, seed_list
 from tacit.games.tabular import TabularGame
-from tacit.learners import REGISTRY
-from tacit.learners.teams import resolve
+from tacit.learners import REGISTRY, resolve
 
 #: Seconds for all runs together where nothing else is asked for.
 SECONDS = 60.0

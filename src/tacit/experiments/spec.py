@@ -44,8 +44,7 @@ from tacit.environments.pettingzoo import NO_TABLES, PREFIX, NamedEnvironment, i
 from tacit.experiments import scripts, toml
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import is_game
-from tacit.learners import DEFAULT, REGISTRY
-from tacit.learners.teams import with_preset
+from tacit.learners import DEFAULT, REGISTRY, with_preset
 from tacit.options import OLD_NAMES, HasOptions, Options
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from tacit.games.exact import is_exact
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.protocol import is_game
 from tacit.games.tabular import TabularGame
-from tacit.learners.teams import resolve
+from tacit.learners import resolve
 from tacit.learning import run_learner
 from tacit.options import FIELDS, Options
 

@@ -270,9 +270,8 @@ class Learner:
 
     @property
     def instead(self) -> str:
-        """What to try where its result is not good, in words."""
-        kind = "ce" if self.equilibrium == "ce" else "cce"
-        return f"try adaptive-v-{kind}, which has nothing to set, or `tacit compare` for all learners that fit"
+        """What to try where its result is not good, in words; "" for what all learners say."""
+        return ""
 
     @property
     def tunable(self) -> Mapping[str, Range]:

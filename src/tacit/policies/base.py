@@ -377,7 +377,7 @@ def in_order(h: int, expected: int, horizon: int) -> int:
 
 
 def draw(probs: list[float], u: float) -> int:
-    """Draw from stored probabilities, of which the last is left out, as `visits.restore` does."""
+    """Draw from stored probabilities, of which the last is left out, as `recorded.restore` does."""
     total = 0.0
     for p in probs:
         total += p

@@ -34,8 +34,15 @@ from tacit.core.memory import Owned, freeze
 from tacit.core.types import IntArray
 from tacit.policies import document
 from tacit.policies.base import Part, Policy, draw
-from tacit.policies.recorded import RecordedPolicy, check_keys
-from tacit.policies.visits import MOST, check_actions, check_stored, check_whole, columns
+from tacit.policies.recorded import (
+    MOST,
+    RecordedPolicy,
+    check_actions,
+    check_keys,
+    check_stored,
+    check_whole,
+    columns,
+)
 
 if TYPE_CHECKING:
     from tacit.games.protocol import Game

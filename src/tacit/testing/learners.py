@@ -20,10 +20,10 @@ from tacit.evaluation.gradient import policy_gradient
 from tacit.games import make
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.protocol import Game, check_sizes
+from tacit.learners import resolve
 from tacit.learners.line_search import theory_step
-from tacit.learners.mixed import Mixed
+from tacit.learners.several import Mixed
 from tacit.learners.spec import Learner, World, world_of
-from tacit.learners.teams import resolve
 from tacit.policies import MarkovPolicy
 from tacit.testing.violation import (
     Violation,

@@ -12,10 +12,10 @@ from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.engine.checkpoint import Arrays, check_names, take, whole_number
 from tacit.engine.curve import Measures
+from tacit.engine.drive import Engine, Output, Result
 from tacit.engine.fused import chunk_of
 from tacit.engine.observers import Trace, trace
 from tacit.engine.outputs.recorded import tables_to_measure
-from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.run import Candidate, Gaps, choose
 from tacit.evaluation import evaluate, evaluate_iterates, l2_gap, uniform_gap
 from tacit.evaluation.gaps import is_quick
@@ -102,7 +102,7 @@ class MarkovOutput(Output):
         if self._recent:
             recent = engine.policy(engine.distributions(recent=True))
             candidates = {"recent": judge(recent), **candidates}
-        planned = engine.learner.plan(engine.structs[0], last.states) if engine.structs else None
+        planned = None if engine.state is None else engine.learner.plan(engine.state, last.states)
         if planned is not None:
             planned.observations = last.observations
             candidates["planned"] = judge(planned)

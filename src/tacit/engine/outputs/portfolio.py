@@ -10,13 +10,11 @@ from typing import Any
 import numpy as np
 
 from tacit.engine import outputs
-from tacit.engine.checkpoint import Arrays
 from tacit.engine.curve import Measures
+from tacit.engine.drive import Engine, Output, Outputs, Result
 from tacit.engine.fused import FusedEngine
 from tacit.engine.observers import Nothing, watch_members
-from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.run import Candidate, Gaps, choose, worth
-from tacit.engine.starts import part_of
 from tacit.evaluation import uniform_gap
 from tacit.games.exact import is_exact
 from tacit.games.protocol import Game
@@ -24,7 +22,7 @@ from tacit.learners import Portfolio
 from tacit.options import Options
 
 
-class PortfolioOutput(Output):
+class PortfolioOutput(Outputs):
     """Candidates are those of all members, by the member's name and their own: `choose` takes one of them.
 
     Without tables nobody knows their gaps, and it is the answer of the member whose late episodes were worth the most.
@@ -33,7 +31,7 @@ class PortfolioOutput(Output):
     def __init__(self, *, game: Game, learner: Portfolio, options: Options) -> None:
         self.game, self.learner, self.options = game, learner, options
         self.names = [name for name, _ in learner.members]
-        self.members: list[Output] = []
+        self.members = []
         for m, (_, own) in enumerate(learner.members):
             most = None if options.episodes is None else max(1, self.learner.share(m, options.episodes))
             visits = options.visits_per_stage if own.output == "certified" else None
@@ -58,7 +56,7 @@ class PortfolioOutput(Output):
         for m, own in enumerate(self.members):
             own.interrupted = self.interrupted
             view = engine.view(self.learner.members[m][1], functools.partial(self.learner.part, m=m))
-            yield m, own, view, self.learner.share(m, done)
+            yield m, own, view, self.share(m, done)
 
     def look(self, engine: Engine, done: int) -> int | None:
         """Let every member's output see the engine; return the first episode before which one must see it again."""
@@ -105,7 +103,7 @@ class PortfolioOutput(Output):
 
     def _candidate(self, gaps: Gaps, values: Any, policy: Any = None) -> Candidate:
         """Return a member's candidate as one of the portfolio's: a product's nash gaps are its cce and its ce gaps."""
-        return replace(Candidate.with_gaps(replace(gaps, kind=self.learner.equilibrium), values), _policy=policy)
+        return Candidate.with_gaps(replace(gaps, kind=self.learner.equilibrium), values, policy)
 
     def _choose(self, candidates: dict[str, Candidate]) -> str:
         """Return the name of the best of those whose gaps are known, if there are any."""
@@ -114,19 +112,9 @@ class PortfolioOutput(Output):
             return ""
         return choose(known, functools.partial(uniform_gap, self.game), **self.options.choice)
 
-    def snapshot(self) -> Arrays:
-        """Return what the members' outputs hold."""
-        return {f"{m}.{key}": array for m, own in enumerate(self.members) for key, array in own.snapshot().items()}
-
-    def check(self, arrays: Arrays, done: int) -> None:
-        """Raise unless a snapshot can be of this output after that many episodes."""
-        for m, own in enumerate(self.members):
-            own.check(part_of(arrays, m), self.learner.share(m, done))
-
-    def restore(self, arrays: Arrays) -> None:
-        """Resume from a snapshot that was checked."""
-        for m, own in enumerate(self.members):
-            own.restore(part_of(arrays, m))
+    def share(self, m: int, done: int) -> int:
+        """Return how many of the first `done` episodes are member m's."""
+        return self.learner.share(m, done)
 
 
 def _is_known(one: Candidate) -> bool:

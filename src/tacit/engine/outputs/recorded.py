@@ -16,9 +16,9 @@ import numpy as np
 
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine.curve import Measures
+from tacit.engine.drive import Engine, Output, Result
 from tacit.engine.fused import FusedEngine
 from tacit.engine.observers import Nothing, bytes_of, capacity, record, stage_record
-from tacit.engine.protocols import Engine, Output, Result
 from tacit.engine.run import Candidate, Gaps, choose
 from tacit.evaluation import evaluate, uniform_gap
 from tacit.evaluation.certificate import (

@@ -1,10 +1,12 @@
-"""Several learners take turns by the number of the episode, each learning from its own episodes only.
+"""Learners made of others: a different one for each agent, or several that take turns by the number of the episode.
 
-With M members, member m plays and learns in episodes m, m + M, m + 2·M, …. Every agent counts episodes for itself, so
-all of them switch together without a message. A member never sees an episode of another: after K episodes it is, bit
-for bit, where ⌈(K − m)/M⌉ episodes with the same random numbers would have brought it alone.
+The state is a chain: each link holds one learner's own state and the links of those after it. The compiler follows it
+by type, so every learner runs its own kernels at full speed.
 
-Guarantees: those of the members, at a share of the episodes.
+Turns: with M members, member m plays and learns in episodes m, m + M, m + 2·M, …. Every agent counts episodes for
+itself, so all of them switch together without a message. A member never sees an episode of another: after K episodes it
+is, bit for bit, where ⌈(K − m)/M⌉ episodes with the same random numbers would have brought it alone. Guarantees are
+those of the members, at a share of the episodes.
 """
 
 from __future__ import annotations
@@ -20,6 +22,132 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.records import records
 from tacit.core.types import FloatArray
 from tacit.learners.spec import Learner, World
+
+
+def _link(chain: Any, k: int, length: int) -> Any:
+    """Return what is number k's in a chain of this length."""
+    for _ in range(k):
+        chain = chain.others
+    return chain if k + 1 == length else chain.own
+
+
+# one for each agent --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Mixed(Learner):
+    """Agents that learn differently; judged as a product of their policies.
+
+    Parameters
+    ----------
+    members : tuple of N learners
+    names : tuple of N str
+        What people call them.
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from tacit.learners import Mixed
+    >>> Mixed((tacit.StageV(), tacit.QIndependent()), ("stage-v-cce", "q-independent")).names
+    ('stage-v-cce', 'q-independent')
+    """
+
+    members: tuple[Learner, ...]
+    names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        for name, member in zip(self.names, self.members, strict=True):
+            if member.informed:
+                raise TacitError(f"agents of {name} plan with each other, so all of them must be of it")
+            if member.central or member.exact:
+                raise TacitError(f"{name} does not learn from one agent's own play, so it cannot be one of several")
+
+    @property
+    def interpreted(self) -> bool:
+        """Whether any of them has no kernels."""
+        return any(member.interpreted for member in self.members)
+
+    @property
+    def rangeless(self) -> bool:
+        """Whether none of them needs the range of rewards."""
+        return all(member.rangeless for member in self.members)
+
+    @property
+    def recent(self) -> bool:
+        """Whether all of them average their iterates."""
+        return all(member.recent for member in self.members)
+
+    def explores(self, state: Any, i: int) -> float:
+        """Return how often agent i explores."""
+        return self.members[i].explores(self.part(state, i), 0)
+
+    def part(self, state: Any, i: int) -> Any:
+        """Return agent i's state."""
+        return _link(state, i, len(self.members))
+
+    def seat(self, i: int) -> Learner:
+        """Return agent i's learner."""
+        return self.members[i]
+
+    def params(self, world: World) -> Mapping[str, Any]:
+        """Return the parameters in force, by agent."""
+        return {f"agent {i}": dict(own.params(world)) | {"learner": n} for i, (n, own) in enumerate(self._pairs)}
+
+    @property
+    def _pairs(self) -> list[tuple[str, Learner]]:
+        return list(zip(self.names, self.members, strict=True))
+
+    def init(self, world: World) -> Any:
+        """Make the chain of states, the first agent's at its head."""
+        *before, chain = (member.init(world.seat(i)) for i, member in enumerate(self.members))
+        for own in reversed(before):
+            chain = Link(own, chain)
+        return chain
+
+
+class Link(NamedTuple):
+    """One agent's state, of which it is the only agent, and those after it: a chain, or the last agent's state."""
+
+    own: Any
+    others: Any
+
+
+@generics.act.implement(Link)
+def act_one(learner, i, h, s, u):
+    """Let agent i act, or look further along the chain."""
+    if i == 0:
+        return generics.act(learner.own, 0, h, s, u)
+    return generics.act(learner.others, i - 1, h, s, u)
+
+
+@generics.learn.implement(Link)
+def learn_one(learner, i, h, s, a, r, s_next):
+    """Let agent i learn, or look further along the chain."""
+    if i == 0:
+        generics.learn(learner.own, 0, h, s, a, r, s_next)
+    else:
+        generics.learn(learner.others, i - 1, h, s, a, r, s_next)
+
+
+@generics.weigh.implement(Link)
+def weigh_one(learner, i, h, s, out):
+    """Write agent i's distribution, or look further along the chain."""
+    if i == 0:
+        generics.weigh(learner.own, 0, h, s, out)
+    else:
+        generics.weigh(learner.others, i - 1, h, s, out)
+
+
+@generics.average.implement(Link)
+def average_one(learner, i, h, s, out):
+    """Write agent i's average, or look further along the chain."""
+    if i == 0:
+        generics.average(learner.own, 0, h, s, out)
+    else:
+        generics.average(learner.others, i - 1, h, s, out)
+
+
+# several that take turns ---------------------------------------------------------------------------------------------
 
 #: The mean of what a member's episodes brought is over about the last tenth of them.
 LATE = 10
@@ -94,9 +222,7 @@ class Portfolio(Learner):
 
     def part(self, chain: Any, m: int) -> Any:
         """Return what is member m's in a chain: its state, or what watches it."""
-        for _ in range(m):
-            chain = chain.others
-        return chain if m + 1 == len(self.members) else chain.own
+        return _link(chain, m, len(self.members))
 
     def share(self, m: int, done: int) -> int:
         """Return how many of the first `done` episodes are member m's."""
@@ -127,7 +253,7 @@ class Portfolio(Learner):
 
 def _named(members: Any) -> tuple[tuple[str, Learner], ...]:
     """Return names and learners."""
-    from tacit.learners.teams import resolve  # whose registry holds this one
+    from tacit.learners import resolve  # whose registry holds this one
 
     try:
         listed = members.split(",") if isinstance(members, str) else list(members)
@@ -159,7 +285,7 @@ def is_own(turns, i):
 
 
 @generics.act.implement(Turns)
-def act(learner, i, h, s, u):
+def act_in_turn(learner, i, h, s, u):
     """Act as the member whose turn it is."""
     if is_own(learner, i):
         return generics.act(learner.own, i, h, s, u)
@@ -167,7 +293,7 @@ def act(learner, i, h, s, u):
 
 
 @generics.learn.implement(Turns)
-def learn(learner, i, h, s, a, r, s_next):
+def learn_in_turn(learner, i, h, s, a, r, s_next):
     """Let the member learn whose turn it is; after the last step, count the episode."""
     me = learner.agents[i]
     own = is_own(learner, i)
@@ -183,7 +309,7 @@ def learn(learner, i, h, s, a, r, s_next):
 
 
 @generics.weigh.implement(Turns)
-def weigh(learner, i, h, s, out):
+def weigh_in_turn(learner, i, h, s, out):
     """Write the distribution of the member whose turn it is."""
     if is_own(learner, i):
         generics.weigh(learner.own, i, h, s, out)
@@ -192,7 +318,7 @@ def weigh(learner, i, h, s, out):
 
 
 @generics.average.implement(Turns)
-def average(learner, i, h, s, out):
+def average_in_turn(learner, i, h, s, out):
     """Write the average of the member whose turn it is."""
     if is_own(learner, i):
         generics.average(learner.own, i, h, s, out)
