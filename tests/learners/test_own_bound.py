@@ -138,7 +138,7 @@ def agent(**params: object) -> tacit.Agent:
 def test_an_agent_on_its_own_has_an_estimate_and_knows_what_a_bound_takes():
     """Its own ι, log(2SAH/p) = 7.1, is short of log(2·N·S·A·K·H/p) = 11.2 for two agents and 30 episodes."""
     lone = agent()
-    assert lone.spec.log_factor(lone.world) == pytest.approx(math.log(2 * 2 * 3 / 0.01))
+    assert lone.spec.factors(lone.world, lone.world.scale)[0] == pytest.approx(math.log(2 * 2 * 3 / 0.01))
     assert 0 < lone.estimate <= 1
     with pytest.raises(tacit.TacitError, match=r"iota is 7\.09; for 2 agents and 30 episodes the theorem needs 11\.18"):
         lone.bound(agents=2)

@@ -139,9 +139,8 @@ def arrays(state: Any, path: str = "") -> Iterator[tuple[str, Array]]:
     if isinstance(state, np.ndarray):
         yield path, state
     elif isinstance(state, tuple):
-        fields: Sequence[str] = getattr(state, "_fields", None) or [str(k) for k in range(len(state))]
-        for field, value in zip(fields, state, strict=True):
-            yield from arrays(value, f"{path}.{field}" if path else field)
+        for inner, value in _name(state, path):
+            yield from arrays(value, inner)
 
 
 def replace(state: Any, change: Callable[[str, Array], Array], path: str = "") -> Any:
@@ -150,11 +149,14 @@ def replace(state: Any, change: Callable[[str, Array], Array], path: str = "") -
         return change(path, state)
     if not isinstance(state, tuple):
         return state
-    fields: Sequence[str] = getattr(state, "_fields", None) or [str(k) for k in range(len(state))]
-    found = [
-        replace(own, change, f"{path}.{field}" if path else field) for field, own in zip(fields, state, strict=True)
-    ]
+    found = [replace(own, change, inner) for inner, own in _name(state, path)]
     return type(state)(*found) if hasattr(state, "_fields") else tuple(found)
+
+
+def _name(struct: tuple[Any, ...], path: str) -> Iterator[tuple[str, Any]]:
+    """Yield what a struct or a tuple holds, each with its path."""
+    fields: Sequence[str] = getattr(struct, "_fields", None) or [str(k) for k in range(len(struct))]
+    return ((f"{path}.{field}" if path else field, own) for field, own in zip(fields, struct, strict=True))
 
 
 def parts(state: Any) -> Iterator[tuple[str, Array]]:

@@ -177,11 +177,12 @@ class Agent:
         N = check.integer("agents", agents)
         A = int(self.world.actions[0]) if actions is None else check.integer("actions", actions)
         check.flag("drawn", drawn)
-        if not self.spec.guaranteed:
-            raise TacitError("this agent's parameters are not the theorem's, so it has an estimate and no bound")
         K = max(self.episodes, 1)
         scale = Scale(N, self.world.states, A, self.world.horizon, K)
-        iota, needed = self.spec.log_factor(self.world), self.spec.needed_factor(scale)
+        factors = self.spec.factors(self.world, scale)
+        if factors is None:
+            raise TacitError("this agent's parameters are not the theorem's, so it has an estimate and no bound")
+        iota, needed = factors
         if not own_bound.is_bound(self.spec, self.world, scale):
             raise TacitError(
                 f"iota is {iota:.4g}; for {N} agents and {K} episodes the theorem needs {needed:.4g}: make the agent "

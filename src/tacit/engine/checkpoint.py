@@ -161,13 +161,8 @@ class Checkpoint:
 
 def pack(value: object, name: str = "") -> Arrays:
     """Return the arrays of a struct that can change, nested ones included, by their path."""
-    if isinstance(value, np.ndarray):
-        return dict(records.columns(value, name)) if value.flags.writeable else {}
-    if not isinstance(value, tuple):
-        return {}
-    fields: tuple[str, ...] = getattr(value, "_fields", tuple(str(k) for k in range(len(value))))
-    parts = [pack(part, f"{name}.{field}") for field, part in zip(fields, value, strict=True)]
-    return {key: array for part in parts for key, array in part.items()}
+    held = ((path, array) for path, array in records.arrays(value) if array.flags.writeable)
+    return {key: column for path, array in held for key, column in records.columns(array, f"{name}.{path}")}
 
 
 def unpack(value: object, arrays: Arrays, name: str = "") -> None:

@@ -35,7 +35,8 @@ def judge(
 
 def is_bound(learner: Learner, world: World, scale: Scale) -> bool:
     """Return whether the theorem covers a learner's parameters, and ι is as large as it needs for a run."""
-    return learner.guaranteed and learner.log_factor(world) >= learner.needed_factor(scale) * (1 - _ROUNDING)
+    found = learner.factors(world, scale)
+    return found is not None and found[0] >= found[1] * (1 - _ROUNDING)
 
 
 def estimate(total: FloatArray, episodes: int, world: World) -> FloatArray:
@@ -46,8 +47,8 @@ def estimate(total: FloatArray, episodes: int, world: World) -> FloatArray:
 
 def bound(learner: Learner, world: World, total: FloatArray, episodes: int, *, drawn: bool) -> FloatArray:
     """Return the bounds on the gaps, where first states are `drawn` or always the same."""
-    found = estimate(total, episodes, world)
-    if drawn:
-        found = found + world.largest_gap * math.sqrt(learner.log_factor(world) / (2 * episodes))
+    found, factors = estimate(total, episodes, world), learner.factors(world, world.scale)
+    if drawn and factors is not None:
+        found = found + world.largest_gap * math.sqrt(factors[0] / (2 * episodes))
     capped: FloatArray = found.clip(max=world.largest_gap)
     return capped

@@ -239,11 +239,6 @@ class Learner:
         return self.steps in (None, "each")
 
     @property
-    def guaranteed(self) -> bool:
-        """Whether a theorem covers its parameters, so that each agent's own bound holds."""
-        return False
-
-    @property
     def rangeless(self) -> bool:
         """Whether it learns the same whatever range of rewards it is told, so that a wrong guess does no harm."""
         return False
@@ -286,13 +281,12 @@ class Learner:
         """Return how often `act` of agent i draws evenly instead of from `weigh`, which is what runs answer with."""
         return 0.0
 
-    def log_factor(self, world: World) -> float:
-        """Return ι; learners whose theory has no logarithmic factor have no use for it."""
-        return 0.0
+    def factors(self, world: World, scale: Scale) -> tuple[float, float] | None:
+        """Return ι, and ι as its theorem needs it for a run of this scale: if it is as large, agents' own bounds hold.
 
-    def needed_factor(self, scale: Scale) -> float:
-        """Return ι as its theorem needs it for a run of this scale."""
-        return 0.0
+        None where no theorem covers its parameters.
+        """
+        return None
 
     def bound_sum(self, state: Any) -> FloatArray | None:
         """Return Σ_k (V̄_1 − V̲_1) of the agents [N] in a state, where they keep bounds of their own."""

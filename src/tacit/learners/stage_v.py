@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 from tacit.bandits import Exp3IX, Swap
@@ -29,7 +28,7 @@ from tacit.core import generics
 from tacit.core.errors import TacitError
 from tacit.core.records import Fields
 from tacit.learners import v_base
-from tacit.learners.spec import World
+from tacit.learners.spec import Scale, World, theorem_iota
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,12 +70,13 @@ class StageV(v_base.VLearner):
             told = "stage-v restarts a bandit with the stages of its own step, so steps cannot share it"
             raise TacitError(f"steps is {self.steps!r}; {told}, as those of adaptive-v and v-learning can")
 
-    @cached_property
-    def guaranteed(self) -> bool:
-        """Whether the theorem covers these parameters, apart from ι."""
+    def factors(self, world: World, scale: Scale) -> tuple[float, float] | None:
+        """Return ι, and ι as the theorem needs it, where that covers the other parameters."""
         bandit = Swap() if self.equilibrium == "ce" else Exp3IX()
         large = self._bonus >= v_base.BONUS[self.equilibrium]
-        return self._bandit == bandit and large and self.step == "theory" and self.loss == "normalized"
+        if not (self._bandit == bandit and large and self.step == "theory" and self.loss == "normalized"):
+            return None
+        return self.log_factor(world), theorem_iota(scale, self.confidence)
 
     def init(self, world: World) -> StageVState:
         """Make the state of all agents."""

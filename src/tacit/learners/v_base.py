@@ -81,11 +81,7 @@ class VLearner(spec.Learner):
 
     def log_factor(self, world: World) -> float:
         """Return ι as given, or as the theorem has it for the run."""
-        return self.needed_factor(world.scale) if self.iota is None else float(self.iota)
-
-    def needed_factor(self, scale: spec.Scale) -> float:
-        """Return ι of the theorem for a run of this scale."""
-        return spec.theorem_iota(scale, self.confidence)
+        return spec.theorem_iota(world.scale, self.confidence) if self.iota is None else float(self.iota)
 
     def bound_sum(self, state: Any) -> FloatArray:
         """Return Σ_k (V̄_1 − V̲_1) of the agents."""

@@ -121,7 +121,7 @@ def _check_words(name: str, spec: Learner, world: World) -> None:
     ):
         found = getattr(spec, word)
         require(found in known, f"{word} of {name} is {brief(found)}; it must be one of {', '.join(known)}")
-    for word in ("exact", "interpreted", "central", "informed", "guaranteed"):
+    for word in ("exact", "interpreted", "central", "informed"):
         found = getattr(spec, word)
         require(isinstance(found, bool), f"{word} of {name} is {brief(found)}; it must be True or False")
     for key, value in spec.params(world).items():

@@ -20,7 +20,7 @@ from tacit.engine.drive import Engine, Output, Result
 from tacit.engine.fused import FusedEngine
 from tacit.engine.observers import Nothing, bytes_of, capacity, record, stage_record
 from tacit.engine.run import Candidate, Gaps, choose
-from tacit.evaluation import evaluate, uniform_gap
+from tacit.evaluation import uniform_gap
 from tacit.evaluation.certificate import (
     Certificate,
     bound,
@@ -135,7 +135,7 @@ class RecordedOutput(Output):
             known = self._known(self.tables, engine, done, last=last)
             better = min(READINGS, key=lambda name: known[name].gap)
             averaged = self._average_out(self.tables, recorded.get(better))
-            known |= {name: self._judge(self.tables, engine, own) for name, own in averaged.items()}
+            known |= {name: self._judge(self.tables, own) for name, own in averaged.items()}
             known["last"] = known.pop("last", self._unknown)  # after the tables
             held |= averaged
         candidates = {name: replace(one, _policy=held.get(name)) for name, one in known.items()}
@@ -156,11 +156,8 @@ class RecordedOutput(Output):
         joint = markov_table(tables.tabular(), policy)
         return {"markov": joint, "product": joint.as_product()}
 
-    def _judge(self, tables: ExactGame, engine: Engine, policy: MarkovPolicy) -> Candidate:
-        """Evaluate a table: a product policy's nash gaps are its cce and its ce gaps."""
-        kind = self.learner.equilibrium
-        found = evaluate(tables, policy, gap=None if policy.product else kind)
-        return Candidate.with_gaps(Gaps(kind, found.gaps, "exact", most=engine.world.largest_gap), found.values)
+    def _judge(self, tables: ExactGame, policy: MarkovPolicy) -> Candidate:
+        return Candidate.with_exact_gaps(policy, tables, self.learner.equilibrium)
 
     def _choose(self, known: Mapping[str, Candidate]) -> str:
         assert self.tables is not None
@@ -190,7 +187,7 @@ class RecordedOutput(Output):
             found[name] = Candidate.with_gaps(Gaps(kind, np.maximum(gaps, 0.0), source, replay, most=most), values)
         if last is None or (self.interrupted and not is_quick(tables, last)):
             return found
-        return {**found, "last": self._judge(tables, engine, last)}
+        return {**found, "last": self._judge(tables, last)}
 
     def _measures_last(self, engine: Engine) -> MarkovPolicy | None:
         """Return the last iterate where it is measured in every row of the curve."""
