@@ -25,6 +25,7 @@ from tacit.games.protocol import Game
 from tacit.games.tabular_kernels import by_agent
 from tacit.learners import Learner, World, own_bound
 from tacit.learners.spec import world_of
+from tacit.policies import MarkovPolicy
 
 #: Steps in a chunk: its uniform numbers stay within a core's cache.
 CHUNK_STEPS = 16_384
@@ -94,6 +95,10 @@ class FusedEngine(Engine):
     def distributions(self, *, recent: bool = False) -> list[FloatArray]:
         """Return what each agent answers with, [H, S, A_i]."""
         return read_distributions(self.state, self.world, self.game.states, recent=recent)
+
+    def policy(self, distributions: list[FloatArray]) -> MarkovPolicy:
+        """Return distributions as a policy."""
+        return MarkovPolicy(distributions)
 
     def own_bounds(self, kind: str, done: int) -> Gaps:
         """Return what each agent knows of its own gap: bounds where the theorem covers the run, otherwise estimates."""
