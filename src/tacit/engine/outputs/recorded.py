@@ -157,7 +157,8 @@ class RecordedOutput(Output):
         return {"markov": joint, "product": joint.as_product()}
 
     def _judge(self, tables: ExactGame, policy: MarkovPolicy) -> Candidate:
-        return Candidate.with_exact_gaps(policy, tables, self.learner.equilibrium)
+        """Evaluate a table; its policy is added at the end, since rows of the curve do not prefer tables."""
+        return replace(Candidate.with_exact_gaps(policy, tables, self.learner.equilibrium), _policy=None)
 
     def _choose(self, known: Mapping[str, Candidate]) -> str:
         assert self.tables is not None
