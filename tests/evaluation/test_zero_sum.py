@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.evaluation import zero_sum
-from tacit.evaluation.stage_game import maximin
+from tacit.evaluation import stage_game
+from tacit.evaluation.stage_game import maximin, solve_zero_sum
 
 RNG = np.random.default_rng(7)
 SHAPES = [(2, 2), (3, 5), (6, 4), (12, 12)]
@@ -23,7 +23,7 @@ def make(kind: str, shape: tuple[int, int]) -> np.ndarray:
 
 def gains(payoffs: np.ndarray) -> np.ndarray:
     """Return what deviations bring, in units of the range of each game."""
-    x, y = zero_sum.solve_zero_sum(payoffs)
+    x, y = solve_zero_sum(payoffs)
     for own in (x, y):
         assert (own >= 0).all()
         assert np.allclose(own.sum(axis=1), 1, rtol=0, atol=1e-14)
@@ -39,14 +39,14 @@ def test_no_deviation_pays(kind: str, shape: tuple[int, int]):
 
 def test_values_are_those_of_linear_programs():
     payoffs = make("normal", (4, 3))
-    x, y = zero_sum.solve_zero_sum(payoffs)
+    x, y = solve_zero_sum(payoffs)
     for payoff, row, column in zip(payoffs[:10], x, y, strict=False):
         assert (maximin(payoff) @ payoff).min() == pytest.approx(row @ payoff @ column, abs=1e-9)
 
 
 def test_tableaus_that_fail_are_replaced(monkeypatch: pytest.MonkeyPatch):
     payoffs = make("normal", (3, 3))[:5]
-    monkeypatch.setattr(zero_sum, "_pivot", lambda m: (np.full((len(m), 3), 1 / 3), np.full((len(m), 3), np.nan)))
+    monkeypatch.setattr(stage_game, "_pivot", lambda m: (np.full((len(m), 3), 1 / 3), np.full((len(m), 3), np.nan)))
     assert gains(payoffs).max() < 1e-9
 
 

@@ -184,6 +184,7 @@ def _draw_picture(
     import matplotlib
 
     matplotlib.use("Agg")  # nothing is shown on a screen
+    from tacit.engine.trajectory import trajectory
     from tacit.figures import pictures, save_figure
     from tacit.figures.style import styled
 
@@ -201,7 +202,8 @@ def _draw_picture(
         held = [_policy(args, game)] if kind in ("field", "polytope") and (args.policy or args.concept) else []
         unasked = [] if held else [_LEARNER.get(kind, "adaptive-v-cce")]  # a policy is drawn as it is
         learners = args.learners or unasked
-        paths = pictures.learned_paths(game, learners, episodes=args.episodes, seed=args.seed, points=400)
+        options_of = {"episodes": args.episodes, "seed": args.seed, "points": 400}
+        paths = [trajectory(game, learner, **options_of) for learner in learners]
         if moving:
             pictures.animate_learning(paths, place, frames=args.frames, fps=args.fps or 12.0)
             return

@@ -42,17 +42,12 @@ _Labels = npt.NDArray[np.uint64]
 
 
 class Extreme(NamedTuple):
-    """The extreme equilibria of a bimatrix game."""
+    """The extreme equilibria of a game that is played once."""
 
-    rows: FloatArray  # [E, m]
-    columns: FloatArray  # [E, n]
+    rows: list[FloatArray]  # [E, A_i] of each player
     component: IntArray  # [E] connected sets of equilibria, numbered from 0
     degenerate: bool  # whether some mixture of k actions has more than k best responses
-
-    @property
-    def infinite(self) -> bool:
-        """Whether a component has more than one extreme equilibrium, and so infinitely many equilibria."""
-        return len(set(self.component.tolist())) < len(self.component)
+    curve: bool = False  # of more than two players: whether one lies on a curve of equilibria with the same supports
 
 
 class _Vertices(NamedTuple):
@@ -70,7 +65,7 @@ def extreme_equilibria(payoffs: FloatArray) -> Extreme:
     """Return all extreme equilibria of payoffs [2, m, n], pure ones of the first actions first.
 
     >>> found = extreme_equilibria(np.array([[[6.0, 2], [7, 0]], [[6, 7], [2, 0]]]))
-    >>> found.rows.round(6).tolist()
+    >>> found.rows[0].round(6).tolist()
     [[1.0, 0.0], [0.666667, 0.333333], [0.0, 1.0]]
     """
     m, n = payoffs.shape[1:]
@@ -81,7 +76,7 @@ def extreme_equilibria(payoffs: FloatArray) -> Extreme:
     rows, columns = _mixtures(x, j, labels[:m], labels[m:]), _mixtures(y, k, labels[m:], labels[:m])
     order = np.lexsort([*(-columns.T[::-1]), *(-rows.T[::-1])])
     degenerate = bool((_size(x.held) > m).any() or (_size(y.held) > n).any())
-    return Extreme(rows[order], columns[order], _components(j[order], k[order]), degenerate)
+    return Extreme([rows[order], columns[order]], _components(j[order], k[order]), degenerate)
 
 
 def pure_equilibria(payoffs: FloatArray) -> list[tuple[int, ...]]:

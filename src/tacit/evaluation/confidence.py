@@ -18,6 +18,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from tacit.core.types import FloatArray, IntArray
+from tacit.games.contraction import own_first
 from tacit.policies import MarkovPolicy
 
 #: Where ν is looked for: above the largest value by so many times the range of values.
@@ -111,7 +112,7 @@ def bound_gaps(
     paid[0][unknown], paid[1][unknown] = low, high
     chance = counts.moved / np.maximum(counts.moved.sum(axis=-1), 1.0)[..., None]
     begun, first = counts.starts / max(counts.starts.sum(), 1.0), radius(counts.starts, np.array(even), 1.0 / states)
-    play, found = _joint(policy), np.zeros(N)
+    found = np.zeros(N)
     for i in range(N):
         least, most = np.zeros(S), np.zeros(S)  # what follows the last step
         for h in range(H - 1, -1, -1):
@@ -121,7 +122,7 @@ def bound_gaps(
                 p, onward, c = chance[h], counts.onward[h], moves[h]
                 q[0] -= largest_mean(p, -least[onward], -high * left, -low * left, c)
                 q[1] += largest_mean(p, most[onward], low * left, high * left, c)
-            w = play[min(h, len(play) - 1)]
+            w = policy.joint(h).reshape(S, J)
             least = np.clip((w * q[0]).sum(axis=1), low * (left + 1), high * (left + 1))
             most = np.clip(_deviate(w, q[1], i, policy.actions, kind), low * (left + 1), high * (left + 1))
         found[i] = largest_mean(begun, most - least, 0.0, H * (high - low), first)
@@ -153,17 +154,8 @@ def largest_mean(chance: FloatArray, values: FloatArray, low: float, high: float
     return found
 
 
-def _joint(policy: MarkovPolicy) -> FloatArray:
-    """Return how likely each joint action is, [H or 1, S, J]."""
-    probs = policy.probs[0]
-    if policy.product:
-        for own in policy.probs[1:]:
-            probs = (probs[..., :, None] * own[..., None, :]).reshape(*own.shape[:2], -1)
-    return probs.reshape(*probs.shape[:2], -1)
-
-
 def _deviate(w: FloatArray, q: FloatArray, i: int, actions: tuple[int, ...], kind: str) -> FloatArray:
     """Return what agent i gets for the best deviation at one step [S], where joint actions are worth q."""
-    w, q = (np.moveaxis(x.reshape(len(x), *actions), 1 + i, 1).reshape(len(x), actions[i], -1) for x in (w, q))
+    w, q = (own_first(x.reshape(-1, *actions), i, len(actions)) for x in (w, q))
     instead: FloatArray = np.einsum("sar,sbr->sab" if kind == "ce" else "sar,sbr->sb", w, q).max(axis=-1)
     return instead.sum(axis=1) if kind == "ce" else instead

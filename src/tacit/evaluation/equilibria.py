@@ -168,22 +168,14 @@ def equilibria(game: TabularGame) -> Equilibria:
         )
     payoffs = game.rewards[:, 0, 0]
     two = game.agents == 2
-    found: bimatrix.Extreme | supports.Found
-    if two:
-        found, curve = (pair := bimatrix.extreme_equilibria(payoffs)), False
-        played = [pair.rows, pair.columns]  # [E, A_i] of each
-    else:
-        found = more = supports.find_equilibria(payoffs)
-        played, curve = more.rows, more.curve
+    played, component, degenerate, curve = (bimatrix.extreme_equilibria if two else supports.find_equilibria)(payoffs)
     policies = tuple(
         MarkovPolicy([Owned(own[None, None].copy()) for own in rows]) for rows in zip(*played, strict=True)
     )
     for policy in policies:
         policy.game = game
-    worth = [
-        supports.contract(own, played, (i,)) for i, own in enumerate(payoffs)
-    ]  # of each action, against the others
+    worth = [supports.contract(own, played, (i,)) for i, own in enumerate(payoffs)]  # of each action
     values = np.stack([(own * mine).sum(axis=1) for own, mine in zip(worth, played, strict=True)], axis=1)
     best = np.stack([own.max(axis=1) for own in worth], axis=1)
     gap = float(np.maximum(best - values, 0.0).max())
-    return Equilibria(game, policies, values, gap, found.component, found.degenerate, two, curve)
+    return Equilibria(game, policies, values, gap, component, degenerate, two, curve)

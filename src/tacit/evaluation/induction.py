@@ -152,14 +152,18 @@ def settle(game: ExactGame, rows: Rows, deviate: Deviate | None) -> FloatArray:
         V = _eliminate(walk(game, rows)[..., None, :, :], paid)
     following = V if deviate is None else np.array([V, _improve(game, rows, now, V, deviate)])
     low, high = game.reward_range
-    enough = _ERROR * (high - low) * game.effective_horizon
+    return iterate(after, following, _ERROR * (high - low))
+
+
+def iterate(renew: Callable[[FloatArray], FloatArray], found: FloatArray, enough: float) -> FloatArray:
+    """Renew values until they change by no more than `enough`, or by rounding alone: then no less than before."""
     last = np.inf
     while True:
-        renewed = after(following)
-        change = float(np.abs(renewed - following).max())
-        following = renewed
-        if change * game.effective_horizon <= enough or change >= last:
-            return following
+        renewed = renew(found)
+        change = float(np.abs(renewed - found).max())
+        found = renewed
+        if change <= enough or change >= last:
+            return found
         last = change
 
 
@@ -212,14 +216,8 @@ def count_visits(game: ExactGame, rows: Rows, initial: FloatArray) -> FloatArray
     if _eliminates(game):
         onward = walk(game, rows)
         there = _eliminate(np.swapaxes(onward, -1, -2), np.broadcast_to(initial, onward.shape[:-1]))
-    last = np.inf
-    while True:
-        renewed: FloatArray = initial + game.push(0, rows, there)
-        change = float(np.abs(renewed - there).sum(axis=-1).max())
-        there = renewed
-        if change * game.effective_horizon <= _ERROR or change >= last:
-            return there
-        last = change
+    enough = _ERROR / game.effective_horizon / game.states  # so that the changes of all states add up to no more
+    return iterate(lambda known: initial + game.push(0, rows, known), there, enough)
 
 
 def _eliminate(matrix: FloatArray, right: FloatArray) -> FloatArray:

@@ -20,6 +20,7 @@ import numpy as np
 
 from tacit.core import check, memory
 from tacit.core.types import FloatArray
+from tacit.evaluation.induction import iterate
 from tacit.games.exact import with_tables
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy
@@ -140,14 +141,9 @@ def _reach(game: TabularGame, best: Callable[..., Any], explore: Sequence[float]
 
 def _visits(game: TabularGame, targets: FloatArray, best: Callable[..., Any], explore: Sequence[float]) -> FloatArray:
     """Return the best expected number of visits, discounted, from each state to each of the `targets` [T, S]."""
-    visits, last = targets, np.inf
-    while True:
-        renewed: FloatArray = targets + best(_ahead(game, 0, visits, explore), axis=2)
-        change = float(np.abs(renewed - visits).max())
-        visits = renewed
-        if change * game.effective_horizon <= 1e-13 or change >= last:
-            return visits
-        last = change
+    return iterate(
+        lambda visits: targets + best(_ahead(game, 0, visits, explore), axis=2), targets, 1e-13 / game.effective_horizon
+    )
 
 
 def _ahead(game: TabularGame, h: int, chance: FloatArray, explore: Sequence[float]) -> FloatArray:

@@ -9,10 +9,17 @@ Nash equilibria by a rule:
 - agent:K: the best for agent K, and among those the largest sum;
 - entropy: of largest entropy, the most random one (correlated equilibria only);
 - first: the first in the order in which they are enumerated, pure ones of the first actions first (Nash only).
+
+Zero-sum games come many at once: saddle points, otherwise the simplex method, otherwise linear programs. For payoffs
+M > 0 of the row player, the column player maximises Σ y subject to M·y ≤ 1 and y ≥ 0. At the optimum y/Σ y is its mixed
+action, the multipliers x/Σ x are the row player's, and the value is 1/Σ y [Dantzig, 1951]. One tableau of
+(m + 1)×(n + 1) numbers gives both, and NumPy pivots those of all states together. Each answer is checked against every
+deviation; what does not pass, or has not ended, goes to HiGHS.
 """
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -24,12 +31,21 @@ from tacit.games.contraction import own_first
 
 _OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
+#: What counts as the same corner, and as one of a polytope.
+_SAME, _TIE = 1e-7, 1e-9
+
+#: What counts as 0 in a tableau, and the gain from a deviation that is rounding, both in units of the range of payoffs.
+_ZERO, _ROUNDING = 1e-12, 1e-12
+
+#: Numbers of a matrix up to which the tableau is quicker than HiGHS.
+_LARGE = 10_000
+
 
 def find_correlated(payoffs: FloatArray, concept: str, weights: FloatArray, objective: str = "welfare") -> FloatArray:
     """Return the cce or ce [A_1, …, A_N] that maximises Σ_i weights[i]·payoff_i, or is best by another objective."""
     if objective == "welfare" and (pure := _find_pure(payoffs, weights)) is not None:
         return pure
-    gains = np.concatenate([_gains(_unit(payoffs[i]), i, concept) for i in range(len(payoffs))])
+    gains = deviation_gains(payoffs, concept)
     flat = payoffs.reshape(len(payoffs), -1)
     if objective == "entropy":
         x = _most_even(gains)
@@ -58,12 +74,9 @@ def _find_pure(payoffs: FloatArray, weights: FloatArray) -> FloatArray | None:
     return found
 
 
-def maximin(matrix: FloatArray) -> FloatArray:
-    """Maximise v subject to Σ_a x(a)·matrix(a, b) ≥ v for every b."""
-    rows, columns = matrix.shape
-    cost = np.append(np.zeros(rows), -1.0)
-    gains = np.column_stack([-matrix.T, np.ones(columns)])
-    return _clean(_minimise(cost, gains, np.zeros(columns), np.append(np.ones(rows), 0.0))[:-1])
+def deviation_gains(payoffs: FloatArray, concept: str) -> FloatArray:
+    """Return what each deviation gains, in units of the range of payoffs, by joint action: [deviations, J]."""
+    return np.concatenate([_gains(_unit(own), i, concept) for i, own in enumerate(payoffs)])
 
 
 def _gains(payoff: FloatArray, i: int, concept: str) -> FloatArray:
@@ -104,6 +117,27 @@ def _minimise(
 def _unit(payoff: FloatArray) -> FloatArray:
     low, high = payoff.min(), payoff.max()
     return (payoff - low) / (high - low) if high > low else np.zeros_like(payoff)
+
+
+def find_corners(limits: FloatArray, *, singular: float) -> FloatArray:
+    """Return the corners [V, d] of the distributions x with limits·x ≤ 0: all d − 1 of few limits are tried.
+
+    Systems whose determinant is at most `singular` have no corner.
+
+    >>> find_corners(np.array([[1.0, -1.0, 0.0], [0.0, 0.0, 1.0]]), singular=1e-6).tolist()
+    [[0.0, 1.0, 0.0], [0.5, 0.5, 0.0]]
+    """
+    d = limits.shape[1]
+    every = np.concatenate([-np.eye(d), limits])
+    chosen = np.array(list(itertools.combinations(range(len(every)), d - 1)))
+    systems = np.concatenate([np.ones((len(chosen), 1, d)), every[chosen]], axis=1)
+    systems = systems[np.abs(np.linalg.det(systems)) > singular]
+    found: list[FloatArray] = []
+    for corner in np.linalg.solve(systems, np.eye(d)[None, :, :1])[..., 0]:
+        new = not any(np.abs(corner - other).max() < _SAME for other in found)
+        if new and np.sum(every * corner, axis=1).max() <= _TIE:
+            found.append(corner)
+    return _clean(np.array(found).reshape(-1, d))
 
 
 OBJECTIVES = ("welfare", "egalitarian", "entropy", "agent:K")
@@ -238,6 +272,85 @@ def _gibbs(gains: FloatArray, multiplier: FloatArray) -> FloatArray:
 
 
 def _clean(x: FloatArray) -> FloatArray:
+    """Return distributions [..., n] of weights that may be negative by rounding."""
     x = np.maximum(x, 0.0)
-    x /= x.sum()
+    x /= x.sum(axis=-1, keepdims=True)
     return x
+
+
+def solve_zero_sum(payoffs: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return optimal mixed actions of the maximising row players and the minimising column players.
+
+    A saddle point is taken where there is one: wherever only one of the two moves, it is a plain maximum.
+
+    Parameters
+    ----------
+    payoffs : array [S, m, n]
+
+    Returns
+    -------
+    array [S, m], array [S, n]
+
+    Examples
+    --------
+    >>> x, y = solve_zero_sum(np.array([[[0.0, -1, 2], [1, 0, -1], [-2, 1, 0]], [[3, 1, 2], [0, 0, 0], [0, 0, 0]]]))
+    >>> x.round(3).tolist(), y.round(3).tolist()
+    ([[0.25, 0.5, 0.25], [1.0, 0.0, 0.0]], [[0.25, 0.5, 0.25], [0.0, 1.0, 0.0]])
+    """
+    m, n = payoffs.shape[1:]
+    low, high = payoffs.min(axis=2), payoffs.max(axis=1)
+    x, y = np.eye(m)[low.argmax(axis=1)], np.eye(n)[high.argmin(axis=1)]
+    mixed = np.flatnonzero(low.max(axis=1) < high.min(axis=1))
+    least, most = low[mixed].min(axis=1), high[mixed].max(axis=1)
+    unit = (payoffs[mixed] - least[:, None, None]) / (most - least)[:, None, None]
+    unsolved = np.ones(len(mixed), dtype=bool)
+    if m * n <= _LARGE:
+        x[mixed], y[mixed] = _pivot(unit + 1)
+        best = np.einsum("sab,sb->sa", unit, y[mixed]).max(axis=1)
+        unsolved = ~(best - np.einsum("sa,sab->sb", x[mixed], unit).min(axis=1) <= _ROUNDING)
+    for k in np.flatnonzero(unsolved):
+        x[mixed[k]], y[mixed[k]] = maximin(unit[k]), maximin(-unit[k].T)
+    return x, y
+
+
+def _pivot(matrices: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the mixed actions at the last vertex of each, for matrices [S, m, n] of numbers from 1 to 2."""
+    S, m, n = matrices.shape
+    tableau = np.ones((S, m + 1, n + 1))
+    tableau[:, :m, :n] = matrices
+    tableau[:, m] = np.append(-np.ones(n), 0.0)
+    inside: IntArray = np.tile(np.arange(n, n + m), (S, 1))  # what is in the basis: y are 0 to n − 1, then slacks
+    outside: IntArray = np.tile(np.arange(n), (S, 1))
+    busy = np.arange(S)
+    for _ in range(20 * (m + n)):  # more than any game needs that does not cycle
+        column = tableau[busy, m, :n].argmin(axis=1)
+        improves = tableau[busy, m, column] < -_ZERO
+        busy, column = busy[improves], column[improves]
+        if not len(busy):
+            break
+        now, each = tableau[busy], np.arange(len(busy))
+        down = now[each, :, column]
+        enters = down[:, :m] > _ZERO
+        ratio = np.where(enters, now[:, :m, n] / np.where(enters, down[:, :m], 1.0), np.inf)
+        row = ratio.argmin(axis=1)
+        pivot = down[each, row][:, None]
+        across = now[each, row] / pivot
+        now -= down[:, :, None] * across[:, None, :]
+        now[each, row] = across
+        now[each, :, column] = -down / pivot
+        now[each, row, column] = 1 / pivot[:, 0]
+        tableau[busy] = now
+        leaves = inside[busy, row]
+        inside[busy, row], outside[busy, column] = outside[busy, column], leaves
+    primal, dual = np.zeros((2, S, n + m))
+    np.put_along_axis(primal, inside, tableau[:, :m, n], axis=1)
+    np.put_along_axis(dual, outside, tableau[:, m, :n], axis=1)
+    return _clean(dual[:, n:]), _clean(primal[:, :n])
+
+
+def maximin(matrix: FloatArray) -> FloatArray:
+    """Maximise v subject to Σ_a x(a)·matrix(a, b) ≥ v for every b."""
+    rows, columns = matrix.shape
+    cost = np.append(np.zeros(rows), -1.0)
+    gains = np.column_stack([-matrix.T, np.ones(columns)])
+    return _clean(_minimise(cost, gains, np.zeros(columns), np.append(np.ones(rows), 0.0))[:-1])

@@ -28,7 +28,6 @@ from tacit.evaluation import bimatrix, logit, stage_game
 from tacit.evaluation.gaps import Evaluation, evaluate
 from tacit.evaluation.induction import largest_return
 from tacit.evaluation.values import deviations, policy_values
-from tacit.evaluation.zero_sum import solve_zero_sum
 from tacit.games.exact import ExactGame, with_tables
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy
@@ -290,7 +289,7 @@ def _solve_nash(game: TabularGame, select: str, report: Report | None) -> Soluti
     def find(h: int, payoffs: FloatArray, report: Callable[[int], None]) -> list[FloatArray]:
         block, found = max(1, _TOGETHER // payoffs[0, 0].size), []
         for start in range(0, game.states, block):
-            found.append(solve_zero_sum(payoffs[0, start : start + block]))
+            found.append(stage_game.solve_zero_sum(payoffs[0, start : start + block]))
             report(min(start + block, game.states))
         return [np.concatenate(own) for own in zip(*found, strict=True)]
 
@@ -317,8 +316,7 @@ def _solve_general(game: TabularGame, select: str, report: Report | None) -> Sol
     def find_one(h: int, s: int, payoffs: FloatArray) -> list[FloatArray]:
         nonlocal mixed_stages
         if small:
-            found = bimatrix.extreme_equilibria(payoffs if h + 1 == game.horizon else _round(payoffs))
-            mixed = [found.rows, found.columns]
+            mixed = bimatrix.extreme_equilibria(payoffs if h + 1 == game.horizon else _round(payoffs)).rows
         elif pure := bimatrix.pure_equilibria(payoffs):
             mixed = [np.eye(a)[[joint[i] for joint in pure]] for i, a in enumerate(game.actions)]
         else:

@@ -14,12 +14,13 @@ import itertools
 import math
 import string
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation import bimatrix, logit
+from tacit.evaluation.stage_game import find_corners
 
 #: Supports of all players together, at most, as of three players with three actions.
 _SUPPORTS = 400
@@ -36,15 +37,6 @@ _AHEAD, _ARRIVED = 1e-3, 1e-13
 Rows = list[FloatArray]
 
 
-class Found(NamedTuple):
-    """Equilibria of a game of several players."""
-
-    rows: Rows  # [E, A_i] of each player, first actions first
-    component: IntArray  # [E] which ones are corners of the same polytopes, numbered from 0
-    degenerate: bool  # whether one has another best response, or equations with a singular slope
-    curve: bool  # whether one lies on a curve or segment of equilibria with the same supports
-
-
 def fits(actions: tuple[int, ...]) -> bool:
     """Return whether a game of so many actions is small enough.
 
@@ -54,8 +46,11 @@ def fits(actions: tuple[int, ...]) -> bool:
     return len(actions) > 2 and math.prod(2**a - 1 for a in actions) <= _SUPPORTS
 
 
-def find_equilibria(payoffs: FloatArray) -> Found:
-    """Return equilibria of payoffs [N, A_1, …, A_N].
+def find_equilibria(payoffs: FloatArray) -> bimatrix.Extreme:
+    """Return equilibria of payoffs [N, A_1, …, A_N], first actions first.
+
+    Components are of corners of the same polytopes; it is degenerate where one of them has another best response, or
+    equations with a singular slope.
 
     >>> agree = np.zeros((3, 2, 2, 2))
     >>> agree[:, 0, 0, 0] = agree[:, 1, 1, 1] = 1
@@ -76,7 +71,7 @@ def find_equilibria(payoffs: FloatArray) -> Found:
     kinds = [_kind(scaled, np.split(flat, cuts)) for flat in found]
     sets = component[order].tolist()
     numbers = {one: k for k, one in enumerate(dict.fromkeys(sets))}
-    return Found(
+    return bimatrix.Extreme(
         np.split(every[order], cuts, axis=1),
         np.array([numbers[one] for one in sets]),
         any(degenerate for degenerate, _ in kinds),
@@ -127,26 +122,17 @@ def _polytope(payoffs: FloatArray, rows: Rows, i: int) -> Rows:
     batch = [mixed[None] for mixed in rows]
     worth = contract(payoffs[i], batch, (i,))[0]
     best = np.flatnonzero(worth >= worth.max() - _TIE)
-    d = len(best)
-    if d == 1:
+    if len(best) == 1:
         return [rows[i]]
-    limits = [-np.eye(d)]  # · mixture ≤ 0, as are the others' gains
+    gains = []  # of the others, which must not be positive
     for j, mixed in enumerate(rows):
         if j != i:
             by = contract(payoffs[j], batch, (j, i))[0][:, best]
-            limits.append(by - np.sum(mixed[:, None] * by, axis=0))
-    every = np.concatenate(limits)
-    chosen = np.array(list(itertools.combinations(range(len(every)), d - 1)))
-    systems = np.concatenate([np.ones((len(chosen), 1, d)), every[chosen]], axis=1)
-    systems = systems[np.abs(np.linalg.det(systems)) > _SINGULAR]
-    found: Rows = []
-    for corner in np.linalg.solve(systems, np.eye(d)[None, :, :1])[..., 0]:
-        full = np.zeros(len(worth))
-        full[best] = np.maximum(corner, 0.0)
-        near = any(np.abs(full - other).max() < _SAME for other in found)
-        if not near and np.sum(every * corner, axis=1).max() <= _TIE:
-            found.append(full / full.sum())
-    return found
+            gains.append(by - np.sum(mixed[:, None] * by, axis=0))
+    corners = find_corners(np.concatenate(gains), singular=_SINGULAR)
+    found = np.zeros((len(corners), len(worth)))
+    found[:, best] = corners
+    return list(found)
 
 
 def _kind(payoffs: FloatArray, rows: Rows) -> tuple[bool, bool]:
@@ -187,7 +173,7 @@ def _two_mix(payoffs: FloatArray) -> Iterator[Rows]:
             at: Any = ([i, j], *(slice(None) if k in (i, j) else a for k, a in enumerate(chosen)))
             pair = bimatrix.extreme_equilibria(payoffs[at])
             pure = [np.eye(a)[k] for a, k in zip(actions, chosen, strict=True)]
-            for pure[i], pure[j] in zip(pair.rows, pair.columns, strict=True):
+            for pure[i], pure[j] in zip(*pair.rows, strict=True):
                 yield list(pure)
 
 

@@ -18,10 +18,11 @@ from tacit.core import check
 from tacit.core.display import cell_text, exact
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
-from tacit.engine.trajectory import Trajectory, trajectory
+from tacit.engine.trajectory import Trajectory
 from tacit.environments.play import Played, play
 from tacit.evaluation.behaviour import behaviour
 from tacit.evaluation.equilibria import enumerable, equilibria
+from tacit.evaluation.stage_game import deviation_gains, find_corners
 from tacit.evaluation.stretches import unroll
 from tacit.figures.style import COLORS, animate, axes_for, legend, name, new_axes, plain, styled, title
 from tacit.games.showing import action_names, state_name
@@ -257,11 +258,6 @@ def animate_learning(
         return animate(axes[0].figure, draw, len(marks), place, fps=fps)
 
 
-def learned_paths(game: TabularGame, learners: Sequence[str], **options: Any) -> list[Trajectory]:
-    """Return the trajectory of each learner."""
-    return [trajectory(game, learner, **options) for learner in learners]
-
-
 def _bars(axes: Any, path: Trajectory) -> None:
     for own, i in zip(axes, range(path.game.agents), strict=False):
         own.bar(range(path.game.actions[i]), _first(path, i)[-1], color=_LINE[i % len(_LINE)])
@@ -327,18 +323,14 @@ def draw_joint_actions(ax: Any, joint: FloatArray, names: Sequence[Sequence[str]
     return ax
 
 
-def draw_policy(
-    ax: Any, probs: FloatArray, reach: FloatArray | None, states: Sequence[str], actions: Sequence[str]
-) -> Any:
+def draw_policy(ax: Any, probs: FloatArray, reach: FloatArray, states: Sequence[str], actions: Sequence[str]) -> Any:
     """Draw an agent's probabilities [H, S, A]: steps to the right, states and their actions downwards.
 
     What is hardly reached is pale; what is never reached is blank.
     """
     H, S, A = probs.shape
     shown = probs.transpose(1, 2, 0).reshape(S * A, H)
-    alpha = np.ones_like(shown)
-    if reach is not None:
-        alpha = np.repeat(np.where(reach > 0, 0.25 + 0.75 * np.minimum(1, 3 * reach), 0.0).T, A, axis=0)
+    alpha = np.repeat(np.where(reach > 0, 0.25 + 0.75 * np.minimum(1, 3 * reach), 0.0).T, A, axis=0)
     image = ax.imshow(shown, cmap=_COLORS, vmin=0, vmax=1, alpha=alpha, aspect="auto", interpolation="nearest")
     labels = [f"{name(s)}: {name(a)}" if S > 1 else name(a) for s in states for a in actions]
     if len(labels) <= 60:
@@ -391,38 +383,29 @@ def draw_simplex(ax: Any, names: Sequence[str]) -> Any:
     return ax
 
 
-def draw_path(ax: Any, path: FloatArray, *, label: str = "", color: str | None = None, fade: bool = True) -> Any:
+def draw_path(ax: Any, path: FloatArray, *, label: str, color: str) -> Any:
     """Draw how a distribution [n, 3] moves, from faint to strong, with a ring where it begins and a dot at its end."""
     from matplotlib.collections import LineCollection
 
     points = flat(path)
-    if len(points) > 1 and fade:
+    if len(points) > 1:
         pieces = np.stack([points[:-1], points[1:]], axis=1)
         strength = np.linspace(0.45, 1.0, len(pieces))
         drawn: Any = LineCollection(list(pieces), colors=color, linewidths=1.8)
         drawn.set_alpha(strength)
         ax.add_collection(drawn)
-    elif len(points) > 1:
-        ax.plot(*points.T, color=color, linewidth=1.3)
     ax.plot(*points[0], "o", markerfacecolor="none", markeredgecolor=color, markersize=6)
-    (end,) = ax.plot(*points[-1], "o", color=color, markersize=6, **({"label": name(label)} if label else {}))
+    (end,) = ax.plot(*points[-1], "o", color=color, markersize=6, label=name(label))
     return end
 
 
-def check_two_by_two(payoffs: FloatArray) -> None:
-    """Raise unless payoffs are those of two players with two actions each."""
-    if payoffs.shape != (2, 2, 2):
-        raise TacitError(f"payoffs have shape {payoffs.shape}; this picture is of two players with two actions each")
-
-
-def draw_field(ax: Any, payoffs: FloatArray, names: Sequence[Sequence[str]], *, arrows: int = 13) -> Any:
+def draw_field(ax: Any, payoffs: FloatArray, names: Sequence[Sequence[str]]) -> Any:
     """Draw where each player's payoff rises, and both best-response curves, over the square of their mixtures.
 
     x and y are the probabilities of the second action of agent 0 and of agent 1. Arrows have the direction in which
     both gain by moving.
     """
-    check_two_by_two(payoffs)
-    grid = np.linspace(0.04, 0.96, arrows)
+    grid = np.linspace(0.04, 0.96, 13)
     x, y = np.meshgrid(grid, grid)
     first = _gain(payoffs[0], y)
     second = _gain(payoffs[1].T, x)
@@ -479,25 +462,7 @@ def ce_vertices(payoffs: FloatArray) -> FloatArray:
     >>> ce_vertices(np.array([[[6.0, 2], [7, 0]], [[6, 7], [2, 0]]])).shape
     (5, 4)
     """
-    check_two_by_two(payoffs)
-    rows = [-np.eye(4)[k] for k in range(4)]
-    for i, told in itertools.product(range(2), range(2)):
-        gain = np.zeros((2, 2))
-        for other in range(2):
-            at = (told, other) if i == 0 else (other, told)
-            swapped = (1 - told, other) if i == 0 else (other, 1 - told)
-            gain[at] = payoffs[i][swapped] - payoffs[i][at]
-        rows.append(gain.ravel() / max(float(np.abs(payoffs[i]).max()), 1e-300))
-    found: list[FloatArray] = []
-    for chosen in itertools.combinations(rows, 3):
-        square = np.stack([*chosen, np.ones(4)])
-        if abs(np.linalg.det(square)) < 1e-12:
-            continue
-        point = np.linalg.solve(square, np.array([0.0, 0.0, 0.0, 1.0]))
-        new = not any(np.allclose(point, other, atol=1e-9) for other in found)
-        if new and all(row @ point <= 1e-9 for row in rows):
-            found.append(np.maximum(point, 0.0))
-    return np.array(found)
+    return find_corners(deviation_gains(payoffs, "ce"), singular=1e-12)
 
 
 def draw_polytope(ax: Any, payoffs: FloatArray, names: Sequence[Sequence[str]]) -> Any:
