@@ -10,7 +10,7 @@ from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.evaluation.gaps import Evaluation, evaluate, in_words, uniform_gap
 from tacit.evaluation.stage_game import OBJECTIVES, RULES, check_rule
-from tacit.evaluation.stages import CONCEPTS, NoExactNash, Solution, solve_stages
+from tacit.evaluation.stages import CONCEPTS, NotExact, Solution, solve_stages
 from tacit.evaluation.sweeps import Sweeps
 from tacit.evaluation.values import policy_values
 from tacit.games.exact import ExactGame, check_exact
@@ -31,10 +31,6 @@ _ENDED = {"tolerance": "its gap", "rounds": "their number", "seconds": "the cloc
 
 #: Seconds between two lines of progress, and after which the time that the exact way takes is foreseen.
 _EVERY_SECONDS, _FORESEEN = 5.0, 0.5
-
-
-class TooLong(TacitError):
-    """The exact way would take longer than allowed."""
 
 
 def solve(
@@ -122,7 +118,7 @@ def solve(
     if method == "auto" and _fits(game, concept):
         try:
             return solve_stages(game, concept, **options)
-        except (NoExactNash, TooLong) as error:
+        except NotExact as error:
             clock.tell(f"{error}; by sweeps instead")
     if objective != "welfare" or weights is not None:
         raise TacitError("an approximate solution is not chosen by an objective or by weights; leave them out")
@@ -224,4 +220,4 @@ class _Clock:
             and passed > min(_FORESEEN, self._seconds)
             and passed * total > self._seconds * done
         ):
-            raise TooLong(f"{total:,} stage games take {in_words(passed * total / done)} to solve exactly")
+            raise NotExact(f"{total:,} stage games take {in_words(passed * total / done)} to solve exactly")

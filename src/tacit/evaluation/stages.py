@@ -47,6 +47,14 @@ _TOGETHER = 1_000_000
 #: Is called with how many stages are solved, and of how many.
 Report = Callable[[int, int], None]
 
+#: `find(h, payoffs [N, S, A_1, …, A_N], report)` returns what is played: a table [S, A_i] for each agent, or one,
+#: [S, A_1, …, A_N]; `report` is called with how many states are solved.
+Find = Callable[[int, FloatArray, Callable[[int], None]], Sequence[FloatArray]]
+
+
+class NotExact(TacitError):
+    """There is no exact way, or it takes longer than allowed."""
+
 
 @dataclass(frozen=True, eq=False)
 class Solution:
@@ -109,7 +117,7 @@ def solve_stages(
     weights: Sequence[float] | None = None,
     objective: str = "welfare",
     select: str = "welfare",
-    report: Report | None = None,
+    report: Report = lambda done, total: None,
 ) -> Solution:
     """Solve each stage game, backwards from the last step, as `tacit.solve` says; `report` is called after each.
 
@@ -119,48 +127,55 @@ def solve_stages(
     """
     game = with_tables(game)
     w = _check_weights(weights, game.agents)
-    if concept == "nash":
-        if weights is not None:
-            raise TacitError("weights choose among equilibria, which 'nash' does not; leave them out or solve for 'ce'")
-        return _solve_nash(game, select, report)
     if concept == "optimum":
-        return _optimum(game, w, concept)
-    if objective != "welfare" and weights is not None:
-        raise TacitError(f"weights are of the objective 'welfare', and this one is {objective!r}; give one of them")
-
-    def find_one(h: int, s: int, payoffs: FloatArray) -> list[FloatArray]:
-        return [stage_game.find_correlated(payoffs, concept, w, objective)]
-
-    find = _in_each_state(find_one)
-
-    program = "convex program" if objective == "entropy" else "linear program"
-    method = f"{_say_where(game, program)}; objective: {objective}"
+        return _optimum(game, concept, w)
+    if concept == "nash" and weights is not None:
+        raise TacitError("weights choose among equilibria, which 'nash' does not; leave them out or solve for 'ce'")
+    if concept != "nash":
+        if objective != "welfare" and weights is not None:
+            raise TacitError(f"weights are of the objective 'welfare', and this one is {objective!r}; give one of them")
+        find = _in_each_state(lambda h, s, payoffs: [stage_game.find_correlated(payoffs, concept, w, objective)])
+        program = "convex program" if objective == "entropy" else "linear program"
+        method = f"{_say_where(game, program)}; objective: {objective}"
+    elif select == "welfare" and (game.rewards == game.rewards[:1]).all():
+        return replace(_optimum(game, concept, w), method="the optimum of a team")
+    elif _is_zero_sum(game):
+        find, method = _find_zero_sum, f"{_say_where(game, 'linear program')}; a zero-sum game"
+    elif game.discount is None:
+        return _select_in_each_state(game, select, report)
+    elif select != "welfare":
+        raise TacitError(f"select is {select!r}; one equilibrium of a discounted game is found, so leave select out")
+    else:
+        return _follow_path(game, concept)
     if game.discount is None:
         return _walk_back(game, concept, find, report, method)
     settled = _settle(game, concept, find, report, method)
     if settled is None and objective != "welfare":
-        raise NoExactNash(f"no {concept} with the objective {objective!r} settles")
+        raise NotExact(f"no {concept} with the objective {objective!r} settles")
     return _follow_path(game, concept) if settled is None else settled
 
 
-def _optimum(game: TabularGame, weights: FloatArray, concept: str) -> Solution:
+def _is_zero_sum(game: TabularGame) -> bool:
+    total, (low, high) = game.rewards.sum(axis=0), game.reward_range
+    return game.agents == 2 and bool(np.ptp(total.reshape(len(total), -1), axis=1).max() <= 1e-12 * (high - low))
+
+
+def _optimum(game: TabularGame, concept: str, weights: FloatArray) -> Solution:
+    if game.discount is not None:
+        return _iterate_policies(game, concept, weights)
     V = memory.zeros((game.agents, game.horizon + 1, game.states), "the values of the optimum")
     choices = np.zeros((game.horizon, game.states), dtype=np.int64)
     every = np.arange(game.states)
-    if game.discount is not None:
-        policy, V = _iterate_policies(game, weights)
-        return replace(_make_solution(game, concept, policy, V), method="policy iteration")
     for h in reversed(range(game.horizon)):
-        payoffs = game.joint_payoffs(h, V[:, h + 1])
-        flat = payoffs.reshape(game.agents, game.states, -1)
+        flat = game.joint_payoffs(h, V[:, h + 1]).reshape(game.agents, game.states, -1)
         choices[h] = np.tensordot(weights, flat, axes=1).argmax(axis=1)
         V[:, h] = flat[:, every, choices[h]]
-    tables = np.unravel_index(choices, game.actions)
-    return _make_solution(game, concept, MarkovPolicy.deterministic(tables, game.actions), V)
+    policy = MarkovPolicy.deterministic(np.unravel_index(choices, game.actions), game.actions)
+    return _make_solution(game, concept, policy, V, "backward induction")
 
 
-def _iterate_policies(game: TabularGame, weights: FloatArray) -> tuple[MarkovPolicy, FloatArray]:
-    """Return the policy of largest total reward in a discounted game, and its values [N, 2, S]."""
+def _iterate_policies(game: TabularGame, concept: str, weights: FloatArray) -> Solution:
+    """Return the policy of largest total reward in a discounted game."""
     rounding = 1e-13 * largest_return(game) * float(np.abs(weights).sum())
     choices = np.zeros((1, game.states), dtype=np.int64)
     while True:
@@ -169,13 +184,8 @@ def _iterate_policies(game: TabularGame, weights: FloatArray) -> tuple[MarkovPol
         total = np.tensordot(weights, game.joint_payoffs(0, V[:, 1]).reshape(game.agents, game.states, -1), axes=1)
         better = total.max(axis=1) > np.take_along_axis(total, choices.T, axis=1)[:, 0] + rounding
         if not better.any():
-            return policy, V
+            return _make_solution(game, concept, policy, V, "policy iteration")
         choices = np.where(better, total.argmax(axis=1), choices)
-
-
-#: `find(h, payoffs [N, S, A_1, …, A_N], report)` returns what is played: a table [S, A_i] for each agent, or one,
-#: [S, A_1, …, A_N]; `report` is called with how many states are solved.
-Find = Callable[[int, FloatArray, Callable[[int], None]], Sequence[FloatArray]]
 
 
 def _in_each_state(find_one: Callable[[int, int, FloatArray], Sequence[FloatArray]]) -> Find:
@@ -191,59 +201,59 @@ def _in_each_state(find_one: Callable[[int, int, FloatArray], Sequence[FloatArra
     return find
 
 
-def _settle(
-    game: TabularGame, concept: str, find: Find, report: Report | None, method: str, *, zero_sum: bool = False
-) -> Solution | None:
+def _find_zero_sum(h: int, payoffs: FloatArray, report: Callable[[int], None]) -> list[FloatArray]:
+    """Solve many states of a step together."""
+    states = payoffs.shape[1]
+    block, found = max(1, _TOGETHER // payoffs[0, 0].size), []
+    for start in range(0, states, block):
+        found.append(stage_game.solve_zero_sum(payoffs[0, start : start + block]))
+        report(min(start + block, states))
+    return [np.concatenate(own) for own in zip(*found, strict=True)]
+
+
+def _settle(game: TabularGame, concept: str, find: Find, report: Report, method: str) -> Solution | None:
     """Solve the stages of a discounted game until what is found follows itself.
 
     Where they do not settle, the equilibrium of largest total reward that was met on the way; None if there was none.
     """
+    zero_sum = concept == "nash"  # of other games nash equilibria are found by the logit path
     V = np.zeros((game.agents, game.states))
     low, high = game.reward_range
     enough = _SETTLED * (high - low) * game.effective_horizon
     best: Solution | None = None
     for round_ in range(_ROUNDS if not zero_sum else 100 * _ROUNDS):
         payoffs = game.joint_payoffs(0, V)
-        tables = [table[None] for table in find(0, payoffs, lambda done: None)]
-        policy = MarkovPolicy([Owned(own) for own in tables] if concept == "nash" else Owned(tables[0]))
+        policy = _make_policy(concept, [table[None] for table in find(0, payoffs, lambda done: None)])
         found = deviations(game, policy, concept)
         settled = zero_sum or float(np.abs(found.V[:, 0] - V).max()) <= enough
         if float((found.best - found.V).max()) <= enough:  # from every state
             told = f"{method}; {'settled' if settled else 'the best met'} in {count(round_ + 1, 'round')}"
-            now = replace(_make_solution(game, concept, policy, found.V), method=told)
+            now = _make_solution(game, concept, policy, found.V, told)
             best = now if settled or best is None or now.values.sum() > best.values.sum() else best
             if settled:
                 break
         V = np.stack([found.best[0, 0], -found.best[0, 0]]) if zero_sum else found.V[:, 0]
-        if report is not None:
-            report(round_ + 1, _ROUNDS)
+        report(round_ + 1, _ROUNDS)
     return None if best is None else replace(best, evaluation=evaluate(game, best.policy, gap=concept))
 
 
 def _follow_path(game: TabularGame, concept: str) -> Solution:
     """Return the Nash equilibrium of a discounted game at the end of the logit path, which is a cce and a ce too."""
     if not logit.fits_stationary(game):
-        raise NoExactNash("the game is too large for the logit path")
-    policy = MarkovPolicy([Owned(own[None]) for own in logit.stationary_equilibrium(game)])
+        raise NotExact("the game is too large for the logit path")
+    policy = _make_policy("nash", [own[None] for own in logit.stationary_equilibrium(game)])
     gap = evaluate(game, policy, gap="nash")
     low, high = game.reward_range
     if gap.gap > _MOST_GAP * (high - low):
-        raise NoExactNash(f"the logit path leads to no equilibrium, but to a nash gap of {gap.gap:.3g}")
-    if concept != "nash":
-        policy = MarkovPolicy(Owned(policy.joint(0)[None]))
-        gap = evaluate(game, policy, gap=concept)
+        raise NotExact(f"the logit path leads to no equilibrium, but to a nash gap of {gap.gap:.3g}")
     method = "the end of the logit path through all states, polished by Newton's method"
-    found = _make_solution(game, concept, policy, policy_values(game, policy).V)
-    return replace(found, method=method if concept == "nash" else f"{method}: a nash equilibrium", evaluation=gap)
+    if concept != "nash":
+        policy, method = _make_policy(concept, [policy.joint(0)[None]]), f"{method}: a nash equilibrium"
+        gap = evaluate(game, policy, gap=concept)
+    return replace(_make_solution(game, concept, policy, policy_values(game, policy).V, method), evaluation=gap)
 
 
-def _walk_back(
-    game: TabularGame,
-    concept: str,
-    find: Find,
-    report: Report | None,
-    method: str = "",
-) -> Solution:
+def _walk_back(game: TabularGame, concept: str, find: Find, report: Report, method: str) -> Solution:
     """Solve the stages from the last step to the first."""
     shapes = [(a,) for a in game.actions] if concept == "nash" else [game.actions]
     probs = [memory.zeros((game.horizon, game.states, *shape), "the equilibrium") for shape in shapes]
@@ -251,16 +261,14 @@ def _walk_back(
     for h in reversed(range(game.horizon)):
 
         def count_stages(done: int, before: int = (game.horizon - 1 - h) * game.states) -> None:
-            if report is not None:
-                report(before + done, game.horizon * game.states)
+            report(before + done, game.horizon * game.states)
 
         payoffs = game.joint_payoffs(h, V[:, h + 1])
         found = find(h, payoffs, count_stages)
         for table, own in zip(probs, found, strict=True):
             table[h] = own
         V[:, h] = _worth(payoffs, found)
-    policy = MarkovPolicy([Owned(own) for own in probs] if concept == "nash" else Owned(probs[0]))
-    return replace(_make_solution(game, concept, policy, V), method=method)
+    return _make_solution(game, concept, _make_policy(concept, probs), V, method)
 
 
 def _worth(payoffs: FloatArray, tables: Sequence[FloatArray]) -> FloatArray:
@@ -272,40 +280,7 @@ def _worth(payoffs: FloatArray, tables: Sequence[FloatArray]) -> FloatArray:
     return payoffs
 
 
-def _solve_nash(game: TabularGame, select: str, report: Report | None) -> Solution:
-    if (game.rewards == game.rewards[:1]).all() and select == "welfare":
-        return replace(_optimum(game, np.ones(game.agents), "nash"), method="the optimum of a team")
-    total = game.rewards.sum(axis=0)
-    span = game.reward_range[1] - game.reward_range[0]
-    if game.agents != 2 or np.ptp(total.reshape(len(total), -1), axis=1).max() > 1e-12 * span:
-        if game.discount is None:
-            return _solve_general(game, select, report)
-        if select != "welfare":
-            raise TacitError(
-                f"select is {select!r}; one equilibrium of a discounted game is found, so leave select out"
-            )
-        return _follow_path(game, "nash")
-
-    def find(h: int, payoffs: FloatArray, report: Callable[[int], None]) -> list[FloatArray]:
-        block, found = max(1, _TOGETHER // payoffs[0, 0].size), []
-        for start in range(0, game.states, block):
-            found.append(stage_game.solve_zero_sum(payoffs[0, start : start + block]))
-            report(min(start + block, game.states))
-        return [np.concatenate(own) for own in zip(*found, strict=True)]
-
-    method = f"{_say_where(game, 'linear program')}; a zero-sum game"
-    if game.discount is None:
-        return _walk_back(game, "nash", find, report, method)
-    settled = _settle(game, "nash", find, report, method, zero_sum=True)
-    assert settled is not None  # it converges
-    return settled
-
-
-class NoExactNash(TacitError):
-    """No Nash equilibrium of a stage game is found: none is in pure actions, and it is too large or its paths fail."""
-
-
-def _solve_general(game: TabularGame, select: str, report: Report | None) -> Solution:
+def _select_in_each_state(game: TabularGame, select: str, report: Report) -> Solution:
     """Select a Nash equilibrium of each stage game: of all where it is small and of two players, else of pure ones.
 
     Where there are no pure ones, it is the one at the end of the logit path.
@@ -328,12 +303,12 @@ def _solve_general(game: TabularGame, select: str, report: Report | None) -> Sol
         several = np.broadcast_to(payoffs[:, None], (len(payoffs), len(each), *payoffs.shape[1:]))
         return each[stage_game.select_best(_worth(several, mixed).T, select)[0]]
 
-    found = _walk_back(game, "nash", _in_each_state(find_one), report)
     once = (game.states, game.horizon) == (1, 1)
     where = "of the game" if once else "of each stage game, backwards from the last step"
     way = f"{'all extreme equilibria' if small else 'the pure equilibria'} {where}; selected by: {select}"
+    found = _walk_back(game, "nash", _in_each_state(find_one), report, way)
     if not mixed_stages:
-        return replace(found, method=way)
+        return found
     path = "the end of the logit path, polished by Newton's method"
     way = path if once else f"{way}; of {mixed_stages:,} stages without pure ones {path}"
     return replace(found, method=way, evaluation=evaluate(game, found.policy, gap="nash"))
@@ -343,10 +318,10 @@ def _logit(h: int, s: int, payoffs: FloatArray) -> list[FloatArray]:
     """Return an equilibrium of a stage that has none in pure actions."""
     where = f"the stage game at step {h} in state {s} has no equilibrium in pure actions"
     if not logit.fits(payoffs.shape[1:]):
-        raise NoExactNash(f"{where}, and is too large for mixed ones")
+        raise NotExact(f"{where}, and is too large for mixed ones")
     found = logit.equilibrium(payoffs)
     if found.gap > _MOST_GAP:
-        raise NoExactNash(f"{where}, and no path leads to a mixed one")
+        raise NotExact(f"{where}, and no path leads to a mixed one")
     return found.rows
 
 
@@ -373,9 +348,13 @@ def _say_where(game: TabularGame, what: str) -> str:
     return what if (game.states, game.horizon) == (1, 1) else f"{what}s, backwards from the last step"
 
 
-def _make_solution(game: TabularGame, concept: str, policy: MarkovPolicy, V: FloatArray) -> Solution:
+def _make_policy(concept: str, tables: Sequence[FloatArray]) -> MarkovPolicy:
+    return MarkovPolicy([Owned(own) for own in tables] if concept == "nash" else Owned(tables[0]))
+
+
+def _make_solution(game: TabularGame, concept: str, policy: MarkovPolicy, V: FloatArray, method: str) -> Solution:
     policy.game = game
-    return Solution(concept, policy, dot(V[:, 0], game.initial), V, game=game)
+    return Solution(concept, policy, dot(V[:, 0], game.initial), V, method, game)
 
 
 def _check_weights(weights: Sequence[float] | None, agents: int) -> FloatArray:
