@@ -9,7 +9,7 @@ import tacit
 from tacit.evaluation import logit, occupancy, policy_gradient, policy_values
 from tacit.evaluation.gradient import gradients
 from tacit.evaluation.induction import settle, tables
-from tacit.evaluation.potential import Search, _in_the_long_run, pairs
+from tacit.evaluation.potential import pairs, search
 from tacit.games.exact import ExactGame
 
 GAMMA = 0.9
@@ -176,8 +176,7 @@ def test_potential_games_are_recognised_and_their_potential_is_every_agents_gain
 def test_asymmetries_in_a_state_are_cross_derivatives_over_its_visits():
     game = random_game(actions=(2, 2))
     rows = [own[0] for own in tacit.MarkovPolicy.random(game, seed=4).probs]
-    found = Search(tolerance=0.0)
-    _in_the_long_run(game, rows, pairs(game)[0], found)
+    found = search(game, [own[None] for own in rows], among=pairs(game), tolerance=0.0)
     amounts = {one.states[0]: one.amount for one in found.failures if one.states[0] == one.states[1]}
     visits = np.linalg.inv(np.eye(4) - game.walk(rows))
     way = np.array([-1.0, 1.0])

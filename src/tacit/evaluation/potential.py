@@ -19,7 +19,7 @@ two deviators' gains round a cycle of four policies. [Monderer and Shapley 1996]
 those that vanish at a random interior policy vanish everywhere, with probability one.
 
 In a discounted game policies are stationary, values are rational functions of them, and the derivatives have a term
-more (`_in_the_long_run`); the quadrature takes as many points as it needs.
+more (`_at_one_place`); the quadrature takes as many points as it needs.
 """
 
 from __future__ import annotations
@@ -312,39 +312,69 @@ def movers(game: TabularGame) -> list[bool]:
 def search(game: TabularGame, probs: Sequence[FloatArray], *, among: list[Pair], tolerance: float) -> Search:
     """Look for moves that act together, at one interior policy [H, S, A_i] for each agent."""
     found, there = Search(tolerance), reachable(game)
-    if game.discount is not None:
-        for pair in among:
-            _in_the_long_run(game, [own[0] for own in probs], pair, found)
-        return found
+    again = None if game.discount is None else _count_visits(game, [own[0] for own in probs])
     effects: list[Effect] = []
     for pair in among:
-        effects += _at_one_place(game, probs, pair, there, found)
+        effects += _at_one_place(game, probs, pair, there, found, again)
     moving = movers(game)
-    effects = [effect for effect in effects if moving[effect.earlier] and effect.relative[1:].any()]
-    for g in range(1, game.horizon if effects else 1):
+    first = 1 if again is None else 0
+    effects = [effect for effect in effects if moving[effect.earlier] and effect.relative[first:].any()]
+    for g in range(first, game.horizon if effects else first):
         targets = np.flatnonzero(np.any([effect.relative[g] > 0 for effect in effects], axis=0))
         block = max(1, _BLOCK // (game.states * game.joint_actions))
         for begin in range(0, len(targets), block):
             if not found.over:
-                _on_the_way(game, probs, g, targets[begin : begin + block], effects, there, found)
+                _on_the_way(game, probs, g, targets[begin : begin + block], effects, there, found, again)
     return found
 
 
+def _count_visits(game: TabularGame, rows: Sequence[FloatArray]) -> FloatArray:
+    """Return the expected visits [S, S] from each state to each in a discounted game, Σ_k (γP)^k.
+
+    They are sums of products of positive numbers, as the chances of a finite game are.
+    """
+    power, visits = game.walk(rows), np.eye(game.states)
+    while power.any() and power.max() > 1e-300:  # twice as many terms each time
+        visits, power = visits + np.einsum("st,tu->su", power, visits), np.einsum("st,tu->su", power, power)
+    return visits
+
+
 def _at_one_place(
-    game: TabularGame, probs: Sequence[FloatArray], pair: Pair, there: Flags, found: Search
+    game: TabularGame,
+    probs: Sequence[FloatArray],
+    pair: Pair,
+    there: Flags,
+    found: Search,
+    again: FloatArray | None,
 ) -> list[Effect]:
-    """Check both agents' moves at the same (h, s); return what the moves of each do there on their own."""
+    """Check both agents' moves at the same (h, s); return what the moves of each do there on their own.
+
+    In a discounted game play comes back to a state, and moves meet themselves. With G the expected visits, `again`, x
+    and y moves of i in s and j in t, the cross derivative of V from all first states is
+
+        G(·, s)·(x·γP_i·G)(s, t)·(y·Q)(t) + G(·, t)·(y·γP_j·G)(t, s)·(x·Q)(s), and where s = t, G(·, s)·(x·Q·y)(s).
+
+    The columns of G are independent, so that each factor must vanish, where s = t the sum of all three.
+    """
     i, j, size = pair
     V = np.zeros(game.states)
+    if again is not None:
+        rows, rewards = [own[0] for own in probs], game.step_rewards(0)
+        V = again @ (own_payoffs(rewards[i] - rewards[j], rows, i) * rows[i]).sum(axis=1)
     ranges = np.zeros((2, game.horizon, game.states))
     for h in reversed(range(game.horizon)):
         rows = [own[h] for own in probs]
         rewards = game.step_rewards(h)
         Q = rewards[i] - rewards[j] + game.expect(h, V[None])[0]
-        own = own_payoffs(Q, rows, i)
-        ranges[0, h], ranges[1, h] = np.ptp(own, axis=1), np.ptp(own_payoffs(Q, rows, j), axis=1)
+        own, other = own_payoffs(Q, rows, i), own_payoffs(Q, rows, j)
+        ranges[0, h], ranges[1, h] = np.ptp(own, axis=1), np.ptp(other, axis=1)
         V = (own * rows[i]).sum(axis=1)
-        cycles = _largest_cycle(pair_payoffs(Q, rows, i, j))
+        both = pair_payoffs(Q, rows, i, j)
+        if again is not None:
+            back = _visit_itself(game, again)  # [S, A_1, …, A_N]
+            both = both + own_payoffs(back, rows, i)[:, :, None] * other[:, None, :]
+            both += own[:, :, None] * own_payoffs(back, rows, j)[:, None, :]
+        cycles = _largest_cycle(both)
         relative = np.where(there[h], _share(cycles, size[h]), 0.0)
         failing = np.flatnonzero(relative > found.tolerance)
         found.add(relative, (Asymmetry((i, j), (h, h), (int(s), int(s)), float(cycles[s])) for s in failing))
@@ -353,6 +383,13 @@ def _at_one_place(
         share = np.where(there, _share(moved, size), 0.0)
         effects.append(Effect(earlier, later, moved, np.where(share > found.tolerance, share, 0.0)))
     return effects
+
+
+def _visit_itself(game: TabularGame, visits: FloatArray) -> FloatArray:
+    """Return how often each joint action leads back to its own state, discounted, [S, A_1, …, A_N]."""
+    every = np.arange(game.states)
+    found: FloatArray = game.expect(0, visits.T)[every, every]
+    return found
 
 
 def _largest_cycle(table: FloatArray) -> FloatArray:
@@ -372,20 +409,24 @@ def _on_the_way(
     effects: list[Effect],
     there: Flags,
     found: Search,
+    again: FloatArray | None,
 ) -> None:
     """Check the earlier agents' influence on being in `targets` at step g against the later agents' effects there.
 
-    Chances are sums of products of positive numbers, so that each has a small relative error, however small it is.
+    Chances are sums of products of positive numbers, so that each has a small relative error, however small it is. In a
+    discounted game the influence is on all visits to come, whose expectations are `again`.
     """
     S, T = game.states, len(targets)
-    chance = np.eye(S)[targets]  # [T, S]
-    for h in reversed(range(g)):
+    chance = np.eye(S)[targets] if again is None else again.T[targets]  # [T, S]
+    for h in reversed(range(g)) if again is None else [0]:
         ahead = game.expect(h, chance).reshape(T * S, *game.actions)
         rows = [np.tile(own[h], (T, 1)) for own in probs]
         for i in sorted({effect.earlier for effect in effects}):
             own = own_payoffs(ahead, rows, i)
             influence = np.ptp(own, axis=1).reshape(T, S)
             share = np.where(there[h], _share(influence, own.max(axis=1).reshape(T, S)), 0.0)
+            if again is not None:
+                share[np.arange(T), targets] = 0.0  # what is at one place was seen to
             for effect in effects:
                 if effect.earlier == i:
                     there_too = effect.relative[g, targets][:, None]
@@ -394,45 +435,6 @@ def _on_the_way(
         chance = (own_payoffs(ahead, rows, 0) * rows[0]).sum(axis=1).reshape(T, S)
         if found.over:
             return
-
-
-def _in_the_long_run(game: TabularGame, rows: Sequence[FloatArray], pair: Pair, found: Search) -> None:
-    """Check both agents' moves in a discounted game, where play comes back to a state and moves meet themselves.
-
-    With G the expected visits, x and y moves of i in s and j in t, the cross derivative of V from all first states is
-
-        G(·, s)·(x·γP_i·G)(s, t)·(y·Q)(t) + G(·, t)·(y·γP_j·G)(t, s)·(x·Q)(s), and where s = t, G(·, s)·(x·Q·y)(s).
-
-    The columns of G are independent, so that each factor must vanish, where s = t the sum of all three. Visits are sums
-    of products of positive numbers, as the chances of a finite game are.
-    """
-    i, j, size = pair
-    onward = game.expect(0, np.eye(game.states))
-    ahead = {k: np.moveaxis(own_payoffs(onward, rows, k), 0, -1) for k in (i, j)}  # [S, A_k, S]
-    power = np.einsum("sat,sa->st", ahead[i], rows[i])
-    visits = np.eye(game.states)
-    while power.any() and power.max() > 1e-300:  # Σ P^k, twice as many terms each time
-        visits, power = visits + np.einsum("st,tu->su", power, visits), np.einsum("st,tu->su", power, power)
-    delta = game.step_rewards(0)[i] - game.step_rewards(0)[j]
-    V = visits @ (own_payoffs(delta, rows, i) * rows[i]).sum(axis=1)
-    Q = delta + game.expect(0, V[None])[0]
-    q = {k: own_payoffs(Q, rows, k) for k in (i, j)}
-    reach = {k: np.einsum("sat,tu->sau", ahead[k], visits) for k in (i, j)}
-    again = {k: np.diagonal(reach[k], axis1=0, axis2=2).T for k in (i, j)}  # [S, A_k]  visits of s itself
-    meet = again[i][:, :, None] * q[j][:, None, :] + q[i][:, :, None] * again[j][:, None, :]
-    cycles = _largest_cycle(pair_payoffs(Q, rows, i, j) + meet)
-    relative = _share(cycles, size[0])
-    failing = np.flatnonzero(relative > found.tolerance)
-    found.add(relative, (Asymmetry((i, j), (0, 0), (int(s), int(s)), float(cycles[s])) for s in failing))
-    every = np.arange(game.states)
-    for earlier, later in ((i, j), (j, i)):
-        moved = np.ptp(q[later], axis=1)
-        effect = _share(moved, size[0])
-        effects = Effect(earlier, later, moved[None], np.where(effect > found.tolerance, effect, 0.0)[None])
-        influence = np.ptp(reach[earlier], axis=1).T  # [target, S]
-        share = np.minimum(_share(influence, reach[earlier].max(axis=1).T), effects.relative[0][:, None])
-        share[every, every] = 0.0
-        found.add(share, _failures(share, found.tolerance, influence, effects, every, 0, 0))
 
 
 def _failures(
