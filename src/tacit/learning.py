@@ -11,9 +11,13 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, cast
 
+import numpy as np
+
 from tacit.core import check, streams
 from tacit.core.compilation import announce_to
 from tacit.core.errors import TacitError, brief
+from tacit.core.memory import Owned
+from tacit.core.types import FloatArray
 from tacit.engine import outputs
 from tacit.engine.agents import check_alone
 from tacit.engine.checkpoint import Checkpoint
@@ -33,8 +37,8 @@ from tacit.environments.engine import EnvironmentEngine
 from tacit.environments.external import policy_of
 from tacit.environments.observations import Encode
 from tacit.environments.resume import Seeding
-from tacit.evaluation.gaps import evaluate, uniform_gap
-from tacit.evaluation.stretches import extend_policy, merge_steps
+from tacit.evaluation.gaps import Evaluation, evaluate, uniform_gap
+from tacit.evaluation.values import occupancy
 from tacit.games.exact import ExactGame, is_exact
 from tacit.games.gymnasium import from_gymnasium, has_table
 from tacit.games.protocol import Game, check_play, check_sizes, is_game
@@ -211,14 +215,14 @@ def run_learner(
     name, chosen = team(learner, params, game.name, game.agents)
     if getattr(game, "discount", None) is not None and not chosen.exact:
         if isinstance(params.get("start"), MarkovPolicy):
-            params = {**params, "start": extend_policy(params["start"])}
+            params = {**params, "start": params["start"].stretch()}
         fixed = getattr(chosen, "restarts", False)
         if isinstance(learner, str) and "steps" in REGISTRY.parameters(learner) and not fixed:
             params = {"steps": "shared", **params}  # what is answered is the same at all steps
         tables = _require_tables(game, "a discount needs tables").tabular()
         stretch = tables.stretch()
         run = run_learner(stretch, learner, params, options, watch=watch, checkpoint=checkpoint)
-        return _merge_steps(run, tables, stretch, options)
+        return _bring_back(run, tables, stretch, options)
     _check_preferred(options, game.agents)
     starts = options.starts or (1 if options.prefer is None or options.open else most_starts(options.most, STARTS))
     if starts > 1 and (chosen.exact or chosen.interpreted):
@@ -271,7 +275,7 @@ def _make(game: Game, name: str, learner: Learner, options: Options, watch: Watc
         return FusedEngine(game, learner, episodes=K, seed=seed, **watched), output
 
 
-def _merge_steps(run: Run, game: TabularGame, stretch: TabularGame, options: Options) -> Run:
+def _bring_back(run: Run, game: TabularGame, stretch: TabularGame, options: Options) -> Run:
     """Return a run in a discounted game's stretches as one in the game: stationary policies with their exact gaps."""
     low, high = game.reward_range
     candidates: dict[str, Candidate] = {}
@@ -290,6 +294,35 @@ def _merge_steps(run: Run, game: TabularGame, stretch: TabularGame, options: Opt
     sampled = None if run.sampled is None else merge_steps(game, stretch, run.sampled)[0]
     last = merge_steps(game, stretch, run.last)[0]
     return replace(run, game=game, last=last, sampled=sampled, candidates=candidates, chosen=chosen)
+
+
+def merge_steps(
+    game: TabularGame, stretch: TabularGame, policy: MarkovPolicy, *, gap: str | None = None
+) -> tuple[MarkovPolicy, Evaluation]:
+    """Return the stationary policy of a discounted game that comes of one for each step of a stretch, and its gap.
+
+    The tables are averaged by how often they are used, or the first one is taken, which looks furthest ahead: whichever
+    has the smaller exact gap in the discounted game.
+    """
+    used = occupancy(stretch, policy)[:, : game.states]
+    averaged = [_average_steps(own[:, : game.states], used) for own in policy.probs]
+    found = []
+    for tables in (averaged, [own[:1, : game.states] for own in policy.probs]):
+        one = MarkovPolicy([Owned(own) for own in tables] if policy.product else Owned(tables[0]))
+        found.append((one, evaluate(game, one, gap=None if policy.product else gap)))
+    return min(found, key=lambda pair: pair[1].gap)
+
+
+def _average_steps(table: FloatArray, used: FloatArray) -> FloatArray:
+    """Return the mean [1, S, …] of tables [T or 1, S, …] by how often each is used, [T, S]; the first if none is."""
+    if len(table) == 1:
+        return np.array(table)
+    total = used.sum(axis=0)
+    flat = table.reshape(*used.shape, -1)
+    mean: FloatArray = np.einsum("hs,hsa->sa", used, flat) / np.where(total > 0, total, 1.0)[:, None]
+    mean = np.where(total[:, None] > 0, mean, flat[0])
+    mean /= mean.sum(axis=1, keepdims=True)
+    return mean.reshape(1, *table.shape[1:])
 
 
 def _check_preferred(options: Options, agents: int) -> None:

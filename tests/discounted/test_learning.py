@@ -8,8 +8,8 @@ import pytest
 import tacit
 from tacit.environments.play import play
 from tacit.evaluation.gaps import uniform_gap
-from tacit.evaluation.stretches import extend_policy, merge_steps
 from tacit.learners.spec import world_of
+from tacit.learning import merge_steps
 from tacit.view.player import Player
 
 
@@ -22,7 +22,7 @@ def test_a_stretch_has_the_values_of_its_game(game):
     policy = tacit.MarkovPolicy.random(game, seed=1)
     stretch = game.stretch()
     assert (stretch.states, stretch.horizon) == (3, 31)  # 0.8 ** 31 < 1/1000 < 0.8 ** 30
-    exact, cut = tacit.evaluate(game, policy), tacit.evaluate(stretch, extend_policy(policy))
+    exact, cut = tacit.evaluate(game, policy), tacit.evaluate(stretch, policy.stretch())
     bound = 0.8**31 * 5 * 7  # γ^T·span/(1 − γ)
     np.testing.assert_allclose(exact.values, cut.values, atol=bound)
     assert exact.gap == pytest.approx(cut.gap, abs=bound)
@@ -38,7 +38,7 @@ def test_play_earns_the_discounted_value(game):
 def test_steps_are_merged_by_use(game):
     stretch = game.stretch()
     policy = tacit.MarkovPolicy.random(stretch, seed=2)
-    steady = extend_policy(tacit.MarkovPolicy.random(game, seed=3))
+    steady = tacit.MarkovPolicy.random(game, seed=3).stretch()
     repeated = tacit.MarkovPolicy([np.repeat(own, stretch.horizon, axis=0) for own in steady.probs])
     merged, found = merge_steps(game, stretch, repeated)
     np.testing.assert_allclose(merged.probs[0], steady.probs[0][:, :2])

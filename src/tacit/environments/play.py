@@ -22,7 +22,6 @@ from tacit.environments.bounds import episode_bounds, stated_range
 from tacit.environments.encoding import Bins, fit, see_nothing
 from tacit.environments.observations import OVER, Encode, Numbering, Observations, can_number, numberings
 from tacit.environments.players import Deviation, Draws, EpisodePlayers, PartDeviation, batch_players
-from tacit.evaluation.stretches import extend_policy
 from tacit.games.exact import is_exact
 from tacit.games.protocol import Game, check_play, check_sizes, is_game
 
@@ -95,6 +94,14 @@ def start_batch(game, u, s):
         s[b] = generics.start(game, u[b])
 
 
+def unroll(game: Any, policy: Any) -> tuple[Any, Any]:
+    """Return a game and a policy as they are played: of a discounted game its stretch, others as they are."""
+    if getattr(game, "discount", None) is None:
+        return game, policy
+    policy.check_fits(game)
+    return game.stretch(), policy.stretch()
+
+
 class GameArena:
     """A game with kernels, with tables or without: all agents see its state, and none is out before the horizon."""
 
@@ -121,7 +128,7 @@ class GameArena:
     def play(self, policy: Any, episodes: range, *, seed: int, deviation: Deviation | None = None) -> Played:
         """Play episodes, all of them step by step."""
         if self._unrolled and getattr(policy, "states", 0) == self.game.states - 1:
-            policy = extend_policy(policy)
+            policy = policy.stretch()
         B, H, N = len(episodes), self.horizon, self.agents
         few = B * H * N <= FEW
         start = start_batch if few else compile_loop(start_batch, self._kernels)

@@ -19,11 +19,10 @@ from tacit.core.display import cell_text, exact
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.engine.trajectory import Trajectory
-from tacit.environments.play import Played, play
+from tacit.environments.play import Played, play, unroll
 from tacit.evaluation.behaviour import behaviour
 from tacit.evaluation.equilibria import enumerable, equilibria
 from tacit.evaluation.stage_game import deviation_gains, find_corners
-from tacit.evaluation.stretches import unroll
 from tacit.figures.style import COLORS, animate, axes_for, legend, name, new_axes, plain, styled, title
 from tacit.games.showing import action_names, state_name
 from tacit.games.tabular import TabularGame

@@ -46,7 +46,6 @@ from tacit.core.records import NONNEGATIVE, Fields, capacity, index, records
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation import confidence
 from tacit.evaluation.solve import solve
-from tacit.evaluation.stretches import extend_policy
 from tacit.games.successors import from_entries
 from tacit.games.tabular import TabularGame
 from tacit.learners import joint_model
@@ -170,7 +169,7 @@ class ModelCentral(Learner):
             game = without_end(game, state.continues)
         small = game.horizon * game.states * game.joint_actions <= EXACT
         found = solve(game, self.equilibrium, method="auto" if small else "learn", rounds=ROUNDS)
-        policy = found.policy if state.continues == 1.0 else extend_policy(found.policy)
+        policy = found.policy if state.continues == 1.0 else found.policy.stretch()
         probs = [own[:, :states] for own in policy.probs]
         return MarkovPolicy(probs if policy.product else probs[0])
 

@@ -171,6 +171,17 @@ class MarkovPolicy(Policy):
         """
         return MarkovPolicy([self.marginal(i) for i in range(self.agents)])
 
+    def stretch(self) -> MarkovPolicy:
+        """Return a stationary policy as it is played in a `TabularGame.stretch`: evenly in its last state, "over".
+
+        >>> import tacit
+        >>> tacit.MarkovPolicy([[[[1.0, 0.0]]]]).stretch().probs[0].tolist()
+        [[[1.0, 0.0], [0.5, 0.5]]]
+        """
+        even = [np.full((len(own), 1, *own.shape[2:]), 1 / np.prod(own.shape[2:])) for own in self.probs]
+        tables = [Owned(np.concatenate(pair, axis=1)) for pair in zip(self.probs, even, strict=True)]
+        return MarkovPolicy(tables if self.product else tables[0])
+
     def marginal(self, agent: int) -> FloatArray:
         """Return agent i's own distributions [H or 1, S, A_i]."""
         i = check.integer("agent", agent, least=0, most=self.agents - 1)

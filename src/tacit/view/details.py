@@ -22,13 +22,12 @@ import numpy.typing as npt
 from tacit.core import streams
 from tacit.core.display import cell_text, exact
 from tacit.core.errors import TacitError, sentence
-from tacit.environments.play import play
+from tacit.environments.play import play, unroll
 from tacit.evaluation import Evaluation, behaviour, evaluate
 from tacit.evaluation.behaviour import Behaviour
 from tacit.evaluation.equilibria import enumerable, equilibria
 from tacit.evaluation.gains import deviation_table
 from tacit.evaluation.gaps import check_cost, lower_bounds, seconds_to_evaluate
-from tacit.evaluation.stretches import unroll
 from tacit.experiments import store
 from tacit.experiments.evaluating import APART
 from tacit.experiments.spec import game_of

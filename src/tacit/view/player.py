@@ -15,7 +15,7 @@ from typing import Any
 
 from tacit.core import check, streams
 from tacit.core.errors import TacitError
-from tacit.evaluation.stretches import unroll
+from tacit.environments.play import unroll
 from tacit.games.exact import ExactGame
 from tacit.games.showing import action_names, state_name
 from tacit.view.details import payoff_table, picture
