@@ -39,10 +39,10 @@ from tacit.environments.observations import Encode
 from tacit.environments.resume import Seeding
 from tacit.evaluation.gaps import Evaluation, evaluate, uniform_gap
 from tacit.evaluation.values import occupancy
-from tacit.games.exact import ExactGame, is_exact
-from tacit.games.gymnasium import from_gymnasium, has_table
-from tacit.games.protocol import Game, check_play, check_sizes, is_game
-from tacit.games.tabular import TabularGame
+from tacit.games.exact import ExactGame, as_exact, check_playable
+from tacit.games.gymnasium import read_table
+from tacit.games.protocol import Game, is_game
+from tacit.games.tabular import TabularGame, as_tables
 from tacit.learners import DEFAULT, REGISTRY, Learner, team
 from tacit.learners.model_central import JOINT
 from tacit.options import Options
@@ -196,17 +196,16 @@ def run_learner(
     if checkpoint is not None and not isinstance(checkpoint, Checkpoint):
         raise TacitError(f"checkpoint is {brief(checkpoint)}; it must be a tacit.engine.checkpoint.Checkpoint")
     if not is_game(game) and is_environment(game):
-        if bounds.get("encode") is not None or not has_table(game):
+        table = None if bounds.get("encode") is not None else read_table(game, bounds.get("horizon"))
+        if table is None:
             return _in_environment(game, learner, params, options, watch, checkpoint, **bounds)
-        game, bounds = from_gymnasium(game, horizon=bounds.get("horizon")), {**bounds, "horizon": None}
+        game, bounds = table, {**bounds, "horizon": None}
     if not is_game(game):
         raise TacitError(
             f"game is {brief(game)}{missing(game)}; it must be a TabularGame, as from tacit.make or tacit.load, a game "
             f"with kernels of its own (see tacit.kernels) or an environment"
         )
-    check_sizes(game)
-    if not is_exact(game):
-        check_play(game)
+    check_playable(game)
     if options.certify:
         _require_tables(game, "the certificate needs tables")
     for option in (key for key, value in bounds.items() if value is not None):
@@ -256,8 +255,8 @@ def default_for(game: Any, params: Mapping[str, Any] = MappingProxyType({})) -> 
     """
     if getattr(game, "agents", None) == 1 and max(game.actions) <= JOINT and not params:
         return ALONE
-    tables = tables_to_measure(game, None)
-    return DEFAULT if tables is None or tables.anonymous or params else "portfolio"
+    tables = as_tables(tables_to_measure(game, None))
+    return DEFAULT if tables is None or params else "portfolio"
 
 
 def _make(game: Game, name: str, learner: Learner, options: Options, watch: Watcher) -> tuple[Engine, Output]:
@@ -407,16 +406,17 @@ def _answer_with_objects(run: Run, engine: EnvironmentEngine) -> Run:
 
 def _require_tables(game: Game, needed: str) -> ExactGame:
     """Return a game that has tables, or say what needs them."""
-    if not is_exact(game):
+    exact = as_exact(game)
+    if exact is None:
         raise TacitError(f"{needed}, and the game {game.name or brief(game)} has none")
-    return game
+    return exact
 
 
 def _without_certificate(game: Game, output: Output, options: Options) -> list[str]:
     """Return why the gap that was asked for cannot stop a run, if so; raise if nothing else would."""
     if options.gap is None or output.certifies:
         return []
-    if not is_exact(game):
+    if as_exact(game) is None:
         why = "the game has no tables"
     elif options.certify is False:
         why = "certify is False"

@@ -20,7 +20,6 @@ from tacit.engine.checkpoint import Arrays, check_alike, check_names, check_seco
 from tacit.engine.drive import Engine
 from tacit.engine.observers import Nothing
 from tacit.engine.run import Gaps
-from tacit.games.exact import is_exact
 from tacit.games.protocol import Game
 from tacit.games.tabular_kernels import by_agent
 from tacit.learners import Learner, World, own_bound
@@ -105,7 +104,8 @@ class FusedEngine(Engine):
         total = self.learner.bound_sum(self.state)
         if total is None:
             return Gaps.unknown(kind, self.game.agents)
-        drawn = not is_exact(self.game) or int(np.count_nonzero(self.game.initial)) > 1
+        initial = getattr(self.game, "initial", None)
+        drawn = initial is None or int(np.count_nonzero(initial)) > 1
         upper, source = own_bound.judge(self.learner, self.world, total, done, drawn=drawn)
         return Gaps(kind, upper, source, most=self.world.largest_gap)
 

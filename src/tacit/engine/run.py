@@ -18,8 +18,9 @@ from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.evaluation import deviation_table, evaluate, solve, uniform_gap
 from tacit.games.atlas.reached import recommend
-from tacit.games.exact import ExactGame, is_exact
+from tacit.games.exact import ExactGame, as_exact
 from tacit.games.protocol import Game, count_steps
+from tacit.games.tabular import as_tables
 from tacit.policies import MarkovPolicy, RecordedPolicy
 from tacit.policies.recorded import take_start
 
@@ -440,8 +441,8 @@ class Run:
         shown = self.policy.show(everything=everything, limit=limit)
         parts: list[Any] = [shown.title, *shown.parts]
         data = {"run": self._title(), "policy": shown.data}
-        if is_exact(self.game):
-            gains = deviation_table(self.game, self.policy, gap=self.gaps.kind).show()
+        if self.exact is not None:
+            gains = deviation_table(self.exact, self.policy, gap=self.gaps.kind).show()
             parts += [gains.title, *gains.parts]
             data["deviations"] = gains.data
         return Document(self._title(), parts, data)
@@ -525,16 +526,21 @@ class Run:
         """Environment steps over learning time."""
         return self.episodes * count_steps(self.game) / self.seconds if self.seconds > 0 else 0.0
 
+    @property
+    def exact(self) -> ExactGame | None:
+        """The game, where policies can be evaluated exactly in it."""
+        return as_exact(self.game)
+
     @cached_property
     def uniform_gap(self) -> float | None:
         """Exact nash gap of uniform play, where the game has tables: what learning begins with."""
-        return uniform_gap(self.game) if is_exact(self.game) else None
+        return None if self.exact is None else uniform_gap(self.exact)
 
     @cached_property
     def of_optimum(self) -> float | None:
         """What all agents get together as a share of the most they could, where that is known quickly and above 0."""
-        game = self.game
-        if self.values is None or not is_exact(game) or game.anonymous:
+        game = as_tables(self.game)
+        if self.values is None or game is None:
             return None
         if game.horizon * game.states * game.joint_actions > SMALL_TABLES:
             return None
@@ -562,9 +568,9 @@ class Run:
     @cached_property
     def last_gap(self) -> float:
         """Exact nash gap of the last iterate."""
-        if not is_exact(self.game):
+        if self.exact is None:
             raise TacitError(f"{self.game!r} has no tables, so nobody knows the exact gap")
-        return evaluate(self.game, self.last).gap
+        return evaluate(self.exact, self.last).gap
 
     def __repr__(self) -> str:
         return "\n  ".join([self._title(), *self._alternatives()])

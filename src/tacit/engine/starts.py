@@ -22,7 +22,7 @@ from tacit.engine.curve import Measures
 from tacit.engine.drive import Engine, Output, Outputs, Result, part_of
 from tacit.engine.run import Candidate, Gaps, limit_gap, worth, worth_of
 from tacit.evaluation.gaps import uniform_gap
-from tacit.games.exact import is_exact
+from tacit.games.exact import as_exact
 from tacit.options import Options
 
 #: Starts where a preference is given, and their number is not.
@@ -210,10 +210,10 @@ class StartsOutput(Outputs):
             row = self.members[m].measure(engine.of(m), int(engine.played[m]))
             gap, values = np.asarray(row["gap"]), np.asarray(row["value"])
             found[m] = Candidate.with_gaps(Gaps("", gap, "exact"), values if np.isfinite(values - gap).all() else None)
-        if not is_exact(engine.game) or any(one.values is None for one in found.values()):
-            # all have played as often in this round
+        exact = as_exact(engine.game)
+        if exact is None or any(one.values is None for one in found.values()):  # all have played as often in this round
             return sorted(found.items(), key=lambda one: -worth(engine.gained[one[0]], prefer))
-        uniform = functools.partial(uniform_gap, engine.game)
+        uniform = functools.partial(uniform_gap, exact)
         limit = limit_gap(min(one.gap for one in found.values()), uniform, HALVING)
         return sorted(found.items(), key=lambda one: (one[1].gap > limit, -worth_of(one[1], prefer)))
 

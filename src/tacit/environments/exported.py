@@ -33,7 +33,7 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
     """
 
     def __init__(self, game: ExactGame, *, render_mode: str | None = "ansi") -> None:
-        game = game if game.discount is None else game.tabular().stretch()
+        game = game.stretch()
         modes = ["ansi", "human", *(["rgb_array"] if game.picture is not None else [])]
         self.render_mode = None if render_mode is None else check.choice("render_mode", render_mode, modes)
         self.metadata = {"name": game.name or "tacit", "render_modes": modes, "is_parallelizable": True}

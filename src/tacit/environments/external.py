@@ -21,7 +21,7 @@ from tacit.environments.adapters import environment
 from tacit.environments.encoding import fit
 from tacit.environments.observations import Encode
 from tacit.environments.play import is_arena
-from tacit.games.exact import is_exact
+from tacit.games.exact import as_exact
 from tacit.games.protocol import is_game
 from tacit.policies import MarkovPolicy, Part
 
@@ -201,7 +201,7 @@ def policy_of(game: Any, given: Any, *, encode: Encode | None = None) -> Any:
     each = _each(given, names, call="f(h, s)" if tables else "f(observation, step)")
     encodes = [None] * len(each) if adapter is None else fit(encode, adapter, horizon=None, seed=0)
     owners = [_part(i, one, sizes[i], choices[i], encodes[i], game=tables) for i, one in enumerate(each)]
-    if tables and (is_exact(game) or game.horizon * game.states <= LARGEST_TABLE):
+    if tables and (as_exact(game) is not None or game.horizon * game.states <= LARGEST_TABLE):
         try:
             return MarkovPolicy(_tabulate(game, each, owners))
         except NoTable:

@@ -73,9 +73,9 @@ def evaluate(game: Any, policy: Any, *, gap: str | None = None, episodes: int | 
 
 def _exact(game: Any) -> bool:
     """Return whether a game is evaluated exactly, or is none at all, which the exact way says best."""
-    from tacit.games.exact import is_exact as exact
+    from tacit.games.exact import as_exact
 
-    return exact(game) or not (is_game(game) or _plays(game))
+    return as_exact(game) is not None or not (is_game(game) or _plays(game))
 
 
 def _plays(game: Any) -> bool:

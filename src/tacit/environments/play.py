@@ -22,8 +22,8 @@ from tacit.environments.bounds import episode_bounds, stated_range
 from tacit.environments.encoding import Bins, fit, see_nothing
 from tacit.environments.observations import OVER, Encode, Numbering, Observations, can_number, numberings
 from tacit.environments.players import Deviation, Draws, EpisodePlayers, PartDeviation, batch_players
-from tacit.games.exact import is_exact
-from tacit.games.protocol import Game, check_play, check_sizes, is_game
+from tacit.games.exact import check_playable
+from tacit.games.protocol import Game, is_game
 
 #: Episodes that are played at once: bounds memory, and how long Ctrl-C waits.
 BATCH = 2_000
@@ -108,9 +108,7 @@ class GameArena:
     common_state = whole = True
 
     def __init__(self, game: Game) -> None:
-        check_sizes(game)
-        if not is_exact(game):
-            check_play(game)
+        check_playable(game)
         self._unrolled = getattr(game, "discount", None) is not None  # played in stretches, by stationary policies
         game = game.stretch() if self._unrolled else game  # type: ignore[attr-defined]
         self.game, self.agents, self.horizon, self.actions = game, game.agents, game.horizon, game.actions

@@ -14,7 +14,7 @@ from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation import bimatrix, supports
 from tacit.games.exact import with_tables
 from tacit.games.showing import action_names
-from tacit.games.tabular import TabularGame
+from tacit.games.tabular import TabularGame, as_tables
 from tacit.policies.markov import MarkovPolicy
 
 
@@ -131,8 +131,10 @@ class Equilibria:
 
 def enumerable(game: Any) -> bool:
     """Return whether equilibria of a game can be listed."""
-    once = isinstance(game, TabularGame) and (game.states, game.effective_horizon) == (1, 1)
-    return once and (bimatrix.fits(game.actions) or supports.fits(game.actions))
+    tables = as_tables(game)
+    if tables is None or (tables.states, tables.effective_horizon) != (1, 1):
+        return False
+    return bimatrix.fits(tables.actions) or supports.fits(tables.actions)
 
 
 def equilibria(game: TabularGame) -> Equilibria:

@@ -25,6 +25,7 @@ from tacit.core.lanes import pairs, plain, put
 from tacit.core.memory import lock
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.exact import ExactGame
+from tacit.games.tabular import as_tables
 from tacit.games.tabular_kernels import GameTables
 
 #: Payoffs are kept from visit to visit where they take at most this many bytes: they should stay in a core's cache.
@@ -46,10 +47,10 @@ def payoffs(game: ExactGame) -> Payoffs:
     """Make room for the payoffs of a game; a counting game has no use for it."""
     N, H, C = game.agents, game.horizon, game.horizon * game.states
     rewards, joint, first = np.zeros((0, N)), 0, [1]
-    if not game.anonymous:
-        own = game.tabular().rewards
-        memory.require(own.nbytes, "the rewards, a second time for the certificate")
-        rewards, joint = np.ascontiguousarray(own.reshape(N, -1).T), game.joint_actions
+    tables = as_tables(game)
+    if tables is not None:
+        memory.require(tables.rewards.nbytes, "the rewards, a second time for the certificate")
+        rewards, joint = np.ascontiguousarray(tables.rewards.reshape(N, -1).T), game.joint_actions
         first = [math.prod(game.actions[:j]) for j in range(N)]
     kept = memory.floats(C, joint, 2 * N) <= KEPT_BYTES
     return Payoffs(

@@ -11,7 +11,7 @@ from tacit.core.display import Cell, Document, Table, exact, number
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.evaluation.behaviour import Behaviour, behaviour
-from tacit.games.exact import is_exact
+from tacit.games.exact import as_exact
 from tacit.games.protocol import is_game
 from tacit.games.showing import action_names, state_name
 from tacit.policies.markov import MarkovPolicy
@@ -43,8 +43,9 @@ def show_policy(policy: Any, game: Any, everything: bool, limit: int | None) -> 
     parts: list[str | Table] = []
     if game is not None and not is_game(game):
         raise TacitError("game must be the game that the policy is of, as from tacit.make")
-    if is_exact(game):
-        found = behaviour(game, policy)
+    exact = as_exact(game)
+    if exact is not None:
+        found = behaviour(exact, policy)
     elif isinstance(policy, MarkovPolicy):
         found = _all(policy)
         parts.append(
@@ -57,12 +58,13 @@ def show_policy(policy: Any, game: Any, everything: bool, limit: int | None) -> 
             f"what a {type(policy).__name__} plays depends on more than step and state; policy.show(game) with a "
             f"game that has tables averages it"
         )
-    if getattr(game, "discount", None) is not None:
-        visits = f"{1 / (1 - game.discount):.6g}"
+    if exact is not None and exact.discount is not None:
+        visits = f"{exact.effective_horizon:.6g}"
         parts.append(f"the same at every step; reached: how often, discounted, which adds up to {visits} visits")
     named = game if game is not None else _Numbers(policy)
     steady = policy.horizon is None
-    places = _places(found, everything or not is_exact(game), steady)
+    everything = everything or exact is None
+    places = _places(found, everything, steady)
     shown, left = _tables(named, found, places, most)
     if found.joint is not None and len(found.marginals) > _LISTED and most is not None:
         parts.append(f"what each agent plays; limit=None, or --all, lists the joint draws of {len(found.marginals)}")
@@ -73,8 +75,7 @@ def show_policy(policy: Any, game: Any, everything: bool, limit: int | None) -> 
     if hidden:
         told = "1 pair of step and state is" if hidden == 1 else f"{hidden:,} pairs of step and state are"
         parts.append(f"{told} never reached; everything=True, or --all, shows them")
-    unreached = everything or not is_exact(game)
-    return Document(_title(found), parts, lambda: policy_data(named, found, everything=unreached))
+    return Document(_title(found), parts, lambda: policy_data(named, found, everything=everything))
 
 
 def policy_data(game: Any, found: Behaviour, *, everything: bool = False) -> dict[str, Any]:

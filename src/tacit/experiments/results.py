@@ -31,7 +31,7 @@ from tacit.evaluation import evaluate
 from tacit.evaluation.gaps import is_quick
 from tacit.evaluation.solve import is_quickly_solved, solve
 from tacit.experiments.spec import GameSpec, RunSpec, same_game
-from tacit.games.exact import is_exact
+from tacit.games.exact import as_exact
 from tacit.games.protocol import count_steps
 
 RESAMPLES = 10_000
@@ -235,8 +235,8 @@ def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float])
     """Take from a run what is reported and stored of it."""
     values = run.values
     candidates = {name: GapOutcome.of(one) for name, one in run.candidates.items()}
-    if values is None and is_exact(run.game) and (not run.interrupted or is_quick(run.game, run.last)):
-        values = evaluate(run.game, run.last).values
+    if values is None and run.exact is not None and (not run.interrupted or is_quick(run.exact, run.last)):
+        values = evaluate(run.exact, run.last).values
     same = ("episodes", "chosen", "notes", "seconds", "curve", "advice", "ended", "interrupted")
     return Outcome(
         spec=spec,
@@ -342,10 +342,10 @@ class Group:
         if spec.game.name.startswith(PREFIX) or games.is_code(spec.game.name):
             return None
         try:
-            game = same_game(spec)
+            game = as_exact(same_game(spec))
         except TacitError:  # a file that is no longer there
             return None
-        if not is_exact(game) or not is_quickly_solved(game):
+        if game is None or not is_quickly_solved(game):
             return None
         return float(solve(game, "optimum").values.sum())
 

@@ -42,7 +42,7 @@ from tacit.core.registry import Registry
 from tacit.environments.adapters import is_environment
 from tacit.environments.pettingzoo import NO_TABLES, PREFIX, NamedEnvironment, is_played, name_environment
 from tacit.experiments import scripts, toml
-from tacit.games.exact import ExactGame, is_exact
+from tacit.games.exact import ExactGame, check_exact
 from tacit.games.protocol import is_game
 from tacit.learners import DEFAULT, REGISTRY, with_preset
 from tacit.options import OLD_NAMES, HasOptions, Options
@@ -343,9 +343,7 @@ def game_of(spec: RunSpec, *, named: Collection[str] = ()) -> ExactGame:
         raise TacitError(f"{name} has no tables, so the policy cannot be evaluated exactly")
     if games.is_code(name) and name not in named:
         raise TacitError(f"the results name Python code, {name}, which is run only if you name it too: --game {name}")
-    game = same_game(spec)
-    assert is_exact(game)  # by its name
-    return game
+    return check_exact(same_game(spec))
 
 
 def make_game(given: GameSpec) -> ExactGame | NamedEnvironment:

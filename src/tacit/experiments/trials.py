@@ -23,10 +23,9 @@ from tacit.environments.adapters import is_environment
 from tacit.evaluation import uniform_gap
 from tacit.experiments.dispatch import Batch, run_all
 from tacit.experiments.progress import Progress
-from tacit.games.exact import is_exact
-from tacit.games.gymnasium import from_gymnasium, has_table
+from tacit.games.gymnasium import read_table
 from tacit.games.protocol import is_game
-from tacit.games.tabular import TabularGame
+from tacit.games.tabular import TabularGame, as_tables
 from tacit.learners import resolve
 from tacit.learning import run_learner
 from tacit.options import FIELDS, Options
@@ -163,18 +162,18 @@ def certifiable(game: Any, certify: bool | None) -> TabularGame:
     """Return the game if gaps in it can be certified, and say why not otherwise."""
     if certify is not None and not check.flag("certify", certify):
         raise TacitError("certify is False; learners are ranked by certified gaps, so leave it out")
-    if not is_exact(game) and is_environment(game) and has_table(game):
-        game = from_gymnasium(game)
+    game = read_table(game) or game
     if not is_game(game) and not is_environment(game):
         raise TacitError(f"game is {brief(game)}; it must be a TabularGame, as from tacit.make or tacit.load")
-    if not is_exact(game) or game.anonymous:
+    tables = as_tables(game)
+    if tables is None:
         raise TacitError(f"{brief(game)} has no tables, so there is no certified gap by which learners can be ranked")
-    if game.joint_actions > CERTIFY_JOINT_ACTIONS and not certify:
+    if tables.joint_actions > CERTIFY_JOINT_ACTIONS and not certify:
         raise TacitError(
-            f"{game!r} has {game.joint_actions:,} joint actions; above {CERTIFY_JOINT_ACTIONS:,} gaps are certified "
+            f"{game!r} has {tables.joint_actions:,} joint actions; above {CERTIFY_JOINT_ACTIONS:,} gaps are certified "
             f"only on request, since that is slow: certify=True, or --certify yes"
         )
-    return game.tabular()
+    return tables
 
 
 class TrialWatch:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import check, memory
+from tacit.core.display import count
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
 from tacit.core.memory import Owned, lock
@@ -79,8 +80,6 @@ class CountGame(ExactGame):
     CountGame(1000 agents, 1 state, 2 actions each, horizon 3, rewards in [-1000, -1])
     """
 
-    anonymous = True
-
     def __init__(
         self,
         rewards: Rewards,
@@ -132,6 +131,11 @@ class CountGame(ExactGame):
         if action_names is not None:
             self.action_names = (check.names("action_names", action_names, A),) * self.agents
         self.observation_names, self.picture = None, None
+
+    @property
+    def _actions_in_words(self) -> str:
+        """How many actions agents have, in words."""
+        return f"{count(self.actions[0], 'action')} each"
 
     @property
     def joint_actions(self) -> int:

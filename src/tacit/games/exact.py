@@ -12,7 +12,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.memory import Sealed, lock
 from tacit.core.types import FloatArray, IntArray
 from tacit.games import successors
-from tacit.games.protocol import NamedGame
+from tacit.games.protocol import Game, NamedGame, check_play, check_sizes
 
 if TYPE_CHECKING:
     from tacit.core.display import Document
@@ -99,6 +99,10 @@ class ExactGame(NamedGame, Sealed, ABC):
     @abstractmethod
     def play(self, h: int, s: IntArray, actions: IntArray, u: FloatArray) -> tuple[IntArray, FloatArray]:
         """Do what `step` does for many plays at once: states [n], actions [n, N] and u [n]; nothing is checked."""
+
+    def stretch(self) -> ExactGame:
+        """Return the game in which episodes are played: itself, or where there is no last step one that has one."""
+        return self
 
     @abstractmethod
     def kernels(self) -> Any:
@@ -186,18 +190,27 @@ def seconds_over_joint_actions(game: ExactGame, rows: int) -> float:
     return rows * game.agents * (3e-9 * game.joint_actions + 5e-6)
 
 
-def is_exact(game: object) -> TypeGuard[ExactGame]:
-    """Return whether policies of a game can be evaluated exactly."""
-    return isinstance(game, ExactGame)
+def as_exact(game: object) -> ExactGame | None:
+    """Return a game in which policies can be evaluated exactly; None in the place of any other."""
+    return game if isinstance(game, ExactGame) else None
 
 
-def check_exact(game: object) -> None:
-    """Raise unless policies of a game can be evaluated exactly."""
-    if not is_exact(game):
+def check_exact(game: object) -> ExactGame:
+    """Return a game in which policies can be evaluated exactly, or raise."""
+    found = as_exact(game)
+    if found is None:
         tables = "; tacit.tabulate makes tables of functions over states" if hasattr(game, "kernels") else ""
         raise TacitError(
             f"game is {brief(game)}; it must be a TabularGame or a CountGame, as from tacit.make or tacit.load{tables}"
         )
+    return found
+
+
+def check_playable(game: Game) -> None:
+    """Raise unless a game has all that the protocol asks for and, where its rules are functions, plays by them."""
+    check_sizes(game)
+    if as_exact(game) is None:
+        check_play(game)
 
 
 def check_finite(game: ExactGame, what: str) -> None:
@@ -208,6 +221,4 @@ def check_finite(game: ExactGame, what: str) -> None:
 
 def with_tables(game: object) -> TabularGame:
     """Return a game with joint tables: a counting game's are written out, if they fit."""
-    check_exact(game)
-    assert is_exact(game)
-    return game.tabular()
+    return check_exact(game).tabular()

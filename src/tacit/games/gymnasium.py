@@ -36,12 +36,13 @@ def time_limit(env: Any) -> int | None:
     return min((int(limit) for limit in limits if limit is not None), default=None)
 
 
-def has_table(env: Any) -> bool:
-    """Return whether an environment is one of Gymnasium's own whose table says all that it does."""
+def read_table(env: Any, horizon: int | None = None) -> TabularGame | None:
+    """Return the game of an environment that is one of Gymnasium's own whose table says all that it does."""
     *wrappers, inner = layers(env)
-    own = type(inner).__module__.startswith("gymnasium.envs.toy_text.") and isinstance(getattr(inner, "P", None), dict)
+    own = type(inner).__module__.startswith("gymnasium.envs.toy_text.") and hasattr(inner, "P")
     plain = all(type(wrapper).__name__ in PLAIN_WRAPPERS for wrapper in wrappers)
-    return own and plain and not getattr(inner, "fickle_passenger", False)
+    whole = own and plain and not getattr(inner, "fickle_passenger", False)
+    return from_gymnasium(env, horizon=horizon) if whole else None
 
 
 def is_own(name: str) -> bool:

@@ -84,7 +84,6 @@ class NamedGame:
     state_names: tuple[str, ...] | None
     action_names: tuple[tuple[str, ...], ...] | None
     notes: tuple[str, ...]
-    anonymous = False  # whether only how many chose what matters, so that joint actions are never listed
 
     def _describe(self, name: object, state_names: object, action_names: object, notes: object) -> None:
         """Check names and notes, and keep them."""
@@ -108,14 +107,16 @@ class NamedGame:
         """How long play is, in words."""
         return f"horizon {self.horizon}" if self.discount is None else f"discount {self.discount:g}"
 
+    @property
+    def _actions_in_words(self) -> str:
+        """How many actions agents have, in words."""
+        return f"{times(self.actions)} actions"
+
     def __repr__(self) -> str:
         title = f"{self.name!r}: " if self.name else ""
-        each = f"{count(self.actions[0], 'action')} each" if self.anonymous else f"{times(self.actions)} actions"
         low, high = self.reward_range
-        return (
-            f"{type(self).__name__}({title}{count(self.agents, 'agent')}, {count(self.states, 'state')}, {each}, "
-            f"{self.length}, rewards in [{low:g}, {high:g}])"
-        )
+        sizes = f"{count(self.agents, 'agent')}, {count(self.states, 'state')}, {self._actions_in_words}, {self.length}"
+        return f"{type(self).__name__}({title}{sizes}, rewards in [{low:g}, {high:g}])"
 
 
 def count_steps(game: Game) -> int:

@@ -227,7 +227,7 @@ class TabularGame(ExactGame):
         return np.stack([(draw @ matrix).toarray() for draw in draws]).reshape(*joint.shape[:-1], S)
 
     def stretch(self) -> TabularGame:
-        """Return the finite game in which a discounted one is played and learned: it ends with 1 − γ at each step.
+        """Return the finite game in which a discounted one is played and learned, which ends with 1 − γ at each step.
 
         Then all are in a further state, the last one, "over", which pays nothing. A stretch has so many steps that it
         goes on after the last one with probability 1/1000 at most; what is cut off is at most that share of returns.
@@ -238,7 +238,7 @@ class TabularGame(ExactGame):
         TabularGame('chicken': 2 agents, 2 states, 2×2 actions, horizon 66, rewards in [0, 7])
         """
         if self.discount is None:
-            raise TacitError(f"{self!r} has a horizon; a stretch is of a discounted game")
+            return self
         S, J = self.states, self.joint_actions
         first, state, prob = self.successors
         every, over = np.arange((S + 1) * J), np.full((S + 1) * J, S)
@@ -512,9 +512,14 @@ def _check_observation_names(names: object) -> tuple[tuple[str, ...], ...] | Non
     return tuple(tuple(check.list_of(f"observation_names[{i}]", own, "names")) for i, own in each)
 
 
+def as_tables(game: object) -> TabularGame | None:
+    """Return a game whose joint actions are listed in tables; None in the place of any other, of counts too."""
+    return game if isinstance(game, TabularGame) else None
+
+
 def check_game(game: object) -> None:
     """Raise unless `game` is a tabular game."""
-    if not isinstance(game, TabularGame):
+    if as_tables(game) is None:
         raise TacitError(f"game is {brief(game)}; it must be a TabularGame, as from tacit.make or tacit.load")
 
 

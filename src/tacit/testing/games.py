@@ -10,7 +10,7 @@ from tacit.core import check, generics
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.protocol import Game, check_sizes
-from tacit.games.tabular import TabularGame
+from tacit.games.tabular import TabularGame, as_tables
 from tacit.testing.violation import (
     Violation,
     both_ways,
@@ -63,8 +63,9 @@ def check_game(game: Game, *, seed: int = 0, tolerance: float = 0.0) -> None:
     _check_struct(game, kernels)
     places = _places(game, rng)
     _check_walks(game, places, rng, tolerance)
-    if isinstance(game, TabularGame):
-        _check_tables(game, places, rng)
+    tables = as_tables(game)
+    if tables is not None:
+        _check_tables(tables, places, rng)
 
 
 def _check_struct(game: Game, kernels: Any) -> None:

@@ -18,7 +18,7 @@ from tacit.engine.observers import Nothing, record
 from tacit.evaluation.certificate import certificate
 from tacit.evaluation.gradient import policy_gradient
 from tacit.games import make
-from tacit.games.exact import ExactGame, is_exact
+from tacit.games.exact import ExactGame, as_exact
 from tacit.games.protocol import Game, check_sizes
 from tacit.learners import resolve
 from tacit.learners.line_search import theory_step
@@ -94,9 +94,10 @@ def check_learner(
     world = world_of(spec, table, episodes=episodes, seed=SEED)
     _check_words(name, spec, world)
     if spec.exact:
-        if not is_exact(table):
+        exact = as_exact(table)
+        if exact is None:
             raise Violation(f"{name} follows exact gradients; check it on a game with tables")
-        _check_exact(name, spec, world, table)
+        _check_exact(name, spec, world, exact)
         return
     if spec.interpreted:
         return
@@ -160,8 +161,8 @@ def watching(spec: Learner, game: Game, episodes: int) -> tuple[Any, Any]:
     """Return what watches the loop: record and, where there are tables, certificate; nothing for other outputs."""
     if spec.output != "certified":
         return Nothing(), Nothing()
-    tables = certificate(game, spec.equilibrium) if is_exact(game) else Nothing()
-    return tables, record(game, episodes)
+    exact = as_exact(game)
+    return Nothing() if exact is None else certificate(exact, spec.equilibrium), record(game, episodes)
 
 
 def play_both_ways(

@@ -33,7 +33,7 @@ from tacit.experiments.evaluating import APART
 from tacit.experiments.spec import game_of
 from tacit.games.exact import ExactGame
 from tacit.games.showing import action_names, state_name
-from tacit.games.tabular import TabularGame
+from tacit.games.tabular import TabularGame, as_tables
 from tacit.policies import MarkovPolicy
 from tacit.view.documents import text
 from tacit.view.folder import StoredRun
@@ -232,9 +232,10 @@ SMALL, EQUILIBRIA = 8, 12
 
 def payoff_table(game: ExactGame, h: int, s: int, i: int = 0) -> dict[str, Any] | None:
     """Return the rewards of agent i and of the other, own actions by the other's; None of a game that is larger."""
-    if game.anonymous or game.agents != 2 or max(game.actions) > SMALL:
+    tables = as_tables(game)
+    if tables is None or tables.agents != 2 or max(tables.actions) > SMALL:
         return None
-    own, other = (game.tabular().step_rewards(h)[k][s] for k in (i, 1 - i))
+    own, other = (tables.step_rewards(h)[k][s] for k in (i, 1 - i))
     if i == 1:
         own, other = own.T, other.T
     names = [[text(name) for name in action_names(game, k)] for k in (i, 1 - i)]

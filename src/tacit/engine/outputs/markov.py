@@ -19,8 +19,9 @@ from tacit.engine.outputs.recorded import tables_to_measure
 from tacit.engine.run import Candidate, Gaps, choose
 from tacit.evaluation import evaluate, evaluate_iterates, l2_gap, uniform_gap
 from tacit.evaluation.gaps import is_quick
-from tacit.games.exact import ExactGame, is_exact
+from tacit.games.exact import ExactGame, as_exact
 from tacit.games.protocol import Game
+from tacit.games.tabular import as_tables
 from tacit.learners import Learner
 from tacit.options import Options
 from tacit.policies import MarkovPolicy
@@ -38,7 +39,8 @@ class MarkovOutput(Output):
             raise TacitError("visits_per_stage is for learners of recorded policies; leave it out")
         self.game, self.options, certify = game, options, options.certify
         self._tables = tables_to_measure(game, True if learner.exact and certify is None else certify)
-        self._final = game if is_exact(game) and certify is not False else None
+        self._exact = as_exact(game)
+        self._final = None if certify is False else self._exact
         self._keeps_best, self._recent = learner.exact, learner.recent
         self.certifies = self._tables is not None
         self._sampling, self._sampled_at = streams.stream(options.seed, streams.OUTPUT), 0
@@ -116,13 +118,13 @@ class MarkovOutput(Output):
 
     def _judge(self, engine: Engine, tables: ExactGame | None, policy: MarkovPolicy) -> Candidate:
         """Return a candidate with exact gaps or, in a game without tables, with what a shared model says of them."""
-        if is_exact(self.game) or self.options.certify is False:
+        if self._exact is not None or self.options.certify is False:
             return Candidate.with_exact_gaps(policy, tables, engine.learner.equilibrium)
         return Candidate(policy, lambda: (engine.model_bounds(policy), None))
 
     def _leaves_out(self, policy: MarkovPolicy) -> bool:
         """Return whether there is no time to evaluate a policy."""
-        return self.interrupted and is_exact(self.game) and not is_quick(self.game, policy)
+        return self.interrupted and self._exact is not None and not is_quick(self._exact, policy)
 
     def snapshot(self) -> Arrays:
         """Return the iterates that are kept, where there are any yet, and the measures so far."""
@@ -172,8 +174,9 @@ class MarkovOutput(Output):
             self._trace.rows[0] = 0
 
     def _average(self, table: FloatArray) -> None:
-        if self._tables is not None and not self._tables.anonymous and len(table):
-            found = evaluate_iterates(self._tables, table)
+        tables = as_tables(self._tables)
+        if tables is not None and len(table):
+            found = evaluate_iterates(tables, table)
             self._add(np.stack([found.values[:, 0], found.gaps.max(axis=1), found.l2_gaps], axis=1))
 
     def _add(self, measures: FloatArray) -> None:
@@ -194,7 +197,7 @@ def _split(arrays: Arrays, name: str) -> list[FloatArray]:
 
 
 def _size(game: ExactGame) -> float:
-    return math.inf if game.anonymous else game.horizon * game.states * game.joint_actions
+    return math.inf if as_tables(game) is None else game.horizon * game.states * game.joint_actions
 
 
 def _stack(game: Game, distributions: list[FloatArray]) -> FloatArray:

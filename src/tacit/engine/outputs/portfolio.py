@@ -16,7 +16,7 @@ from tacit.engine.fused import FusedEngine
 from tacit.engine.observers import Nothing, watch_members
 from tacit.engine.run import Candidate, Gaps, choose, worth
 from tacit.evaluation import uniform_gap
-from tacit.games.exact import is_exact
+from tacit.games.exact import as_exact
 from tacit.games.protocol import Game
 from tacit.learners import Portfolio
 from tacit.options import Options
@@ -108,9 +108,10 @@ class PortfolioOutput(Outputs):
     def _choose(self, candidates: dict[str, Candidate]) -> str:
         """Return the name of the best of those whose gaps are known, if there are any."""
         known = {name: one for name, one in candidates.items() if _is_known(one)}
-        if not known or not is_exact(self.game):
+        exact = as_exact(self.game)
+        if not known or exact is None:
             return ""
-        return choose(known, functools.partial(uniform_gap, self.game), **self.options.choice)
+        return choose(known, functools.partial(uniform_gap, exact), **self.options.choice)
 
     def share(self, m: int, done: int) -> int:
         """Return how many of the first `done` episodes are member m's."""

@@ -7,7 +7,6 @@ made of those is another, with a certificate of its own that is as exact.
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -33,8 +32,9 @@ from tacit.evaluation.certificate import (
 )
 from tacit.evaluation.gaps import in_words, is_quick
 from tacit.evaluation.markov_table import markov_table
-from tacit.games.exact import ExactGame, is_exact
+from tacit.games.exact import ExactGame, as_exact
 from tacit.games.protocol import Game
+from tacit.games.tabular import as_tables
 from tacit.learners import Learner
 from tacit.options import Options
 from tacit.policies import MarkovPolicy, RecordedPolicy
@@ -71,7 +71,7 @@ class RecordedOutput(Output):
             self.tables = tables_to_measure(game, options.certify)
             self.notes = _cost(game, self.tables, options.certify)
         else:
-            self.tables = game if is_exact(game) and options.certify is not False else None
+            self.tables = None if options.certify is False else as_exact(game)
             self.notes = self._cost_of_some()
         self.certifies = self.tables is not None
         self.certificate: Any = Nothing() if self.tables is None else self.make_certificate(self.tables)
@@ -98,7 +98,7 @@ class RecordedOutput(Output):
         steps = self.options.most * self.game.horizon
         visits = min(visits_to_certify(self.game, self.options.most, self.visits), steps)
         told = f"{self.visits} visits of each stage are kept, at most {visits:,} of {steps:,}"
-        if self.tables is not None and self.tables.anonymous:
+        if self.tables is not None and as_tables(self.game) is None:
             told += f"; their certificate takes {in_words(self.tables.seconds_to_answer(visits))}"
         return (told,)
 
@@ -144,10 +144,8 @@ class RecordedOutput(Output):
 
     def _tabulates(self) -> bool:
         """Return whether tables of joint actions are made, where they are not too large."""
-        tables = self.tables
-        if tables is None or tables.anonymous:
-            return False
-        return tables.horizon * tables.states * math.prod(tables.actions) <= LARGEST_TABLE
+        tables = as_tables(self.tables)
+        return tables is not None and tables.horizon * tables.states * tables.joint_actions <= LARGEST_TABLE
 
     def _average_out(self, tables: ExactGame, policy: RecordedPolicy | None) -> dict[str, MarkovPolicy]:
         """Return the tables of what a policy plays where, if there is a record and time."""
@@ -192,7 +190,7 @@ class RecordedOutput(Output):
 
     def _measures_last(self, engine: Engine) -> MarkovPolicy | None:
         """Return the last iterate where it is measured in every row of the curve."""
-        if self.visits is not None and self.tables is not None and self.tables.anonymous:
+        if self.visits is not None and self.tables is not None and as_tables(self.tables) is None:
             return None  # it takes its time
         return engine.policy(engine.distributions())
 
@@ -204,10 +202,11 @@ COSTLY, AS_LEARNING = 128, 40
 
 def _cost(game: Game, tables: ExactGame | None, certify: bool | None) -> tuple[str, ...]:
     """Say what the certificate costs where that dominates, or would."""
-    if not is_exact(game) or game.anonymous or certify is False or game.joint_actions <= COSTLY:
+    joint = as_tables(game)
+    if joint is None or certify is False or joint.joint_actions <= COSTLY:
         return ()
-    times = f"about {1 + game.joint_actions // AS_LEARNING:,} times the time of learning alone"
-    every = f"the certificate goes through all {game.joint_actions:,} joint actions at every step"
+    times = f"about {1 + joint.joint_actions // AS_LEARNING:,} times the time of learning alone"
+    every = f"the certificate goes through all {joint.joint_actions:,} joint actions at every step"
     if tables is None:
         return (f"not certified: {every}, which takes {times}; certify=True (--certify yes) asks for it",)
     return (f"{every}, which takes {times}; certify=False (--certify no) leaves it out",)
@@ -215,20 +214,20 @@ def _cost(game: Game, tables: ExactGame | None, certify: bool | None) -> tuple[s
 
 def tables_to_measure(game: Game, certify: bool | None) -> ExactGame | None:
     """Return the game if exact measures are wanted and its tables are there; by default they are for small games."""
-    if not is_exact(game) or certify is False:
+    exact, joint = as_exact(game), as_tables(game)
+    if certify is False or (joint is not None and not certify and joint.joint_actions > CERTIFY_JOINT_ACTIONS):
         return None
-    if game.anonymous:  # one evaluation for each point of the curve is not much
-        return game
-    return game if certify or game.joint_actions <= CERTIFY_JOINT_ACTIONS else None
+    return exact  # of counts, one evaluation for each point of the curve is not much
 
 
 def visits_per_stage(game: Game, learner: Learner, options: Options) -> int | None:
     """Return how many visits of each stage are kept and certified, or None for all."""
-    if options.visits_per_stage is not None or not (is_exact(game) and game.anonymous):
+    exact = as_exact(game)
+    if options.visits_per_stage is not None or exact is None or as_tables(game) is not None:
         return options.visits_per_stage
     if options.certify is False or learner.interpreted:
         return None
-    return VISITS if game.seconds_to_answer(options.most * game.horizon) > CERTIFY_SECONDS else None
+    return VISITS if exact.seconds_to_answer(options.most * game.horizon) > CERTIFY_SECONDS else None
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.games.exact import is_exact
+from tacit.games.tabular import as_tables
 
 PLACE = Path(__file__).parent / "reached.json"
 
@@ -58,7 +58,7 @@ def recommend(game: Any, learner: str) -> str:
     >>> recommend(tacit.make("matching-pennies"), "q-independent").startswith("of the zero-sum games of the atlas")
     True
     """
-    if not is_exact(game) or game.anonymous:
+    if as_tables(game) is None:
         return ""
     kind = kind_of(game)
     rows = reached()[kind]
