@@ -10,7 +10,7 @@ import pytest
 from format_samples import write
 
 from tacit.games import dpomdp
-from tacit.games.dpomdp import table
+from tacit.games.dpomdp import tables
 
 STATES = 3
 
@@ -119,7 +119,7 @@ class Dense:
 @pytest.mark.parametrize("batch", [65_536, 3], ids=["one-batch", "many-batches"])
 @pytest.mark.parametrize("seed", range(150))
 def test_random_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, batch: int):
-    monkeypatch.setattr(table, "_BATCH", batch)
+    monkeypatch.setattr(tables, "_BATCH", batch)
     rng = np.random.default_rng(seed)
     dense = Dense(rng)
     for _ in range(rng.integers(1, 25)):

@@ -115,7 +115,7 @@ def test_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyP
         yield "agents: 2\n"
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tacit.games.dpomdp.write._pieces", breaks)
+    monkeypatch.setattr("tacit.games.dpomdp._pieces", breaks)
     with pytest.raises(KeyboardInterrupt):
         dpomdp.save(tacit.make("matrix-team"), path)
     assert path.read_text() == "before"

@@ -19,8 +19,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.certified import averages
 from tacit.evaluation.values import occupancy
-from tacit.games.contraction import joint_draw
-from tacit.games.exact import ExactGame, check_exact
+from tacit.games.exact import ExactGame, check_exact, joint_draw
 from tacit.policies import Policy
 from tacit.policies.deployed import DeployedPolicy
 from tacit.policies.markov import MarkovPolicy

@@ -15,8 +15,7 @@ from tacit.core.elementary import dot
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.induction import Step, backward, best_action, deviation
 from tacit.evaluation.values import check_kind
-from tacit.games.contraction import stack_rows
-from tacit.games.exact import ExactGame, check_finite
+from tacit.games.exact import ExactGame, check_finite, stack_rows
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.recorded import RecordedPolicy, Visits, restore_agents
 

@@ -17,8 +17,7 @@ import numpy as np
 
 from tacit.core import memory
 from tacit.core.types import FloatArray, IntArray
-from tacit.games.contraction import stack_rows
-from tacit.games.exact import ExactGame, Rows
+from tacit.games.exact import ExactGame, Rows, stack_rows
 from tacit.policies.markov import MarkovPolicy, check_policy
 
 #: What all play at a step.

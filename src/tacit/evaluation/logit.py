@@ -29,7 +29,7 @@ import numpy as np
 
 from tacit.core.types import BoolArray, FloatArray
 from tacit.evaluation.induction import average
-from tacit.games.contraction import own_payoffs, pair_payoffs
+from tacit.games.exact import own_payoffs, pair_payoffs
 from tacit.games.tabular import TabularGame
 
 #: From mixtures p [size] to ∂u/∂p [size, size] and u [size]: what every action brings.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from tacit.core.compilation import compile_loop
-from tacit.games.contraction import stack_rows
+from tacit.games.exact import stack_rows
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.recorded import RecordedPolicy, restore_agents

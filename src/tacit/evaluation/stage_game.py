@@ -27,7 +27,7 @@ import numpy as np
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import BoolArray, FloatArray, IntArray
-from tacit.games.contraction import own_first
+from tacit.games.exact import own_first
 
 _OPTIONS = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 

@@ -21,8 +21,7 @@ import numpy as np
 from tacit.core import memory
 from tacit.core.types import FloatArray
 from tacit.evaluation.induction import Step, backward
-from tacit.games.contraction import joint_draw
-from tacit.games.exact import ExactGame
+from tacit.games.exact import ExactGame, joint_draw
 from tacit.games.tabular import as_tables
 from tacit.policies.markov import MarkovPolicy
 

@@ -18,14 +18,13 @@ from tacit.games import atlas
 from tacit.games.box_pushing import BoxPushing
 from tacit.games.count import CountGame
 from tacit.games.count_rules import count_vectors
-from tacit.games.crowds import Congestion, Minority, Spectrum
-from tacit.games.distancing import Distancing
+from tacit.games.crowds import Congestion, Distancing, Minority, Spectrum
 from tacit.games.function import FunctionGame
-from tacit.games.good_state import GoodState
 from tacit.games.matrix import (
     BattleOfTheSexes,
     Chicken,
     Climbing,
+    GoodState,
     MatchingPennies,
     MatrixTeam,
     Penalty,

@@ -21,9 +21,8 @@ from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
 from tacit.core.memory import Owned, lock
 from tacit.core.types import FloatArray, IntArray
-from tacit.games.contraction import stack_rows
 from tacit.games.count_rules import Rewards, Rules, Statistic, check_size, count_vectors
-from tacit.games.exact import ExactGame, Rows, digest_arrays
+from tacit.games.exact import ExactGame, Rows, digest_arrays, stack_rows
 from tacit.games.protocol import check_range
 from tacit.games.tabular import TabularGame, check_axes
 

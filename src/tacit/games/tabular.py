@@ -20,8 +20,16 @@ from tacit.core.memory import Owned, freeze, lock, unwrap
 from tacit.core.types import FloatArray, IntArray
 from tacit.games import successors
 from tacit.games import successors as rows_of
-from tacit.games.contraction import advised_payoffs, joint_draw, own_payoffs, stack_agents
-from tacit.games.exact import ExactGame, Rows, digest_arrays, seconds_over_joint_actions
+from tacit.games.exact import (
+    ExactGame,
+    Rows,
+    advised_payoffs,
+    digest_arrays,
+    joint_draw,
+    own_payoffs,
+    seconds_over_joint_actions,
+    stack_agents,
+)
 from tacit.games.protocol import check_range
 from tacit.games.successors import Successors
 

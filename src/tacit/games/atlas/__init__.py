@@ -23,10 +23,10 @@ import numpy as np
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
 from tacit.games.atlas import markov, matrices
+from tacit.games.gambit import Node, tree_game
 from tacit.games.matrix import matrix_game
 from tacit.games.tabular import TabularGame
 from tacit.games.text import nearest
-from tacit.games.tree import Node, tree_game
 
 PLACE = Path(__file__).parent
 

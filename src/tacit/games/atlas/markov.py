@@ -6,10 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from tacit.games.atlas.pictures import draw_chocolate, draw_piles, draw_robots, draw_soccer, draw_wrestler
-from tacit.games.boards import Image
-from tacit.games.objectives import Against, Collect, Objective, Reach
-from tacit.games.objectives import game as game_of
+from tacit.games.boards import Image, draw_chocolate, draw_piles, draw_robots, draw_soccer, draw_wrestler
+from tacit.games.prism.property import Against, Collect, Objective, Reach, make_game
 from tacit.games.tabular import TabularGame
 from tacit.games.tabulate import tabulate
 
@@ -372,12 +370,12 @@ def jamming(*, slots: int = 5, count: bool = True) -> TabularGame:
     goal: Objective = Collect(expected, slots) if count else Reach(lambda s: 2 * s[1] >= slots, slots)
     name = "prism-jamming" if count else "prism-jamming-half"
     if not count:
-        return game_of(name, rules, (goal, Against(goal)), start=((1,) * 4, 0), actions=(3, 3), horizon=slots)
+        return make_game(name, rules, (goal, Against(goal)), start=((1,) * 4, 0), actions=(3, 3), horizon=slots)
 
     def forget(s: Any, joint: tuple[int, ...]) -> list[tuple[float, Any]]:
         return [(p, (after[0], 0)) for p, after in rules((s[0], 0), joint)]
 
-    return game_of(name, forget, (goal, Against(goal)), start=((1,) * 4, 0), actions=(3, 3), horizon=slots)
+    return make_game(name, forget, (goal, Against(goal)), start=((1,) * 4, 0), actions=(3, 3), horizon=slots)
 
 
 def robots(*, size: int = 5, slip: float = 0.1, steps: int = 5) -> TabularGame:
@@ -409,6 +407,6 @@ def robots(*, size: int = 5, slip: float = 0.1, steps: int = 5) -> TabularGame:
 
     goal = Reach(lambda s: s[0] == (top, top) and s[0] != s[1], steps, lambda s: s[0] != s[1])
     start, picture = ((0, 0), (top, top)), partial(draw_robots, size=size)
-    return game_of(
+    return make_game(
         "prism-robots", rules, (goal, Against(goal)), start=start, horizon=steps, actions=(3, 3), picture=picture
     )

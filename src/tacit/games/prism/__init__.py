@@ -18,10 +18,9 @@ from typing import Any
 
 from tacit.core import check, files
 from tacit.core.errors import TacitError, brief, sentence
-from tacit.games.objectives import game
 from tacit.games.prism.expressions import split
 from tacit.games.prism.model import LIMIT, Model, ModelFile
-from tacit.games.prism.property import read_property
+from tacit.games.prism.property import make_game, read_property
 from tacit.games.tabular import TabularGame
 from tacit.games.text import locate_errors
 
@@ -129,7 +128,7 @@ def _make(
                 f"the property looks {bound:,} steps ahead, which takes more than {limit:,} states × joint actions; "
                 f"give a smaller bound, no bound and horizon=, or a larger limit="
             )
-        return game(
+        return make_game(
             name,
             rules,
             wanted.objectives,
