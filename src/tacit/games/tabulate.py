@@ -25,6 +25,9 @@ from tacit.games.tabular import TabularGame, check_axes, check_length
 #: States × joint actions that are looked at unless more are asked for.
 LIMIT = 5_000_000
 
+#: What follows the end of play.
+_OVER = "over"
+
 #: Steps of a search that ends when no state is new.
 _ENDLESS = 10**15
 
@@ -124,6 +127,34 @@ def tabulate(
     )
     found.edge = search.edge
     return found
+
+
+def tabulate_steps(
+    step: Callable[[Any, tuple[int, ...]], Sequence[tuple[float, Any, Sequence[float]]]],
+    *,
+    actions: Sequence[int],
+    **given: Any,
+) -> TabularGame:
+    """Make a game of one function: step(state, actions) lists probabilities, next states and rewards [N].
+
+    Where the next state is None play ends: a state "over" follows, which pays nothing. The rest is as in `tabulate`.
+
+    >>> tabulate_steps(lambda s, joint: [(1.0, None, [joint[0], 0])], start="in", actions=[2, 1], horizon=3)
+    TabularGame(2 agents, 2 states, 2×1 actions, horizon 3, rewards in [0, 1])
+    """
+    stay = [(1.0, None, [0.0] * len(actions))]
+
+    def transition(state: Any, joint: tuple[int, ...]) -> list[tuple[float, Any]]:
+        found = stay if state == _OVER else step(state, joint)
+        return [(chance, _OVER if after is None else after) for chance, after, _ in found]
+
+    def reward(state: Any, joint: tuple[int, ...]) -> list[float]:
+        total = [0.0] * len(actions)
+        for chance, _, paid in stay if state == _OVER else step(state, joint):
+            total = [so_far + chance * one for so_far, one in zip(total, paid, strict=True)]
+        return total
+
+    return tabulate(transition, reward, actions=actions, progress=False, **given)
 
 
 def _takes_step(what: str, function: Callable[..., Any]) -> bool:

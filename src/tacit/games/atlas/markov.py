@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from tacit.games.boards import Image, draw_chocolate, draw_piles, draw_robots, draw_soccer, draw_wrestler
 from tacit.games.prism.property import Against, Collect, Objective, Reach, make_game
 from tacit.games.tabular import TabularGame
-from tacit.games.tabulate import tabulate
+from tacit.games.tabulate import tabulate_steps
+
+#: Of a joint action: chances, next states, None where play ends, and what both get.
+Outcomes = list[tuple[float, Any, Sequence[float]]]
+
+NOTHING = (0.0, 0.0)
+
+
+def _won(lead: int) -> tuple[float, float]:
+    """Return what both get where the first wins by a positive lead, and loses by a negative one."""
+    return float((lead > 0) - (lead < 0)), float((lead < 0) - (lead > 0))
 
 
 def chain_store(*, markets: int = 3) -> TabularGame:
@@ -18,28 +28,23 @@ def chain_store(*, markets: int = 3) -> TabularGame:
     The store is agent 0; it answers each entrant in the next step.
     """
 
-    def transition(s: Any, joint: tuple[int, ...]) -> list[tuple[float, Any]]:
-        market, entered = s
-        if not entered and joint[market + 1] and market < markets:
-            return [(1.0, (market, True))]
-        return [(1.0, (min(market + 1, markets - 1), False) if market < markets - 1 else "over")]
+    def step(s: Any, joint: tuple[int, ...]) -> Outcomes:
+        (market, entered), paid = s, [0.0] * (markets + 1)
+        if entered:
+            paid[0] = paid[market + 1] = 0.0 if joint[0] else 2.0
+        elif joint[market + 1]:
+            return [(1.0, (market, True), paid)]
+        else:
+            paid[0], paid[market + 1] = 5.0, 1.0
+        return [(1.0, (market + 1, False) if market < markets - 1 else None, paid)]
 
-    def step(s: Any, joint: tuple[int, ...]) -> Any:
-        return [(1.0, "over")] if s == "over" else transition(s, joint)
-
-    def reward(s: Any, joint: tuple[int, ...]) -> list[float]:
-        paid = [0.0] * (markets + 1)
-        if s != "over":
-            market, entered = s
-            if entered:
-                paid[0] = paid[market + 1] = 0.0 if joint[0] else 2.0
-            elif not joint[market + 1]:
-                paid[0], paid[market + 1] = 5.0, 1.0
-        return paid
-
-    actions = [2] * (markets + 1)
-    return tabulate(
-        step, reward, start=(0, False), actions=actions, horizon=2 * markets, progress=False, name="chain-store"
+    return tabulate_steps(
+        step,
+        start=(0, False),
+        actions=[2] * (markets + 1),
+        horizon=2 * markets,
+        name="chain-store",
+        action_names=[["yield", "fight"], *[["stay out", "enter"]] * markets],
     )
 
 
@@ -50,36 +55,23 @@ def goofspiel(*, cards: int = 3) -> TabularGame:
     """
     every = tuple(range(1, cards + 1))
 
-    def drawn(left: tuple[int, ...]) -> list[tuple[float, int]]:
+    def draw(left: tuple[int, ...]) -> list[tuple[float, int]]:
         return [(1 / len(left), prize) for prize in left]
 
     def play(hand: tuple[int, ...], a: int) -> tuple[int, tuple[int, ...]]:
         card = hand[min(a, len(hand) - 1)]
         return card, tuple(c for c in hand if c != card)
 
-    def after(s: Any, joint: tuple[int, ...]) -> Any:
+    def step(s: Any, joint: tuple[int, ...]) -> Outcomes:
         prize, left, one, two, lead = s
         (a, one), (b, two) = play(one, joint[0]), play(two, joint[1])
-        return left, one, two, lead + prize * ((a > b) - (a < b))
-
-    def transition(s: Any, joint: tuple[int, ...]) -> list[tuple[float, Any]]:
-        if s == "over":
-            return [(1.0, "over")]
-        left, *rest = after(s, joint)
+        lead += prize * ((a > b) - (a < b))
         if not left:
-            return [(1.0, "over")]
-        return [(p, (prize, tuple(c for c in left if c != prize), *rest)) for p, prize in drawn(left)]
+            return [(1.0, None, _won(lead))]
+        return [(p, (drawn, tuple(c for c in left if c != drawn), one, two, lead), NOTHING) for p, drawn in draw(left)]
 
-    def reward(s: Any, joint: tuple[int, ...]) -> tuple[float, float]:
-        if s == "over" or s[1]:
-            return 0.0, 0.0
-        lead = after(s, joint)[3]
-        return float((lead > 0) - (lead < 0)), float((lead < 0) - (lead > 0))
-
-    start = {(prize, tuple(c for c in every if c != prize), every, every, 0): p for p, prize in drawn(every)}
-    return tabulate(
-        transition, reward, start=start, actions=[cards] * 2, horizon=cards, progress=False, name=f"goofspiel-{cards}"
-    )
+    start = {(prize, tuple(c for c in every if c != prize), every, every, 0): p for p, prize in draw(every)}
+    return tabulate_steps(step, start=start, actions=[cards] * 2, horizon=cards, name=f"goofspiel-{cards}")
 
 
 def oshi_zumo(*, coins: int = 5, size: int = 2, least: int = 1) -> TabularGame:
@@ -92,30 +84,19 @@ def oshi_zumo(*, coins: int = 5, size: int = 2, least: int = 1) -> TabularGame:
     def bid(purse: int, a: int) -> int:
         return min(purse, max(least, a))
 
-    def after(s: Any, joint: tuple[int, ...]) -> tuple[int, int, int]:
+    def step(s: Any, joint: tuple[int, ...]) -> Outcomes:
         one, two, place = s
         a, b = bid(one, joint[0]), bid(two, joint[1])
-        return one - a, two - b, place + (a > b) - (a < b)
+        one, two, place = one - a, two - b, place + (a > b) - (a < b)
+        if abs(place) > size or one == two == 0:
+            return [(1.0, None, _won(place))]
+        return [(1.0, (one, two, place), NOTHING)]
 
-    def is_over(s: tuple[int, int, int]) -> bool:
-        return abs(s[2]) > size or (s[0] == 0 and s[1] == 0)
-
-    def transition(s: Any, joint: tuple[int, ...]) -> list[tuple[float, Any]]:
-        then = "over" if s == "over" else after(s, joint)
-        return [(1.0, "over" if then == "over" or is_over(then) else then)]  # type: ignore[arg-type]
-
-    def reward(s: Any, joint: tuple[int, ...]) -> tuple[float, float]:
-        if s == "over" or not is_over(then := after(s, joint)):
-            return 0.0, 0.0
-        return float((then[2] > 0) - (then[2] < 0)), float((then[2] < 0) - (then[2] > 0))
-
-    return tabulate(
-        transition,
-        reward,
+    return tabulate_steps(
+        step,
         start=(coins, coins, 0),
         actions=[coins + 1] * 2,
         horizon=2 * coins,
-        progress=False,
         name="oshi-zumo",
         action_names=[[f"bid {a}" for a in range(coins + 1)]] * 2,
         picture=partial(draw_wrestler, coins=coins, size=size),
@@ -132,13 +113,13 @@ def soccer(*, horizon: int = 5, rows: int = 4, columns: int = 5) -> TabularGame:
     middle = (rows // 2 - 1, rows // 2)
 
     def move(s: Any, who: int, action: int) -> Any:
-        if isinstance(s, int):
+        if len(s) == 1:  # who has won
             return s
         places, ball = list(s[:2]), s[2]
         row, column = places[who][0] + steps[action][0], places[who][1] + steps[action][1]
         goal = columns if who == 0 else -1
         if ball == who and column == goal and row in middle:
-            return who
+            return (who,)
         if not (0 <= row < rows and 0 <= column < columns):
             return s
         if (row, column) == places[1 - who]:
@@ -146,29 +127,17 @@ def soccer(*, horizon: int = 5, rows: int = 4, columns: int = 5) -> TabularGame:
         places[who] = (row, column)
         return (*places, ball)
 
-    def ends(s: Any, joint: tuple[int, ...]) -> list[Any]:
-        return [move(move(s, first, joint[first]), 1 - first, joint[1 - first]) for first in (0, 1)]
-
-    def transition(s: Any, joint: tuple[int, ...]) -> list[tuple[float, Any]]:
-        if s == "over":
-            return [(1.0, "over")]
-        return [(0.5, "over" if isinstance(end, int) else end) for end in ends(s, joint)]
-
-    def reward(s: Any, joint: tuple[int, ...]) -> tuple[float, float]:
-        if s == "over":
-            return 0.0, 0.0
-        won = sum(0.5 - end for end in ends(s, joint) if isinstance(end, int))
-        return won, 0.0 - won
+    def step(s: Any, joint: tuple[int, ...]) -> Outcomes:
+        ends = [move(move(s, first, joint[first]), 1 - first, joint[1 - first]) for first in (0, 1)]
+        return [(0.5, None, _won(1 - 2 * end[0])) if len(end) == 1 else (0.5, end, NOTHING) for end in ends]
 
     one, two = (rows // 2 - 1, 1), (rows // 2, columns - 2)
     start = {(one, two, 0): 0.5, (one, two, 1): 0.5}
-    return tabulate(
-        transition,
-        reward,
+    return tabulate_steps(
+        step,
         start=start,
         actions=[5, 5],
         horizon=horizon,
-        progress=False,
         name="soccer",
         action_names=[["north", "south", "east", "west", "stand"]] * 2,
         picture=partial(draw_soccer, rows=rows, columns=columns),
@@ -181,22 +150,16 @@ def big_match(*, horizon: int = 10) -> TabularGame:
     Each day that the guess is right pays 1.
     """
 
-    def transition(s: str, joint: tuple[int, ...]) -> list[tuple[float, Any]]:
-        if s != "open" or joint[0] == 0:
-            return [(1.0, s)]
-        return [(1.0, "won" if joint[1] == 1 else "lost")]
-
-    def reward(s: str, joint: tuple[int, ...]) -> tuple[float, float]:
+    def step(s: str, joint: tuple[int, ...]) -> Outcomes:
         paid = float(joint[0] == joint[1]) if s == "open" else float(s == "won")
-        return paid, 0.0 - paid
+        after = ("lost", "won")[joint[1]] if s == "open" and joint[0] else s
+        return [(1.0, after, (paid, -paid))]
 
-    return tabulate(
-        transition,
-        reward,
+    return tabulate_steps(
+        step,
         start="open",
         actions=[2, 2],
         horizon=horizon,
-        progress=False,
         name="big-match",
         action_names=[["guess zero", "guess one"], ["zero", "one"]],
     )
@@ -213,21 +176,20 @@ def inspection(*, periods: int = 4, inspections: int = 2) -> TabularGame:
     Caught, it pays the inspector 1; not caught, it gets 1 and the game ends; an inspection without an act is used up.
     """
 
-    def transition(s: Any, joint: tuple[int, ...]) -> list[tuple[float, Any]]:
-        if s == "over" or joint[1] == 1:
-            return [(1.0, "over")]
+    def step(s: Any, joint: tuple[int, ...]) -> Outcomes:
         left, periods_left = s
-        return [(1.0, (left - (joint[0] == 1 and left > 0), periods_left - 1) if periods_left > 1 else "over")]
+        inspected = joint[0] == 1 and left > 0
+        if joint[1] == 1:
+            return [(1.0, None, _won(1 if inspected else -1))]
+        return [(1.0, (left - inspected, periods_left - 1) if periods_left > 1 else None, NOTHING)]
 
-    def reward(s: Any, joint: tuple[int, ...]) -> tuple[float, float]:
-        if s == "over" or joint[1] == 0:
-            return 0.0, 0.0
-        caught = 1.0 if joint[0] == 1 and s[0] > 0 else -1.0
-        return caught, 0.0 - caught
-
-    name = f"inspection-{periods}-{inspections}"
-    return tabulate(
-        transition, reward, start=(inspections, periods), actions=[2, 2], horizon=periods, progress=False, name=name
+    return tabulate_steps(
+        step,
+        start=(inspections, periods),
+        actions=[2, 2],
+        horizon=periods,
+        name=f"inspection-{periods}-{inspections}",
+        action_names=[["wait", "inspect"], ["comply", "violate"]],
     )
 
 
@@ -237,29 +199,19 @@ def piglet(*, goal: int = 2, horizon: int = 150) -> TabularGame:
     Who has `goal` points wins 1.
     """
 
-    def steps(s: Any, joint: tuple[int, ...]) -> list[tuple[float, Any]]:
-        if s == "over":
-            return [(1.0, "over")]
+    def step(s: Any, joint: tuple[int, ...]) -> Outcomes:
         who, mine, other, turn = s
         if joint[who] == 1 and turn:  # hold
-            return [(1.0, (1 - who, other, mine + turn, 0))]
-        more = (who, mine, other, turn + 1)
-        return [(0.5, "over" if mine + turn + 1 >= goal else more), (0.5, (1 - who, other, mine, 0))]
+            return [(1.0, (1 - who, other, mine + turn, 0), NOTHING)]
+        won = mine + turn + 1 >= goal
+        paid = [float(won and who == i) for i in (0, 1)]
+        return [(0.5, None if won else (who, mine, other, turn + 1), paid), (0.5, (1 - who, other, mine, 0), NOTHING)]
 
-    def reward(s: Any, joint: tuple[int, ...]) -> tuple[float, float]:
-        if s == "over":
-            return 0.0, 0.0
-        who = s[0]
-        won = sum(p for p, after in steps(s, joint) if after == "over")
-        return (won, 0.0) if who == 0 else (0.0, won)
-
-    return tabulate(
-        steps,
-        reward,
+    return tabulate_steps(
+        step,
         start=(0, 0, 0, 0),
         actions=[2, 2],
         horizon=horizon,
-        progress=False,
         name="piglet",
         action_names=[["flip", "hold"]] * 2,
     )
@@ -267,36 +219,19 @@ def piglet(*, goal: int = 2, horizon: int = 150) -> TabularGame:
 
 def _turns(name: str, start: Any, moves: Any, most: int, horizon: int, picture: Callable[[Any], Image]) -> TabularGame:
     """Make a game of two who move in turn by `moves(position)`; who cannot move loses 1 to the other."""
-    known: dict[Any, list[Any]] = {}
+    choices = cache(moves)
 
-    def choices(position: Any) -> list[Any]:
-        if position not in known:
-            known[position] = moves(position)
-        return known[position]
-
-    def taken(s: Any, joint: tuple[int, ...]) -> Any:
+    def step(s: Any, joint: tuple[int, ...]) -> Outcomes:
         who, position = s
         options = choices(position)
-        return options[joint[who]] if joint[who] < len(options) else options[0]
+        after = options[joint[who]] if joint[who] < len(options) else options[0]
+        return [(1.0, (1 - who, after), NOTHING) if choices(after) else (1.0, None, _won(1 - 2 * who))]
 
-    def transition(s: Any, joint: tuple[int, ...]) -> list[tuple[float, Any]]:
-        if s == "over":
-            return [(1.0, "over")]
-        after = taken(s, joint)
-        return [(1.0, (1 - s[0], after) if choices(after) else "over")]
-
-    def reward(s: Any, joint: tuple[int, ...]) -> tuple[float, float]:
-        if s == "over" or choices(taken(s, joint)):
-            return 0.0, 0.0
-        return (1.0, -1.0) if s[0] == 0 else (-1.0, 1.0)
-
-    return tabulate(
-        transition,
-        reward,
+    return tabulate_steps(
+        step,
         start=(0, start),
         actions=[most, most],
         horizon=horizon,
-        progress=False,
         name=name,
         picture=picture,
     )

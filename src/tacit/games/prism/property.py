@@ -16,7 +16,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.games.prism.expressions import Expression, Reader, split
 from tacit.games.prism.model import Model, State
 from tacit.games.tabular import TabularGame
-from tacit.games.tabulate import tabulate
+from tacit.games.tabulate import tabulate_steps
 
 #: Pairs (probability, next state) of a state and joint actions.
 Rules = Callable[[Any, tuple[int, ...]], Sequence[tuple[float, Any]]]
@@ -117,27 +117,17 @@ def make_game(
     """Make a table of rules and objectives; `more` is as in `tacit.tabulate`."""
     last = max(objective.last for objective in objectives)
 
-    def steps(state: Any, joint: tuple[int, ...]) -> list[tuple[float, Any, list[float]]]:
-        if state == "over":
-            return [(1.0, "over", [0.0] * len(objectives))]
+    def step(state: Any, joint: tuple[int, ...]) -> list[tuple[float, Any, list[float]]]:
         t, s, open_ = state
         found = []
         for chance, s_next in rules(s, joint):
             after = [one.pay(t, o, s, joint, s_next) for one, o in zip(objectives, open_, strict=True)]
             still = tuple(o for o, _ in after)
-            place = (min(t + 1, last), s_next, still) if any(still) else "over"
+            place = (min(t + 1, last), s_next, still) if any(still) else None
             found.append((chance, place, [paid for _, paid in after]))
         return found
 
-    def transition(state: Any, joint: tuple[int, ...]) -> list[tuple[float, Any]]:
-        return [(chance, place) for chance, place, _ in steps(state, joint)]
-
-    def reward(state: Any, joint: tuple[int, ...]) -> list[float]:
-        parts = [[chance * one for one in paid] for chance, _, paid in steps(state, joint)]
-        return [sum(own) for own in zip(*parts, strict=True)]
-
-    first = (0, start, (True,) * len(objectives))
-    return tabulate(transition, reward, start=first, horizon=horizon, progress=False, name=name, **more)
+    return tabulate_steps(step, start=(0, start, (True,) * len(objectives)), horizon=horizon, name=name, **more)
 
 
 @dataclass(frozen=True)
