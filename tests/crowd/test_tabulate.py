@@ -71,3 +71,13 @@ def test_wrong_functions_are_told(wrong: dict[str, Any], message: str):
 def test_the_search_says_how_far_it_is(capsys: pytest.CaptureFixture[str]):
     tacit.tabulate(walk, meets, start=(0, 0), actions=[2, 2], horizon=9, progress=True)
     assert "tabulate: 16 states," in capsys.readouterr().err
+
+
+def test_where_a_search_ended_is_kept_in_a_file(tmp_path):
+    game = tacit.tabulate(lambda s, a: [(1.0, s + 1)], lambda s, a: 0.0, start=0, actions=[1], horizon=3)
+    game.save(tmp_path / "walk.npz")
+    again = tacit.load(tmp_path / "walk.npz")
+    with pytest.raises(tacit.TacitError, match="nobody knows what follows 1 of its states"):
+        again.with_discount(0.9)
+    with pytest.raises(tacit.TacitError, match="nobody knows what follows 1 of its states"):
+        tacit.load(tmp_path / "walk.npz", discount=0.9)

@@ -22,7 +22,7 @@ from tacit.core.errors import TacitError
 from tacit.core.memory import Owned, lock
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.count_rules import Rewards, Rules, Statistic, check_size, count_vectors
-from tacit.games.exact import ExactGame, Rows, digest_arrays, stack_rows
+from tacit.games.exact import ExactGame, Rows, digest_arrays, is_joint, stack_rows
 from tacit.games.protocol import check_range
 from tacit.games.tabular import TabularGame, check_axes
 
@@ -129,7 +129,7 @@ class CountGame(ExactGame):
         self._describe(name, state_names, None, notes)
         if action_names is not None:
             self.action_names = (check.names("action_names", action_names, A),) * self.agents
-        self.observation_names, self.picture = None, None
+        self.picture = None
 
     @property
     def _actions_in_words(self) -> str:
@@ -250,7 +250,7 @@ class CountGame(ExactGame):
         from tacit.games import count_kernels  # imports the compiler
 
         def payoffs(rows: Rows) -> FloatArray:
-            if isinstance(rows, np.ndarray):
+            if is_joint(rows):
                 return self.tabular().payoffs(h, rows, V, s, agents=agents)
             rewards, transitions = count_kernels.induce(self, h, self._stack(rows, s), s)
             if agents is not None:
@@ -273,7 +273,7 @@ class CountGame(ExactGame):
 
     def push(self, h: int, rows: Rows, occupancy: FloatArray, s: int | None = None) -> FloatArray:
         """Return the distribution [..., S] after step h of an `occupancy` [..., S], or [...] of a state s."""
-        if isinstance(rows, np.ndarray):
+        if is_joint(rows):
             return self.tabular().push(h, rows, occupancy, s)
         from tacit.games.count_kernels import follow  # imports the compiler
 

@@ -25,11 +25,18 @@ from tacit.games import successors
 from tacit.games.protocol import Game, NamedGame, check_play, check_sizes
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
     from tacit.core.display import Document
     from tacit.games.tabular import TabularGame
 
 #: What all play at a step: [S, A_i] for each agent, who draw independently, or one joint draw [S, A_1, …, A_N].
 Rows = Sequence[FloatArray] | FloatArray
+
+
+def is_joint(rows: Rows) -> TypeIs[FloatArray]:
+    """Return whether what all play is one joint draw."""
+    return isinstance(rows, np.ndarray)
 
 
 class ExactGame(NamedGame, Sealed, ABC):
@@ -40,7 +47,7 @@ class ExactGame(NamedGame, Sealed, ABC):
     """
 
     initial: FloatArray  # [S]
-    observation_names: tuple[tuple[str, ...], ...] | None
+    observation_names: tuple[tuple[str, ...], ...] | None = None
     picture: Callable[[int], npt.NDArray[np.uint8]] | None
 
     def payoffs(
@@ -83,7 +90,7 @@ class ExactGame(NamedGame, Sealed, ABC):
 
     def walk(self, rows: Rows) -> FloatArray:
         """Return the transitions [..., S, S] of the first step where all play `rows`, as `push` has them."""
-        if isinstance(rows, np.ndarray):
+        if is_joint(rows):
             return np.stack([self.push(0, rows[s], np.ones(()), s) for s in range(self.states)])
         one = np.ones(rows[0].shape[:-2])
         at = [[own[..., s, :] for own in rows] for s in range(self.states)]

@@ -2,7 +2,7 @@
 
 Arrays: `rewards`, `initial`, `horizon` or `discount`, and either `transitions` (dense) or `successor_first`,
 `successor_state`, `successor_prob` (see `Successors`), whichever is smaller; optional `name`, `state_names`,
-`action_names_<agent>`, `notes`.
+`action_names_<agent>`, `notes`, and of tables that end where a search did, `edge`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import files
+from tacit.core import check, files
 from tacit.core.errors import TacitError, one_line
 from tacit.core.memory import Owned
 from tacit.games.successors import Successors
@@ -39,6 +39,8 @@ def save(game: TabularGame, path: str | os.PathLike[str]) -> None:
         arrays[f"action_names_{i}"] = np.array(names)
     if game.notes:
         arrays["notes"] = np.array(game.notes)
+    if game.edge:
+        arrays["edge"] = np.int64(game.edge)
     files.write_arrays(path, arrays)
 
 
@@ -54,7 +56,7 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> Tabular
         found = one_line(", ".join(sorted(arrays)), 200) or "nothing"
         raise TacitError(f"{path} is not a game: it has no {' and no '.join(missing)} (it has {found})")
     try:
-        return TabularGame(
+        game = TabularGame(
             _transitions(arrays),
             Owned(arrays["rewards"]),
             arrays["initial"],
@@ -65,6 +67,9 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> Tabular
             action_names=_action_names(arrays),
             notes=files.words("notes", arrays["notes"]) if "notes" in arrays else (),
         )
+        if "edge" in arrays:
+            game.edge = check.integer("edge", files.single("edge", arrays["edge"]), least=0, most=game.states)
+        return game
     except TacitError as error:
         raise TacitError(f"{path}: {error}") from None
     except (TypeError, KeyError, ValueError, IndexError, OverflowError) as error:

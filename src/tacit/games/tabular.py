@@ -25,6 +25,7 @@ from tacit.games.exact import (
     Rows,
     advised_payoffs,
     digest_arrays,
+    is_joint,
     joint_draw,
     own_payoffs,
     seconds_over_joint_actions,
@@ -125,7 +126,12 @@ class TabularGame(ExactGame):
         self.reward_range = (float(self.rewards.min()), float(self.rewards.max()))
         check_range(self.reward_range, self.effective_horizon)
         self._describe(name, state_names, action_names, notes)
-        self.observation_names = _check_observation_names(observation_names)
+        if observation_names is not None:  # a file may name some of them only
+            each = enumerate(
+                check.list_of("observation_names", observation_names, "lists of names, one for each agent")
+            )
+            named = (check.list_of(f"observation_names[{i}]", own, "names") for i, own in each)
+            self.observation_names = tuple(tuple(own) for own in named)
         self.picture = check.function("picture", picture)
 
     @cached_property
@@ -197,7 +203,7 @@ class TabularGame(ExactGame):
         each = [(i, tables[(*before, k)]) for k, i in enumerate(range(self.agents) if agents is None else agents)]
 
         def payoffs(rows: Rows) -> FloatArray:
-            advised = isinstance(rows, np.ndarray)
+            advised = is_joint(rows)
             mine = _at_one_state(rows, self.agents) if s is not None else rows
             contract: Any = advised_payoffs if advised else own_payoffs
             parts = [contract(payoff, mine, i) for i, payoff in each]
@@ -208,7 +214,7 @@ class TabularGame(ExactGame):
 
     def push(self, h: int, rows: Rows, occupancy: FloatArray, s: int | None = None) -> FloatArray:
         """Return the distribution [..., S] after step h of an `occupancy` [..., S], or [...] of a state s."""
-        if isinstance(rows, np.ndarray):
+        if is_joint(rows):
             joint = rows.reshape(*rows.shape[: rows.ndim - self.agents], -1)
         else:
             size = memory.floats(*rows[0].shape[:-1], self.joint_actions)
@@ -226,7 +232,7 @@ class TabularGame(ExactGame):
     def walk(self, rows: Rows) -> FloatArray:
         """Return the transitions [..., S, S] of the first step where all play `rows`."""
         S, J, matrix = self.states, self.joint_actions, self._matrix(0)
-        joint = rows.reshape(S, J) if isinstance(rows, np.ndarray) else joint_draw(rows)
+        joint = rows.reshape(S, J) if is_joint(rows) else joint_draw(rows)
         if isinstance(matrix, np.ndarray):
             onward: FloatArray = np.einsum("...sj,sjt->...st", joint, matrix.reshape(S, J, S))
             return onward
@@ -512,14 +518,6 @@ class TabularGame(ExactGame):
         return (h, s, *(int(a) for a in np.unravel_index(joint, self.actions)))
 
 
-def _check_observation_names(names: object) -> tuple[tuple[str, ...], ...] | None:
-    """Return what each agent's observations are called; a file may name some of them only."""
-    if names is None:
-        return None
-    each = enumerate(check.list_of("observation_names", names, "lists of names, one for each agent"))
-    return tuple(tuple(check.list_of(f"observation_names[{i}]", own, "names")) for i, own in each)
-
-
 def as_tables(game: object) -> TabularGame | None:
     """Return a game whose joint actions are listed in tables; None in the place of any other, of counts too."""
     return game if isinstance(game, TabularGame) else None
@@ -579,7 +577,7 @@ def _check_rewards(rewards: npt.ArrayLike | Owned[Any], horizon: int) -> FloatAr
 
 def _at_one_state(rows: Rows, agents: int) -> Rows:
     """Give rows [..., A_i] of one state an axis of states, [..., 1, A_i]."""
-    if isinstance(rows, np.ndarray):
+    if is_joint(rows):
         return np.expand_dims(rows, rows.ndim - agents)
     return [own[..., None, :] for own in rows]
 

@@ -213,6 +213,7 @@ def load(path: str | os.PathLike[str], *, horizon: int | None) -> TabularGame:
         )
     with locate_errors(place, lines):
         transitions, rewards = _body(head, lines)
+    named = head.observations.agents
     try:
         return TabularGame(
             Owned(Successors(transitions.first, transitions.column.astype(np.int32), transitions.value)),
@@ -223,7 +224,7 @@ def load(path: str | os.PathLike[str], *, horizon: int | None) -> TabularGame:
             name=place.stem,
             state_names=head.states.names,
             action_names=_action_names(head.actions),
-            observation_names=_observation_names(head.observations),
+            observation_names=[own.names or () for own in named] if any(own.names for own in named) else None,
             notes=_notes(head, transitions, horizon),
         )
     except TacitError as error:
@@ -261,12 +262,6 @@ def _action_names(actions: Joint) -> list[tuple[str, ...]] | None:
     if all(own.names is None for own in actions.agents):
         return None
     return [own.names or tuple(str(a) for a in range(own.count)) for own in actions.agents]
-
-
-def _observation_names(observations: Joint) -> list[tuple[str, ...]] | None:
-    if all(own.names is None for own in observations.agents):
-        return None
-    return [own.names or () for own in observations.agents]
 
 
 def _notes(head: Preamble, transitions: Distributions, horizon: int | None) -> list[str]:
