@@ -42,7 +42,7 @@ from tacit.evaluation.values import occupancy
 from tacit.games.exact import ExactGame, as_exact, check_playable
 from tacit.games.gymnasium import read_table
 from tacit.games.protocol import Game, is_game
-from tacit.games.tabular import TabularGame, as_tables
+from tacit.games.tabular import TabularGame
 from tacit.learners import DEFAULT, REGISTRY, Learner, team
 from tacit.learners.model_central import JOINT
 from tacit.options import Options
@@ -255,8 +255,8 @@ def default_for(game: Any, params: Mapping[str, Any] = MappingProxyType({})) -> 
     """
     if getattr(game, "agents", None) == 1 and max(game.actions) <= JOINT and not params:
         return ALONE
-    tables = as_tables(tables_to_measure(game, None))
-    return DEFAULT if tables is None or params else "portfolio"
+    tables = tables_to_measure(game, None)
+    return DEFAULT if tables is None or not tables.joint_rows or params else "portfolio"
 
 
 def _make(game: Game, name: str, learner: Learner, options: Options, watch: Watcher) -> tuple[Engine, Output]:

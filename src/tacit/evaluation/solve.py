@@ -14,7 +14,6 @@ from tacit.evaluation.stages import CONCEPTS, NotExact, Solution, solve_stages
 from tacit.evaluation.sweeps import Sweeps
 from tacit.evaluation.values import policy_values
 from tacit.games.exact import ExactGame, check_exact
-from tacit.games.tabular import as_tables
 from tacit.policies.markov import MarkovPolicy
 
 #: Numbers of the linear program of one stage up to which it is solved, and joint actions that are written out.
@@ -144,7 +143,7 @@ def welfare_range(game: ExactGame) -> tuple[float, float] | None:
     >>> welfare_range(tacit.make("chicken"))
     (0.0, 12.0)
     """
-    if as_tables(game) is None or not is_quickly_solved(game):
+    if not game.joint_rows or not is_quickly_solved(game):
         return None
     least, most = (float(solve(game, weights=[sign] * game.agents).values.sum()) for sign in (-1.0, 1.0))
     return least, most
@@ -153,7 +152,7 @@ def welfare_range(game: ExactGame) -> tuple[float, float] | None:
 def _fits(game: ExactGame, concept: str) -> bool:
     """Return whether the exact way is small enough."""
     joint = game.joint_actions
-    if as_tables(game) is None and joint > JOINT:
+    if not game.joint_rows and joint > JOINT:
         return False
     if concept == "nash":
         return joint * game.states <= 50 * JOINT

@@ -22,7 +22,6 @@ from tacit.core import memory
 from tacit.core.types import FloatArray
 from tacit.evaluation.induction import Step, backward
 from tacit.games.exact import ExactGame, joint_draw
-from tacit.games.tabular import as_tables
 from tacit.policies.markov import MarkovPolicy
 
 #: Numbers of the table of joint play up to which it is kept: 160 MB.
@@ -57,7 +56,7 @@ class Sweeps:
         self._average = self._play.copy()
         self._regret = np.zeros((H, N, S, *told, A))
         self._advice = np.broadcast_to(self._even[:, :, None, :], (H, N, S, A, A)).copy() if self._swap else None
-        joint = concept != "nash" and as_tables(game) is not None and H * S * game.joint_actions <= JOINT_NUMBERS
+        joint = concept != "nash" and 0 < H * S * game.joint_rows <= JOINT_NUMBERS
         self._joint = np.full((H, S, game.joint_actions), 1 / game.joint_actions) if joint else None
 
     def advance(self) -> None:

@@ -143,6 +143,11 @@ class CountGame(ExactGame):
         return number
 
     @property
+    def joint_rows(self) -> int:
+        """None: tables list counts."""
+        return 0
+
+    @property
     def transition_statistic(self) -> Statistic:
         """What transitions depend on."""
         return self.statistics[self._transition_of]

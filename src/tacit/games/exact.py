@@ -152,6 +152,11 @@ class ExactGame(NamedGame, Sealed, ABC):
         """Number of joint actions, Π A_i."""
         return math.prod(self.actions)
 
+    @property
+    def joint_rows(self) -> int:
+        """Joint actions that its tables list for each state: all, or none where only counts matter."""
+        return self.joint_actions
+
     @abstractmethod
     def show(self, *, state: int | str | None = None, step: int | None = None, limit: int | None = 6) -> Document:
         """Show payoffs by state with the names of actions, and what leads where."""

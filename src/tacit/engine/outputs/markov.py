@@ -197,7 +197,7 @@ def _split(arrays: Arrays, name: str) -> list[FloatArray]:
 
 
 def _size(game: ExactGame) -> float:
-    return math.inf if as_tables(game) is None else game.horizon * game.states * game.joint_actions
+    return game.horizon * game.states * game.joint_rows or math.inf
 
 
 def _stack(game: Game, distributions: list[FloatArray]) -> FloatArray:

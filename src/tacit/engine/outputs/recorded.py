@@ -34,7 +34,6 @@ from tacit.evaluation.gaps import in_words, is_quick
 from tacit.evaluation.markov_table import markov_table
 from tacit.games.exact import ExactGame, as_exact
 from tacit.games.protocol import Game
-from tacit.games.tabular import as_tables
 from tacit.learners import Learner
 from tacit.options import Options
 from tacit.policies import MarkovPolicy, RecordedPolicy
@@ -98,7 +97,7 @@ class RecordedOutput(Output):
         steps = self.options.most * self.game.horizon
         visits = min(visits_to_certify(self.game, self.options.most, self.visits), steps)
         told = f"{self.visits} visits of each stage are kept, at most {visits:,} of {steps:,}"
-        if self.tables is not None and as_tables(self.game) is None:
+        if self.tables is not None and not self.tables.joint_rows:
             told += f"; their certificate takes {in_words(self.tables.seconds_to_answer(visits))}"
         return (told,)
 
@@ -144,8 +143,8 @@ class RecordedOutput(Output):
 
     def _tabulates(self) -> bool:
         """Return whether tables of joint actions are made, where they are not too large."""
-        tables = as_tables(self.tables)
-        return tables is not None and tables.horizon * tables.states * tables.joint_actions <= LARGEST_TABLE
+        tables = self.tables
+        return tables is not None and 0 < tables.horizon * tables.states * tables.joint_rows <= LARGEST_TABLE
 
     def _average_out(self, tables: ExactGame, policy: RecordedPolicy | None) -> dict[str, MarkovPolicy]:
         """Return the tables of what a policy plays where, if there is a record and time."""
@@ -190,7 +189,7 @@ class RecordedOutput(Output):
 
     def _measures_last(self, engine: Engine) -> MarkovPolicy | None:
         """Return the last iterate where it is measured in every row of the curve."""
-        if self.visits is not None and self.tables is not None and as_tables(self.tables) is None:
+        if self.visits is not None and self.tables is not None and not self.tables.joint_rows:
             return None  # it takes its time
         return engine.policy(engine.distributions())
 
@@ -202,11 +201,11 @@ COSTLY, AS_LEARNING = 128, 40
 
 def _cost(game: Game, tables: ExactGame | None, certify: bool | None) -> tuple[str, ...]:
     """Say what the certificate costs where that dominates, or would."""
-    joint = as_tables(game)
-    if joint is None or certify is False or joint.joint_actions <= COSTLY:
+    exact = as_exact(game)
+    if exact is None or certify is False or exact.joint_rows <= COSTLY:
         return ()
-    times = f"about {1 + joint.joint_actions // AS_LEARNING:,} times the time of learning alone"
-    every = f"the certificate goes through all {joint.joint_actions:,} joint actions at every step"
+    times = f"about {1 + exact.joint_rows // AS_LEARNING:,} times the time of learning alone"
+    every = f"the certificate goes through all {exact.joint_rows:,} joint actions at every step"
     if tables is None:
         return (f"not certified: {every}, which takes {times}; certify=True (--certify yes) asks for it",)
     return (f"{every}, which takes {times}; certify=False (--certify no) leaves it out",)
@@ -214,8 +213,8 @@ def _cost(game: Game, tables: ExactGame | None, certify: bool | None) -> tuple[s
 
 def tables_to_measure(game: Game, certify: bool | None) -> ExactGame | None:
     """Return the game if exact measures are wanted and its tables are there; by default they are for small games."""
-    exact, joint = as_exact(game), as_tables(game)
-    if certify is False or (joint is not None and not certify and joint.joint_actions > CERTIFY_JOINT_ACTIONS):
+    exact = as_exact(game)
+    if exact is None or certify is False or (not certify and exact.joint_rows > CERTIFY_JOINT_ACTIONS):
         return None
     return exact  # of counts, one evaluation for each point of the curve is not much
 
@@ -223,7 +222,7 @@ def tables_to_measure(game: Game, certify: bool | None) -> ExactGame | None:
 def visits_per_stage(game: Game, learner: Learner, options: Options) -> int | None:
     """Return how many visits of each stage are kept and certified, or None for all."""
     exact = as_exact(game)
-    if options.visits_per_stage is not None or exact is None or as_tables(game) is not None:
+    if options.visits_per_stage is not None or exact is None or exact.joint_rows:
         return options.visits_per_stage
     if options.certify is False or learner.interpreted:
         return None
