@@ -18,7 +18,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from tacit.core.types import FloatArray, IntArray
-from tacit.games.contraction import own_first
+from tacit.games.exact import own_first
 from tacit.policies import MarkovPolicy
 
 #: Where ν is looked for: above the largest value by so many times the range of values.
