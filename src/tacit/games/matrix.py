@@ -207,9 +207,9 @@ def Shapley(*, horizon: int = 1) -> TabularGame:
     >>> round(tacit.evaluate(Shapley(), tacit.MarkovPolicy.uniform(Shapley())).gap, 9)
     0.0
     """
-    row: Table = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
-    column: Table = [[0, 1, 0], [0, 0, 1], [1, 0, 0]]
-    return _two_player("shapley", row, column, ["0", "1", "2"], horizon)
+    return _two_player(
+        "shapley", [[1, 0, 0], [0, 1, 0], [0, 0, 1]], [[0, 1, 0], [0, 0, 1], [1, 0, 0]], ["0", "1", "2"], horizon
+    )
 
 
 def Chicken(*, horizon: int = 1) -> TabularGame:
@@ -231,9 +231,7 @@ def Chicken(*, horizon: int = 1) -> TabularGame:
     >>> tacit.solve(Chicken(), "ce").values.round(9)
     array([5.25, 5.25])
     """
-    row: Table = [[6, 2], [7, 0]]
-    column: Table = [[6, 7], [2, 0]]
-    return _two_player("chicken", row, column, ["yield", "dare"], horizon)
+    return _two_player("chicken", [[6, 2], [7, 0]], [[6, 7], [2, 0]], ["yield", "dare"], horizon)
 
 
 def BattleOfTheSexes(*, horizon: int = 1) -> TabularGame:
@@ -255,9 +253,7 @@ def BattleOfTheSexes(*, horizon: int = 1) -> TabularGame:
     >>> tacit.evaluate(BattleOfTheSexes(), tacit.MarkovPolicy.deterministic([[[0]], [[0]]], [2, 2])).gap
     0.0
     """
-    row: Table = [[2, 0], [0, 1]]
-    column: Table = [[1, 0], [0, 2]]
-    return _two_player("battle-of-the-sexes", row, column, ["opera", "fight"], horizon)
+    return _two_player("battle-of-the-sexes", [[2, 0], [0, 1]], [[1, 0], [0, 2]], ["opera", "fight"], horizon)
 
 
 def PrisonersDilemma(*, horizon: int = 1) -> TabularGame:
@@ -280,9 +276,7 @@ def PrisonersDilemma(*, horizon: int = 1) -> TabularGame:
     >>> tacit.best_response(game, tacit.MarkovPolicy.uniform(game), 0).actions
     array([[1]])
     """
-    row: Table = [[3, 0], [5, 1]]
-    column: Table = [[3, 5], [0, 1]]
-    return _two_player("prisoners-dilemma", row, column, ["cooperate", "defect"], horizon)
+    return _two_player("prisoners-dilemma", [[3, 0], [5, 1]], [[3, 5], [0, 1]], ["cooperate", "defect"], horizon)
 
 
 def StagHunt(*, horizon: int = 1) -> TabularGame:
@@ -304,9 +298,7 @@ def StagHunt(*, horizon: int = 1) -> TabularGame:
     >>> round(tacit.smoothness(StagHunt()).lam, 6)
     1.0
     """
-    row: Table = [[4, 0], [3, 3]]
-    column: Table = [[4, 3], [0, 3]]
-    return _two_player("stag-hunt", row, column, ["stag", "hare"], horizon)
+    return _two_player("stag-hunt", [[4, 0], [3, 3]], [[4, 3], [0, 3]], ["stag", "hare"], horizon)
 
 
 def Climbing(*, horizon: int = 1) -> TabularGame:

@@ -12,14 +12,14 @@ from tacit.core import check
 from tacit.core.display import Cell, Document, Table, count, number, times
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
-from tacit.games.tabular import TabularGame
+from tacit.games.tabular import TabularGame, as_tables
 
 if TYPE_CHECKING:
     from tacit.games.count import CountGame
 
 
 #: How much of a game is shown unless more is asked for.
-STATES, JOINT_ACTIONS, WIDTH, GROUPS, NEXT = 6, 36, 12, 6, 6
+JOINT_ACTIONS, WIDTH, GROUPS, NEXT = 36, 12, 6, 6
 #: Of games of many agents, whose joint actions are long: how many are listed, and from how many agents on.
 FEW, MANY_AGENTS = 8, 5
 #: Joint actions up to which those that lead to the same are put together, unless everything is asked for.
@@ -30,8 +30,7 @@ MORE = "game.show(limit=None), or --all on the command line, shows everything"
 
 def show_tables(game: TabularGame, *, state: int | str | None, step: int | None, limit: int | None) -> Document:
     """Show a game with tables; see `TabularGame.show`."""
-    h = 0 if step is None else check.integer("step", step, least=0, most=game.horizon - 1)
-    states, left = _chosen(game, state, limit)
+    h, states, left = _choose(game, state, step, limit)
     parts: list[str | Table] = [*opening(game), *_kind(game)]
     payoffs, transitions = [], []
     varying = [
@@ -57,6 +56,10 @@ def show_tables(game: TabularGame, *, state: int | str | None, step: int | None,
         parts.append(f"there is one state; the game is played {game.horizon} times")
     if game.discount is not None and game.states == 1:
         parts.append("there is one state; the game is played for ever")
+    return _finish(game, parts, payoffs, transitions, left)
+
+
+def _finish(game: Any, parts: list[str | Table], payoffs: list[Any], transitions: list[Any], left: int) -> Document:
     if left:
         parts.append(f"{count(left, 'more state')} {'is' if left == 1 else 'are'} not shown; {MORE}")
     data = {**summary(game), "payoffs": payoffs, "transitions": transitions, "states_not_shown": left}
@@ -127,13 +130,19 @@ def state_number(game: Any, state: int | str) -> int:
     return check.integer("state", state, least=0, most=game.states - 1)
 
 
-def _chosen(game: TabularGame, state: int | str | None, limit: int | None) -> tuple[list[int], int]:
-    """Return which states to show, those that are met first before others, and how many are left out."""
-    if state is not None:
-        return [state_number(game, state)], 0
+def _choose(game: Any, state: int | str | None, step: int | None, limit: int | None) -> tuple[int, list[int], int]:
+    """Return the step, which states to show, and how many are left out."""
+    h = 0 if step is None else check.integer("step", step, least=0, most=game.horizon - 1)
     most = game.states if limit is None else min(game.states, check.integer("limit", limit, least=1))
-    if most == game.states:
-        return list(range(game.states)), 0
+    if state is not None:
+        return h, [state_number(game, state)], 0
+    tables = as_tables(game)
+    states = range(game.states) if tables is None or most == game.states else _meet(tables, most)
+    return h, list(states)[:most], game.states - most
+
+
+def _meet(game: TabularGame, most: int) -> dict[int, None]:
+    """Return states, those that are met first before others."""
     met = dict.fromkeys(np.flatnonzero(game.initial).tolist())
     queue = list(met)
     first, following, _ = game.successors
@@ -144,8 +153,7 @@ def _chosen(game: TabularGame, state: int | str | None, limit: int | None) -> tu
             if s_next not in met:
                 met[s_next] = None
                 queue.append(s_next)
-    met |= dict.fromkeys(range(game.states)) if len(met) < most else {}
-    return list(met)[:most], game.states - most
+    return met | dict.fromkeys(range(game.states))
 
 
 def _kind(game: TabularGame) -> list[str]:
@@ -272,11 +280,7 @@ ROWS = 12
 
 def show_counts(game: CountGame, *, state: int | str | None, step: int | None, limit: int | None) -> Document:
     """Show a counting game; see `CountGame.show`."""
-    h = 0 if step is None else check.integer("step", step, least=0, most=game.horizon - 1)
-    if limit is not None:
-        check.integer("limit", limit, least=1)
-    most = game.states if limit is None else min(game.states, STATES)
-    states = list(range(most)) if state is None else [state_number(game, state)]
+    h, states, left = _choose(game, state, step, limit)
     parts: list[str | Table] = [*opening(game)]
     if not (game.weights == 1).all():
         parts.append("each agent's rewards are these times its own weights")
@@ -292,11 +296,7 @@ def show_counts(game: CountGame, *, state: int | str | None, step: int | None, l
             parts.append(table)
             rows = {"columns": list(table.columns), "rows": table.rows}
             transitions.append({"step": h, "state": state_name(game, s), **rows})
-    left = game.states - most if state is None else 0
-    if left:
-        parts.append(f"{count(left, 'more state')} {'is' if left == 1 else 'are'} not shown; {MORE}")
-    data: dict[str, Any] = {"payoffs": payoffs, "transitions": transitions, "states_not_shown": left}
-    return Document(heading(game), parts, {**summary(game), **data})
+    return _finish(game, parts, payoffs, transitions, left)
 
 
 def _rewards(game: CountGame, h: int, s: int, where: str, limit: int | None) -> Table:
