@@ -20,7 +20,7 @@ import threading
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -194,10 +194,8 @@ def _plain(array: Array) -> Array:
     return array if array.dtype.metadata is None else array.view(array.dtype.str)
 
 
-def read_arrays(
-    source: str | os.PathLike[str], *, limited: bool = True, only: Collection[str] | None = None
-) -> dict[str, Array]:
-    """Read the arrays of a `.npz`, or those of them that `only` names; numbers and text, never objects.
+def read_arrays(source: str | os.PathLike[str], *, limited: bool = True) -> dict[str, Array]:
+    """Read the arrays of a `.npz`; numbers and text, never objects.
 
     An archive that states to expand enormously is refused, unless `limited` is false: then memory alone decides.
     """
@@ -218,10 +216,7 @@ def read_arrays(
                         f"more than {FOLD} times is refused beyond {memory.human(SMALL)}"
                     )
                 memory.require(expanded, f"{place}")
-                named = {info.filename[:-4]: info for info in members}
-                return {
-                    name: _member(archive, info, place) for name, info in named.items() if only is None or name in only
-                }
+                return {info.filename[:-4]: _member(archive, info, place) for info in members}
     except TacitError:
         raise
     except Exception as error:  # whatever zipfile and NumPy make of damaged bytes

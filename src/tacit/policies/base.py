@@ -18,7 +18,7 @@ import importlib
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,10 @@ from tacit.policies import document
 if TYPE_CHECKING:
     from tacit.core.display import Document
     from tacit.games.protocol import Game
+
+
+#: Which class reads which kind of file; a policy's file states its kind.
+KINDS: dict[str, Any] = {}
 
 
 class Policy(Sealed, ABC):
@@ -57,7 +61,7 @@ class Policy(Sealed, ABC):
     """
 
     said: ClassVar[str]
-    kinds: ClassVar[tuple[str, ...]]
+    kinds: ClassVar[tuple[str, ...]] = ()
     game: Any = None
     product = False
     agents: int
@@ -66,6 +70,11 @@ class Policy(Sealed, ABC):
     horizon: int | None
     observations: Any = None  # of an environment: how each agent numbers what it sees
     observed: tuple[list[Any], ...] | None = None  # the same as a file says it: a list for each agent
+
+    def __init_subclass__(cls) -> None:
+        """Note which kinds of files the class reads."""
+        for kind in cls.kinds:
+            KINDS.setdefault(kind, cls)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave the game out."""
@@ -118,30 +127,27 @@ class Policy(Sealed, ABC):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a policy that `save` wrote."""
-        json = document.is_json(path)
-        found: Any = document.read(path) if json else files.read_arrays(path)
-        if json and "agent" in found:
+        """Read a policy that `save` wrote; `Policy.load` reads every kind."""
+        found: Any = document.read(path) if document.is_json(path) else files.read_arrays(path)
+        reader: Any = cls if cls.kinds else _reader(path, found)
+        if "agent" in found:
             agent = brief(found["agent"])
             raise TacitError(f"{path} holds the part of agent {agent} alone; tacit.Part.load reads it")
-        if json and found["kind"] not in cls.kinds:
-            raise TacitError(f"{path} holds another kind of policy; tacit.policies.load reads every kind")
         try:
-            return cls.from_document(found) if json else cls._from_npz(found)
+            return reader._from_file(found)  # type: ignore[no-any-return]
         except (TacitError, ValueError, TypeError, KeyError, RecursionError, OverflowError) as error:
-            raise TacitError(f"{path} is not {cls.said}: {one_line(error, 300)}") from None
+            raise TacitError(f"{path} is not {reader.said}: {one_line(error, 300)}") from None
 
     @classmethod
-    def from_document(cls, content: Mapping[str, Any]) -> Self:
-        """Make the policy that a JSON document holds."""
-        policy = cls._from_content(content)
-        policy.observed = document.read_observations(content, policy.agents, policy.states)
-        return policy
-
-    @classmethod
-    def _from_npz(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> Self:
-        policy = cls._from_arrays(arrays)
-        policy.observed = document.read_observation_arrays(arrays, policy)
+    def _from_file(cls, found: Mapping[str, Any]) -> Self:
+        """Make the policy that a JSON document or the arrays of a `.npz` hold."""
+        if "format" not in found:
+            policy = cls._from_arrays(found)
+        elif found["kind"] in cls.kinds:
+            policy = cls._from_content(found)
+        else:
+            raise TacitError("it holds another kind of policy; tacit.policies.load reads every kind")
+        policy.observed = document.read_observations(found, policy.agents, policy.states)
         return policy
 
     @classmethod
@@ -207,6 +213,20 @@ class Policy(Sealed, ABC):
             return f"<pre>{html.escape(repr(self))}</pre>"
 
 
+def _reader(path: object, found: Mapping[str, Any]) -> Any:
+    """Return the class that reads what a file holds; a game states no kind, and is known by its arrays."""
+    kind = found.get("kind", "game" if {"rewards", "initial"} <= set(found) else None)
+    if isinstance(kind, np.ndarray):
+        kind = str(kind) if kind.dtype.kind == "U" and not kind.ndim else None
+    if kind is None:
+        raise TacitError(f"{path} is no policy: it does not state its kind")
+    if kind not in tuple(KINDS):
+        other = {"agent": "an agent, which tacit.Agent.load reads", "game": "a game, which tacit.load reads"}
+        unknown = f"a policy of an unknown kind, {brief(kind)}; known: {', '.join(KINDS)}"
+        raise TacitError(f"{path} holds {other.get(brief(kind)[1:-1], unknown)}")
+    return KINDS[kind]
+
+
 def check_game(game: object) -> None:
     """Raise unless something means to be a game; what games are is imported when it is asked for."""
     from tacit.games.exact import check_exact
@@ -262,18 +282,24 @@ class Part:
     @staticmethod
     def load(path: str | os.PathLike[str], *, agent: int | None = None) -> Part:
         """Read a part that `policy.save(path, agent=)` wrote, or agent i's part of a whole policy."""
-        from tacit.policies import load, load_part
-
         content = document.read(path) if document.is_json(path) else {}
-        if "agent" in content:
-            part = load_part(path, content)
-            if agent not in (None, part.agent):
-                raise TacitError(f"{path} holds the part of agent {part.agent}, not of agent {agent}")
-            return part
-        policy = load(path)
-        if agent is None:
-            raise TacitError(f"{path} holds the policy of all agents; say whose part it is to be, agent=0 to …")
-        return policy.part(agent)
+        if "agent" not in content:
+            policy = Policy.load(path)
+            if agent is None:
+                raise TacitError(f"{path} holds the policy of all agents; say whose part it is to be, agent=0 to …")
+            return policy.part(agent)
+        number = check.integer("agent", content["agent"], least=0, most=2**31 - 1)
+        try:
+            policy = cast(Policy, KINDS[content["kind"]]._from_file(content))
+            if policy.agents != 1 or content["kind"] == "correlated":
+                raise TacitError(f"it is a {policy!r}")
+        except (ValueError, TypeError, KeyError, RecursionError, OverflowError) as error:
+            raise TacitError(f"{path} is not a part of a policy: {one_line(error, 300)}") from None
+        if agent not in (None, number):
+            raise TacitError(f"{path} holds the part of agent {number}, not of agent {agent}")
+        part = policy.part(0)
+        part.agent = number
+        return part
 
     def __repr__(self) -> str:
         steps = "the same at every step" if self.horizon is None else f"horizon {self.horizon}"

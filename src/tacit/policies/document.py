@@ -133,10 +133,12 @@ def as_list(own: Any, states: int) -> list[Any] | None:
 
 
 def read_observations(content: Mapping[str, Any], agents: int, states: int) -> tuple[list[Any], ...] | None:
-    """Return what a document says that each agent observed, None where it says nothing."""
+    """Return what a file says that each agent observed, None where it says nothing."""
     found = content.get("observations")
     if found is None:
         return None
+    if isinstance(found, np.ndarray):  # of a `.npz`
+        found = parse(str(files.single("observations", found)), "the text of its observations", "JSON")
     if not isinstance(found, list) or len(found) != agents or not all(isinstance(own, list) for own in found):
         raise TacitError(f"its observations are {brief(found)}; they must be a list for each of {agents} agents")
     for i, own in enumerate(found):
@@ -150,15 +152,6 @@ def observation_arrays(policy: Any) -> dict[str, npt.NDArray[Any]]:
     """Return the array of a policy's `.npz` that holds what its agents observed; none where it is not known."""
     found = observations_of(policy, range(policy.agents))
     return {name: np.array(json.dumps(lists, separators=(",", ":"))) for name, lists in found.items()}
-
-
-def read_observation_arrays(found: Mapping[str, npt.NDArray[Any]], policy: Any) -> tuple[list[Any], ...] | None:
-    """Return what the `.npz` of a policy says that each agent observed, None where it says nothing."""
-    if "observations" not in found:
-        return None
-    content = str(files.single("observations", found["observations"]))
-    lists = parse(content, "the text of its observations", "JSON")
-    return read_observations({"observations": lists}, policy.agents, policy.states)
 
 
 def numbers(own: Sequence[Any]) -> dict[Hashable, int]:
