@@ -213,35 +213,11 @@ def run_learner(
     learner = default_for(game, params) if learner is None else learner
     name, chosen = team(learner, params, game.name, game.agents)
     if getattr(game, "discount", None) is not None and not chosen.exact:
-        if isinstance(params.get("start"), MarkovPolicy):
-            params = {**params, "start": params["start"].stretch()}
-        fixed = getattr(chosen, "restarts", False)
-        if isinstance(learner, str) and "steps" in REGISTRY.parameters(learner) and not fixed:
-            params = {"steps": "shared", **params}  # what is answered is the same at all steps
         tables = _require_tables(game, "a discount needs tables").tabular()
-        stretch = tables.stretch()
-        run = run_learner(stretch, learner, params, options, watch=watch, checkpoint=checkpoint)
-        return _bring_back(run, tables, stretch, options)
+        return _learn_stretches(tables, learner, chosen, params, options, watch=watch, checkpoint=checkpoint)
     _check_preferred(options, game.agents)
-    starts = options.starts or (1 if options.prefer is None or options.open else most_starts(options.most, STARTS))
-    if starts > 1 and (chosen.exact or chosen.interpreted):
-        if options.starts is not None:
-            raise TacitError(f"{name} does not play in the compiled loop, which several starts do; leave starts out")
-        starts = 1
-    if starts == 1:
-        engine, output = _make(game, name, chosen, options, watch)
-        return _conduct(engine, output, name, options, watch, None if chosen.interpreted else checkpoint)
-    if options.open:
-        raise TacitError("starts share the episodes; say how many there are")
-    if starts > most_starts(options.most, starts):
-        raise TacitError(f"starts is {starts} with {options.most} episodes; each needs 4 of them at least")
-    seeds = [options.seed, *streams.seeds(options.seed, streams.STARTS, range(starts - 1)).tolist()]
-    own = [replace(options, seed=seed, episodes=longest(options.most, starts)) for seed in seeds]
-    made = [_make(game, name, chosen, one, watch) for one in own]
-    several = StartsEngine([engine for engine, _ in made])
-    return _conduct(
-        several, StartsOutput(several, [output for _, output in made], options), name, options, watch, checkpoint
-    )
+    engine, output = _make_starts(game, name, chosen, options, watch)
+    return _conduct(engine, output, name, options, watch, None if chosen.interpreted else checkpoint)
 
 
 def default_for(game: Any, params: Mapping[str, Any] = MappingProxyType({})) -> str:
@@ -274,8 +250,37 @@ def _make(game: Game, name: str, learner: Learner, options: Options, watch: Watc
         return FusedEngine(game, learner, episodes=K, seed=seed, **watched), output
 
 
-def _bring_back(run: Run, game: TabularGame, stretch: TabularGame, options: Options) -> Run:
-    """Return a run in a discounted game's stretches as one in the game: stationary policies with their exact gaps."""
+def _make_starts(game: Game, name: str, learner: Learner, options: Options, watch: Watcher) -> tuple[Engine, Output]:
+    """Return the engine and the output of as many starts as are asked for."""
+    starts = options.starts or (1 if options.prefer is None or options.open else most_starts(options.most, STARTS))
+    if starts > 1 and (learner.exact or learner.interpreted):
+        if options.starts is not None:
+            raise TacitError(f"{name} does not play in the compiled loop, which several starts do; leave starts out")
+        starts = 1
+    if starts == 1:
+        return _make(game, name, learner, options, watch)
+    if options.open:
+        raise TacitError("starts share the episodes; say how many there are")
+    if starts > most_starts(options.most, starts):
+        raise TacitError(f"starts is {starts} with {options.most} episodes; each needs 4 of them at least")
+    seeds = [options.seed, *streams.seeds(options.seed, streams.STARTS, range(starts - 1)).tolist()]
+    own = [replace(options, seed=seed, episodes=longest(options.most, starts)) for seed in seeds]
+    engines, members = zip(*(_make(game, name, learner, one, watch) for one in own), strict=True)
+    several = StartsEngine(engines)
+    return several, StartsOutput(several, members, options)
+
+
+def _learn_stretches(
+    game: TabularGame, learner: Any, chosen: Learner, params: Mapping[str, Any], options: Options, **given: Any
+) -> Run:
+    """Learn a discounted game in stretches of it; return stationary policies with their exact gaps in the game."""
+    if isinstance(params.get("start"), MarkovPolicy):
+        params = {**params, "start": params["start"].stretch()}
+    fixed = getattr(chosen, "restarts", False)
+    if isinstance(learner, str) and "steps" in REGISTRY.parameters(learner) and not fixed:
+        params = {"steps": "shared", **params}  # what is answered is the same at all steps
+    stretch = game.stretch()
+    run = run_learner(stretch, learner, params, options, **given)
     low, high = game.reward_range
     candidates: dict[str, Candidate] = {}
     for name, one in run.candidates.items():
@@ -286,13 +291,12 @@ def _bring_back(run: Run, game: TabularGame, stretch: TabularGame, options: Opti
             found = evaluate(game, policy)
         else:
             policy, found = merge_steps(game, stretch, cast(MarkovPolicy, one.policy), gap=one.gaps.kind)
-        policy.game = game
         gaps = Gaps(one.gaps.kind, found.gaps, "exact", most=game.effective_horizon * (high - low))
         candidates[name] = Candidate.with_gaps(gaps, found.values, policy)
-    chosen = choose(candidates, partial(uniform_gap, game), **options.choice)
+    answer = choose(candidates, partial(uniform_gap, game), **options.choice)
     sampled = None if run.sampled is None else merge_steps(game, stretch, run.sampled)[0]
     last = merge_steps(game, stretch, run.last)[0]
-    return replace(run, game=game, last=last, sampled=sampled, candidates=candidates, chosen=chosen)
+    return replace(run, game=game, last=last, sampled=sampled, candidates=candidates, chosen=answer)
 
 
 def merge_steps(

@@ -262,7 +262,7 @@ class PooledTeam(CompiledTeam):
 
     def _remember(self) -> dict[str, Any]:
         self.room, self._pool = 0, Pool(self.learner, self.world)
-        self._pick: Callable[[Any], Any] = _whole
+        self._pick: Callable[[Any], Any] | None = None
         return {"learner": self._pool.state, "cells": self._pool.cells}
 
     @property
@@ -302,10 +302,6 @@ class PooledTeam(CompiledTeam):
         self._pool = Pool(self.learner, self.world)
         self._pool.restore(arrays)
         self._put(learner=self._pool.state, cells=self._pool.cells)
-
-
-def _whole(state: Any) -> Any:
-    return state
 
 
 def _make_buffer(world: World, u: FloatArray) -> TurnBuffer:
