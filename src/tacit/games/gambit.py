@@ -28,7 +28,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
 from tacit.games.matrix import matrix_game
 from tacit.games.tabular import TabularGame, check_axes, check_game
-from tacit.games.tabulate import tabulate
+from tacit.games.tabulate import tabulate_steps
 from tacit.games.text import Scanner, locate_errors, nearest
 
 #: Bytes for each number of the table while it is put in order and made into a game.
@@ -329,9 +329,6 @@ class Node:
         return self.name
 
 
-_OVER = "over"
-
-
 def tree_game(root: Node, agents: int, *, name: str | None = None, labels: Any = None) -> TabularGame:
     """Make the table of a tree.
 
@@ -339,36 +336,24 @@ def tree_game(root: Node, agents: int, *, name: str | None = None, labels: Any =
     not move does nothing. `labels` are names of actions, for each agent.
     """
     actions, horizon = _measure(root, agents)
-    first = {node: (chance, pay) for chance, node, pay in _follow(root)}
+    first = {node: (chance, pay) for chance, node, pay in _follow(root)}  # with what is paid before anybody moves
 
-    def taken(node: Node, joint: tuple[int, ...]) -> Node:
-        a = joint[node.mover]
-        return node.branches[a if a < len(node.branches) else 0]
+    def step(node: Node, joint: tuple[int, ...]) -> list[tuple[float, Any, list[float]]]:
+        found = [(1.0, node, [0.0] * agents)]
+        if node.branches:
+            a = joint[node.mover]
+            found = _follow(node.branches[a if a < len(node.branches) else 0])
+        before = first[node][1] if node in first else [0.0] * agents
+        return [
+            (chance, after if after.branches else None, [one + two for one, two in zip(before, pay, strict=True)])
+            for chance, after, pay in found
+        ]
 
-    def transition(node: Any, joint: tuple[int, ...]) -> list[tuple[float, Any]]:
-        if node is _OVER or not node.branches:
-            return [(1.0, _OVER)]
-        return [(chance, after if after.branches else _OVER) for chance, after, _ in _follow(taken(node, joint))]
-
-    def reward(node: Any, joint: tuple[int, ...]) -> list[float]:
-        total = [0.0] * agents
-        if node is _OVER:
-            return total
-        found = [(chance, pay) for chance, _, pay in _follow(taken(node, joint))] if node.branches else []
-        if node in first:  # what was paid before anybody moved
-            found.append((1.0, first[node][1]))
-        for chance, pay in found:
-            total = [so_far + chance * one for so_far, one in zip(total, pay, strict=True)]
-        return total
-
-    start = {node: chance for node, (chance, _) in first.items()}
-    return tabulate(
-        transition,
-        reward,
-        start=start,
+    return tabulate_steps(
+        step,
+        start={node: chance for node, (chance, _) in first.items()},
         actions=actions,
         horizon=horizon,
-        progress=False,
         name=name,
         action_names=labels,
         notes=["an action that a node does not have does what its first does, and nothing out of turn"],

@@ -56,7 +56,7 @@ class Preamble(NamedTuple):
 
     def row(self, state: Selection, joint: Selection) -> Selection:
         """Return the rows s·J + joint of every pair of these states and joint actions."""
-        if isinstance(state, int) and isinstance(joint, int):
+        if words.is_one(state, joint):
             return state * self.actions.count + joint
         several: IntArray = np.add.outer(np.multiply(state, self.actions.count), joint).ravel()
         return several

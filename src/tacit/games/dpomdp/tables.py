@@ -58,7 +58,7 @@ class Table:
     def __init__(self, rows: int) -> None:
         self._line = np.zeros(rows, dtype=np.int64)  # where each row was written to last; 0: never
         self._begin = np.zeros(rows, dtype=np.int64)  # entries of a row that stand before this position are void
-        self._single: list[tuple[int, int, float, int]] = []  # not yet in the log: row, column, value, line
+        self._single: list[tuple[Selection, Selection, float, int]] = []  # not yet in the log: row, column, value, line
         self._log = [(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))]
         self._logged = 0  # entries in the log
         self._full = _BATCH  # entries at which it is put in order
@@ -70,7 +70,7 @@ class Table:
 
     def put(self, row: Selection, column: Selection, value: float, line: int) -> None:
         """Write a value at each pair of a row and a column."""
-        if isinstance(row, int) and isinstance(column, int):
+        if words.is_one(row, column):
             self._single.append((row, column, value, line))
             if len(self._single) >= _BATCH:
                 self._flush()
@@ -174,7 +174,8 @@ class Rewards:
         self._preamble = preamble
         self._value = np.zeros(preamble.rows)
         self._set = np.zeros(preamble.rows, dtype=np.int64)  # the line that set R(s, a) last
-        self._singles: list[tuple[int, int, int, float, int]] = []  # row, s_next, observation, reward, line
+        #: Row, s_next, observation, reward and line.
+        self._singles: list[tuple[Selection, Selection, Selection, float, int]] = []
         self._blocks: list[_Block] = []
         self._first_observed = 0  # the first line with a reward that depends on the observation
         self.is_empty = True
@@ -242,10 +243,9 @@ class Rewards:
         """Keep an entry to the end."""
         row, s_next = self._row(block.joint, block.state), self._preamble.states.select(block.s_next)
         observation = self._observation(block)
-        several = isinstance(observation, np.ndarray)
-        if not self._first_observed and (several or observation != ANY):
+        if not self._first_observed and (not words.is_one(observation) or observation != ANY):
             self._first_observed = block.line
-        if isinstance(row, int) and isinstance(s_next, int) and isinstance(observation, int) and not block.reward.ndim:
+        if words.is_one(row, s_next, observation) and not block.reward.ndim:
             self._singles.append((row, s_next, observation, float(block.reward), block.line))
         else:
             self._blocks.append(block)
@@ -305,7 +305,7 @@ class Expectations:
 
         `reward` is one number, or [observations], or [S, observations]. A row may come several times: add up.
         """
-        found = self._leading_to(s_next, state, joint) if isinstance(s_next, int) else self._leaving(state, joint)
+        found = self._leading_to(s_next, state, joint) if words.is_one(s_next) else self._leaving(state, joint)
         observations = np.atleast_1d(observation)
         if len(observations) > _AT_ONCE:
             memory.require(_PER_TERM * len(observations), f"expectations over {len(observations)} joint observations")
@@ -314,7 +314,7 @@ class Expectations:
             some = found[begin : begin + step]
             row, to = self._row[some], self._moves.column[some]
             given = reward[to] if reward.ndim == 2 else reward
-            if isinstance(observation, np.ndarray) or observation != ANY:
+            if not words.is_one(observation) or observation != ANY:
                 given = (given * self._chance_of(row[:, None], to[:, None], observations)).sum(axis=1)
             yield row, self._moves.value[some] * given
 
@@ -323,13 +323,14 @@ class Expectations:
         assert self._made is not None, "rewards that depend on observations are refused where there is no O"
         return self._made.find(s_next * self._joints + row % self._joints, observation)
 
-    def _leading_to(self, s_next: int, state: Selection, joint: Selection) -> IntArray:
+    def _leading_to(self, s_next: Selection, state: Selection, joint: Selection) -> IntArray:
         """Return which transitions lead there by one of these joint actions, from this state or from any."""
-        found = self._into[self._into_first[s_next] : self._into_first[s_next + 1]]
+        begin, end = self._into_first[s_next], self._into_first[s_next + 1]
+        found = self._into[begin:end]
         taken = np.zeros(self._joints, dtype=bool)
         taken[joint] = True
         keep = taken[self._row[found] % self._joints]
-        if isinstance(state, int):
+        if words.is_one(state):
             keep &= self._row[found] // self._joints == state
         return found[keep]
 

@@ -81,6 +81,12 @@ def probabilities(line: str, count: int, what: str) -> FloatArray:
 #: What a word stands for: one index, or several.
 Selection = int | IntArray
 
+
+def is_one(*chosen: Selection) -> bool:
+    """Return whether each stands for one index."""
+    return all(isinstance(one, int) for one in chosen)
+
+
 #: Above this, a count is a slip rather than a size, and would not be representable as an index.
 _MOST = 10**18
 

@@ -74,17 +74,10 @@ class Model:
                 raise LineError(token.line, "with its formulas written out, the model is too long to be read")
         return found
 
-    def own_actions(self, player: str) -> list[str]:
-        """Return a player's actions: the first of each command of its modules."""
-        own = [
-            command.actions[0] for module in self.players[player] for command in self.modules[module] if command.actions
-        ]
-        return list(dict.fromkeys(own))
-
-    def available(self, player: str, env: Environment) -> list[str]:
-        """Return the actions that a player has in a state."""
+    def own_actions(self, player: str, env: Environment | None = None) -> list[str]:
+        """Return a player's actions, the first of each command of its modules: all, or those that it has in a state."""
         commands = [one for module in self.players[player] for one in self.modules[module] if one.actions]
-        return list(dict.fromkeys(one.actions[0] for one in commands if one.guard(env)))
+        return list(dict.fromkeys(one.actions[0] for one in commands if env is None or one.guard(env)))
 
     def rules(
         self, sides: Sequence[Sequence[str]]
@@ -111,7 +104,7 @@ class Model:
         env, chosen = self.environment(s), []
         for side, plan in zip(sides, plans, strict=True):
             for player, action in zip(side, plan, strict=True):
-                options = self.available(player, env)
+                options = self.own_actions(player, env)
                 if options:
                     chosen.append(action if action in options else options[0])
         return tuple(chosen)
