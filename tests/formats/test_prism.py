@@ -230,6 +230,13 @@ def test_random_damage_is_told_in_a_sentence(read):
             read("".join(text), "<<even>>Pmax=? [ F<=2 won=1 ]")
 
 
+def test_actions_are_called_as_in_the_model(read):
+    game = read(PENNIES, "<<even>>Pmax=? [ X won=1 ]")
+    assert game.action_names == (("show1", "hide1"), ("show2", "hide2"))
+    together = read(PENNIES, "<<even,odd>>Pmax=? [ X won=1 ]")
+    assert together.action_names == (("show1 and show2", "show1 and hide2", "hide1 and show2", "hide1 and hide2"),)
+
+
 def test_a_model_without_a_property_asks_for_one(tmp_path):
     path = tmp_path / "model.prism"
     path.write_text(PENNIES)

@@ -159,10 +159,12 @@ class FunctionGame(NamedGame):
             except Exception as error:  # whatever somebody's function does
                 which = _whose(error, self._every, what)
                 raise TacitError(f"{which} raised {type(error).__name__}: {one_line(error, 200)}") from error
-            if what == "reward" and not isinstance(found, int | float | np.integer | np.floating):
-                raise TacitError(f"{which} returned {brief(found)}; a reward is a number")
-            if what != "reward" and not isinstance(found, int | np.integer):
-                raise TacitError(f"{which} returned {brief(found)}; a state is a whole number to {self.states - 1}")
+            number = np.asarray(found)
+            if number.ndim or number.dtype.kind not in ("biuf" if what == "reward" else "biu"):
+                wanted = (
+                    "a reward is a number" if what == "reward" else f"a state is a whole number to {self.states - 1}"
+                )
+                raise TacitError(f"{which} returned {brief(found)}; {wanted}")
 
     def show(self, **options: Any) -> Document:
         """Show the sizes; rewards and transitions are functions, which are not listed."""

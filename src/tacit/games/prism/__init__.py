@@ -122,7 +122,8 @@ def _make(
     if steps < bound:
         raise TacitError(f"horizon is {steps}; the property looks {bound} steps ahead")
     with locate_errors(place):
-        rules, actions = model.rules(wanted.sides)
+        rules, plans = model.rules(wanted.sides)
+        actions = [len(own) for own in plans]
         if bound * math.prod(actions) > limit:  # the step is part of the state
             raise TacitError(
                 f"the property looks {bound:,} steps ahead, which takes more than {limit:,} states × joint actions; "
@@ -134,6 +135,7 @@ def _make(
             wanted.objectives,
             start=model.start,
             actions=actions,
+            action_names=[[" and ".join(plan) for plan in own] for own in plans],
             horizon=steps if discount is None else None,
             discount=discount,
             limit=limit,

@@ -81,8 +81,8 @@ class Model:
 
     def rules(
         self, sides: Sequence[Sequence[str]]
-    ) -> tuple[Callable[[State, tuple[int, ...]], list[tuple[float, Any]]], list[int]]:
-        """Return where joint actions of sides of players lead, and the sides' numbers of actions."""
+    ) -> tuple[Callable[[State, tuple[int, ...]], list[tuple[float, Any]]], list[list[tuple[str, ...]]]]:
+        """Return where joint actions of sides of players lead, and each side's actions, one for each of its players."""
         own = [[self.own_actions(player) or ["idle"] for player in side] for side in sides]
         joint_actions = math.prod(len(actions) for side in own for actions in side)
         if joint_actions > LIMIT:
@@ -97,7 +97,7 @@ class Model:
             return known[s, chosen]
 
         self._sides, self._plans = sides, plans
-        return rules, [len(plan) for plan in plans]
+        return rules, plans
 
     def choose(self, s: State, sides: Sequence[Sequence[str]], plans: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
         """Return the actions that are taken: one that is not available becomes the player's first that is."""
