@@ -70,3 +70,21 @@ def test_anybodys_compiled_function_calls_them():
 
     assert mine(8) == 4
     assert halves(8) == 3
+
+
+@numba.njit
+def doubled(k):
+    return 2 * k
+
+
+def mixed(pair, k):
+    return halves(k) + doubled(k)
+
+
+def test_kernels_are_part_of_their_loop_and_what_python_calls_too_is_not(tmp_path: Path):
+    assert dispatcher(mixed, tmp_path)(PAIR, 8) == 19
+    assert doubled(21) == 42
+    (sig,) = doubled.signatures[:1]
+    assert doubled.overloads[sig].library.get_pointer_to_function(doubled.overloads[sig].fndesc.llvm_func_name)
+    again = numba.njit(lambda k: halves(k))  # a kernel in anybody's function, after a loop had it
+    assert again(8) == 3

@@ -116,7 +116,7 @@ def test_the_second_process_loads_and_a_changed_kernel_is_noticed(place: Place):
     )
     first = place.run()
     made = place.files()
-    assert len(made) == 4  # act, learn, the table of distributions, and what keeps the state unpacked
+    assert len(made) == 3  # act, learn, and what keeps the state unpacked
     assert place.run() == first
     assert place.files() == made  # nothing compiled, nothing written
 

@@ -4,6 +4,7 @@ Loops and kernels are plain numba. What is here makes them faster, and nothing d
 
 - `OPTIONS`: no references are counted, and kernels have no entry points of their own. Without: half the steps a second.
 - `event` says when a loop is being compiled (`core/compilation.py`). Without: kernels are optimised twice.
+- `make_part`: kernels have no machine code of their own. Without: a quarter more time to compile.
 - `CompileResult` and `dumps`: machine code on disk (`core/compilation.py`). Without: every process compiles in memory.
 - `cpu_target`: how large a struct is (`core/pinned.py`). Without: structs are unpacked at every call.
 
@@ -43,3 +44,71 @@ dumps: Any = getattr(_module("numba.core.serialize", "dumps"), "dumps", None)
 def can_store() -> bool:
     """Return whether compiled code can be taken apart and put together again."""
     return dumps is not None and hasattr(CompileResult, "_reduce") and hasattr(CompileResult, "_rebuild")
+
+
+# kernels without machine code of their own ---------------------------------------------------------------------------
+
+_library: Any = getattr(_module("numba.core.codegen", "JITCodeLibrary"), "JITCodeLibrary", None)
+_methods = ("_optimize_final_module", "_finalize_final_module", "_finalize_dynamic_globals", "_ensure_finalized")
+_codegen: Any = None if cpu_target is None else cpu_target.target_context.codegen()
+_parts = (
+    all(hasattr(_library, word) for word in (*_methods, "codegen", "get_pointer_to_function"))
+    and getattr(_codegen, "_library_class", None) is _library
+    and hasattr(_codegen, "set_env")
+    and hasattr(getattr(_codegen, "_engine", None), "is_symbol_defined")
+)
+
+#: What kernels print and raise with, by name, until a loop has machine code that looks there.
+_environments: dict[str, Any] = {}
+
+
+class _Part(_library or object):  # type: ignore[misc]  # numba is not typed
+    """What numba makes of a kernel that nobody calls but the loop that it is optimised with."""
+
+    def _optimize_final_module(self) -> None:
+        """Leave it to the loop."""
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Return that there is no machine code."""
+        self._ensure_finalized()
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        """Return what numba asks for more libraries, and tells of environments."""
+        return _Later(self._codegen)
+
+
+class _Later:
+    """numba's generator of machine code, but for environments, which wait for the loop."""
+
+    def __init__(self, codegen: Any) -> None:
+        self._codegen = codegen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Keep an environment."""
+        _environments[name] = environment
+
+
+def can_link() -> bool:
+    """Return whether kernels can do without machine code of their own."""
+    return _parts
+
+
+def make_part(part: bool) -> None:
+    """Let what numba compiles next be a part of a loop, or machine code that can be called."""
+    if _parts:
+        _codegen._library_class = _Part if part else _library
+
+
+def set_environments() -> None:
+    """Tell a loop that has been compiled where the environments of its parts are."""
+    for name in [name for name in _environments if _codegen._engine.is_symbol_defined(name)]:
+        _codegen.set_env(name, _environments.pop(name))

@@ -61,9 +61,16 @@ _lock = threading.Lock()
 _compiled: dict[tuple[Callable[..., Any], str], Callable[..., Any]] = {}
 
 
-def compile_loop(function: Callable[..., Any], *structs: object) -> Callable[..., Any]:
-    """Return the compiled form of a loop for arguments like `structs`; with NUMBA_DISABLE_JIT=1 the loop itself."""
-    if numba.config.DISABLE_JIT:
+#: Steps that plain Python has done before the compiler would have begun.
+FEW = 4096
+
+
+def compile_loop(function: Callable[..., Any], *structs: object, steps: int | None = None) -> Callable[..., Any]:
+    """Return the compiled form of a loop for arguments like `structs`.
+
+    It is the loop itself with NUMBA_DISABLE_JIT=1, and where a call takes so few `steps` that it is faster so.
+    """
+    if numba.config.DISABLE_JIT or (steps is not None and steps <= FEW):
         return function
     key = (function, source_digest(structs))
     with _lock:
@@ -86,38 +93,47 @@ def dispatcher(function: Callable[..., Any], directory: Path | None) -> Callable
 class _Settings(getattr(beyond.event, "Listener", object)):  # type: ignore[misc]  # numba is not typed
     """The compiler's settings while it compiles a loop of ours; numba says when that begins and ends, kernels included.
 
-    numba optimises every kernel by itself, and again in the loop that it is linked into: a little is enough at first (a
-    third less time for a certified learner). The loop joins operations on neighbours, which numba leaves off: rows of
-    agents are short and unrolled (a fifth more steps with the certificate of four agents). Neither changes a bit. And
-    Python does not look for garbage: nearly all that the compiler makes lives until it is done.
+    numba optimises every kernel by itself, and again in the loop that it is linked into: a little is enough at first,
+    and no kernel but those that Python could call needs machine code of its own (half the time for a certified
+    learner). The loop joins operations on neighbours, which numba leaves off: rows of agents are short and unrolled (a
+    fifth more steps with the certificate of four agents). Neither changes a bit. And Python does not look for garbage:
+    nearly all that the compiler makes lives until it is done.
     """
 
     def __init__(self) -> None:
         self.loops: weakref.WeakSet[Any] = weakref.WeakSet()
-        self._depth, self._before = 0, (numba.config.OPT, numba.config.SLP_VECTORIZE, True)
+        self._running: list[bool] = []  # the loop and the kernels within it: whether each is a part of another
+        self._before = numba.config.OPT, numba.config.SLP_VECTORIZE, True
 
     def on_start(self, event: Any) -> None:
         """Begin a loop, or a kernel within it; numba compiles in one thread at a time."""
-        if self._depth == 0:
-            if event.data["dispatcher"] not in self.loops:
-                return
+        made = event.data["dispatcher"]
+        if self._running:
+            self._running.append(bool(made.targetoptions.get("no_cpython_wrapper")))
+        elif made in self.loops:
             self._before = numba.config.OPT, numba.config.SLP_VECTORIZE, gc.isenabled()
             gc.disable()
-        self._depth += 1
+            self._running.append(False)
+        else:
+            return
         self._set()
 
     def on_end(self, event: Any) -> None:
         """End it."""
-        if self._depth > 0:
-            self._depth -= 1
+        if self._running:
+            self._running.pop()
             self._set()
 
     def _set(self) -> None:
         level, vectors, collects = self._before
-        numba.config.OPT = 1 if self._depth > 1 else level
-        numba.config.SLP_VECTORIZE = 1 if self._depth == 1 else vectors
-        if self._depth == 0 and collects:
-            gc.enable()
+        depth = len(self._running)
+        numba.config.OPT = 1 if depth > 1 else level
+        numba.config.SLP_VECTORIZE = 1 if depth == 1 else vectors
+        beyond.make_part(depth > 1 and self._running[-1])
+        if depth == 0:
+            beyond.set_environments()
+            if collects:
+                gc.enable()
 
 
 _settings = None if beyond.event is None else _Settings()

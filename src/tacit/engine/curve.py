@@ -10,10 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tacit.core import memory
-from tacit.core.compilation import compile_loop
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
-from tacit.engine import loop
 from tacit.engine.checkpoint import Arrays, check_equal, check_names, take, whole_number
 
 #: What every row of a curve begins with.
@@ -70,7 +68,6 @@ class Curve:
         self._tail_from = episodes - max(1, episodes // 10)
         self._tail, self._tail_count = np.zeros(agents), 0
         self._sum, self._count = np.zeros(agents), 0
-        self._add_up = compile_loop(loop.add_up)
         self._last = np.zeros(agents)  # mean returns of the window that was closed last
 
     @property
@@ -94,9 +91,9 @@ class Curve:
     def add(self, returns: FloatArray) -> None:
         """Take in the returns [episodes, N] of the next episodes."""
         last = returns[max(0, self._tail_from - self.done) :]
-        self._add_up(self._tail, last)
+        self._tail = _add_up(self._tail, last)
         self._tail_count += len(last)
-        self._add_up(self._sum, returns)
+        self._sum = _add_up(self._sum, returns)
         self._count += len(returns)
         self.done += len(returns)
 
@@ -198,6 +195,12 @@ class Curve:
     def table(self) -> npt.NDArray[Any]:
         """Return the curve as a structured array."""
         return table(self.rows)
+
+
+def _add_up(total: FloatArray, returns: FloatArray) -> FloatArray:
+    """Add returns [episodes, N] to `total` [N] one after the other: the sum does not depend on how a run is cut."""
+    found: FloatArray = np.add.accumulate(np.vstack([total, returns]), axis=0)[-1]
+    return found
 
 
 def _growing(episodes: int, points: int) -> list[int]:

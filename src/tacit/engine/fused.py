@@ -46,7 +46,7 @@ def chunk_of(horizon: int) -> int:
 def read_distributions(state: Any, world: World, states: int, *, recent: bool = False) -> list[FloatArray]:
     """Return what each agent of a state answers with at the first so many states of a world, [H, states, A_i]."""
     table = memory.zeros((world.agents, world.horizon, states, int(world.actions.max())), "the last iterate")
-    compile_loop(loop.distributions, state)(state, world.horizon, states, recent, table)
+    compile_loop(loop.distributions, state, steps=10 * table.size)(state, world.horizon, states, recent, table)
     return to_distributions(table, world)
 
 

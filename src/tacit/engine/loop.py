@@ -30,13 +30,6 @@ def episodes(game, learner, certificate, record, seats, game_u, agent_u, chosen,
             s = s_next
 
 
-def add_up(total, returns):
-    """Add returns [episodes, N] to `total` [N] one after the other: the sum does not depend on how a run is cut."""
-    for k in range(len(returns)):
-        for i in range(len(total)):
-            total[i] += returns[k, i]
-
-
 def distributions(learner, horizon, states, recent, out):
     """Write every agent's current or average distribution at every step and state into `out` [N, H, S, A]."""
     for i in range(len(out)):

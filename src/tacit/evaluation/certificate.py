@@ -222,37 +222,76 @@ def observe(cert, learner, game, seats, h, s):
         publish, kept = pass_by(cert.times, c, keep)
         visits = float(kept)
     if keep:
-        expectations(cert, learner, game, seats, h, s)
-        add_visit(cert, game, seats, c, alpha)
+        for i in range(len(seats)):
+            generics.weigh(learner, i, h, s, cert.mu[i])
+            round_to_stored(cert.mu[i], game.actions[i])
+        generics.confront(game, cert, seats, h, s)
+        add_visit(cert.v[plain(c)], cert.q[plain(c)], cert.value, cert.gain, cert.mu, game.actions, seats, alpha)
     if publish:
-        take_effect(cert, game, seats, h, s, visits)
+        cert.payoffs.changes[plain(h)] += 1
+        value, best, q = cert.V[plain(h), plain(s)], cert.best[plain(h), plain(s)], cert.q[plain(c)]
+        if h == 0:
+            lasted = cert.clock[0] - cert.since[plain(s)]
+            cert.since[plain(s)] = cert.clock[0]
+            first_v_sum, first_q_sum, first_q = (
+                cert.first_v_sum[plain(s)],
+                cert.first_q_sum[plain(s)],
+                cert.first_q[plain(s)],
+            )
+            count_first(value, first_v_sum, q, first_q, first_q_sum, game.actions, seats, lasted)
+        q_sum, choice = cert.q_sum[plain(c)], cert.choice[plain(c)]
+        take_effect(value, cert.v[plain(c)], best, q, q_sum, choice, game.actions, seats, visits)
+
+
+# Kernels below get the arrays that they work on: a struct as an argument is all of its arrays, and takes long to compile.
 
 
 @generics.jitable
-def add_visit(cert, game, seats, c, alpha):
-    """Average the expectations of a visit of cell c into what will take effect."""
-    recommends = cert.q.shape[2] > 1
-    v, q = cert.v[plain(c)], cert.q[plain(c)]
+def add_visit(v, q, value, gain, mu, actions, seats, alpha):
+    """Average the expectations of a visit into what will take effect, v [N] and q [N, B, A]."""
+    recommends = q.shape[1] > 1
     for i in range(len(seats)):
-        n = game.actions[i]
-        v[i] += alpha * (cert.value[i] - v[i])
+        n = actions[i]
+        v[i] += alpha * (value[i] - v[i])
         if recommends:
             for b in range(n):
-                weight = cert.mu[i, b]
+                weight = mu[i, b]
                 for a in range(n):
-                    q[i, b, a] += alpha * (weight * cert.gain[i, a] - q[i, b, a])
+                    q[i, b, a] += alpha * (weight * gain[i, a] - q[i, b, a])
         else:
             for a in range(n):
-                q[i, 0, a] += alpha * (cert.gain[i, a] - q[i, 0, a])
+                q[i, 0, a] += alpha * (gain[i, a] - q[i, 0, a])
 
 
 @generics.jitable
-def expectations(cert, learner, game, seats, h, s):
-    """Compute each agent's value and its payoff for every own action, against what all are about to play."""
+def count_first(value, first_v_sum, q, first_q, first_q_sum, actions, seats, lasted):
+    """Count what was in force at the first step for the episodes that it lasted, before q takes its place."""
     for i in range(len(seats)):
-        generics.weigh(learner, i, h, s, cert.mu[i])
-        round_to_stored(cert.mu[i], game.actions[i])
-    generics.confront(game, cert, seats, h, s)
+        n = actions[i]
+        first_v_sum[i] += lasted * value[i]
+        for b in range(n if q.shape[1] > 1 else 1):
+            for a in range(n):
+                first_q_sum[i, b, a] += lasted * first_q[i, b, a]
+                first_q[i, b, a] = q[i, b, a]
+
+
+@generics.jitable
+def take_effect(value, v, best, q, q_sum, choice, actions, seats, visits):
+    """Bring the averages v [N] and q [N, B, A] of a cell into force from the next episode on."""
+    for i in range(len(seats)):
+        n = actions[i]
+        value[i] = v[i]
+        total = 0.0
+        for b in range(n if q.shape[1] > 1 else 1):
+            top = q[i, b, 0]
+            for a in range(n):
+                x = q[i, b, a]
+                top = max(top, x)
+                q_sum[i, b, a] += visits * x
+            if choice[i, b] >= 0:
+                top = q[i, b, choice[i, b]]
+            total += top
+        best[i] = total
 
 
 @generics.jitable
@@ -289,38 +328,6 @@ def confront_counts(game, cert, seats, h, s):
                     leave += game.own_next[i, a, s_next] * cert.best[h + 1, s_next, i]
             cert.gain[i, a] = leave
             cert.value[i] += cert.mu[i, a] * stay
-
-
-@generics.jitable
-def take_effect(cert, game, seats, h, s, visits):
-    """Bring the averages of (h, s) into force from the next episode on."""
-    c = h * game.states + s
-    cert.payoffs.changes[plain(h)] += 1
-    lasted = cert.clock[0] - cert.since[plain(s)]
-    V, best = cert.V[plain(h), plain(s)], cert.best[plain(h), plain(s)]
-    v, q, q_sum = cert.v[plain(c)], cert.q[plain(c)], cert.q_sum[plain(c)]
-    for i in range(len(seats)):
-        n = game.actions[i]
-        told = n if cert.q.shape[2] > 1 else 1
-        if h == 0:
-            cert.first_v_sum[plain(s), i] += lasted * V[i]
-        V[i] = v[i]
-        total = 0.0
-        for b in range(told):
-            top = q[i, b, 0]
-            for a in range(n):
-                x = q[i, b, a]
-                top = max(top, x)
-                q_sum[i, b, a] += visits * x
-                if h == 0:
-                    cert.first_q_sum[plain(s), i, b, a] += lasted * cert.first_q[plain(s), i, b, a]
-                    cert.first_q[plain(s), i, b, a] = x
-            if cert.choice[plain(c), i, b] >= 0:
-                top = q[i, b, cert.choice[plain(c), i, b]]
-            total += top
-        best[i] = total
-    if h == 0:
-        cert.since[plain(s)] = cert.clock[0]
 
 
 class Bound(NamedTuple):

@@ -49,7 +49,7 @@ def markov_table(game: TabularGame, policy: RecordedPolicy, *, visits: int = 102
         here = slice(first[0], first[-1])
         if by_rate:
             weight = share[here]
-            compile_loop(spread_by_rate)(first - first[0], weight, H)
+            compile_loop(spread_by_rate, steps=len(weight))(first - first[0], weight, H)
         else:
             weight = np.zeros(first[-1] - first[0])
             stages = slice(*np.searchsorted(ends, [edges[0], edges[-1]]))
@@ -63,7 +63,10 @@ def markov_table(game: TabularGame, policy: RecordedPolicy, *, visits: int = 102
         k, states = keys % K, keys // K - h * S
         mu = np.swapaxes(stack_rows(restore_agents(record.rows(k, h), record.actions)), 0, 1)  # [n, N, A]
         chances = weight[held], mu, lost[h], joint[h]
-        compile_loop(follow, tables)(tables, h, states, k, *chances, ends, cells, share, lost[h + 1], *scratch)
+        steps = len(held) * game.joint_actions
+        compile_loop(follow, tables, steps=steps)(
+            tables, h, states, k, *chances, ends, cells, share, lost[h + 1], *scratch
+        )
     total = joint.sum(axis=-1, keepdims=True)
     joint = np.divide(joint, total, out=np.full_like(joint, 1 / game.joint_actions), where=total > 0)
     return MarkovPolicy(joint.reshape(H, S, *game.actions))

@@ -63,7 +63,7 @@ def payoffs(game: ExactGame) -> Payoffs:
     )
 
 
-def _fill_few(seats, table, held, game, h, s, V, best):
+def _fill_few(seats, table, rewards, game, h, s, V, best):
     """Compute all agents' payoffs of a joint action at once."""
     N = len(seats)
     row = h * game.transition_stride + s * game.joint_actions
@@ -72,8 +72,8 @@ def _fill_few(seats, table, held, game, h, s, V, best):
     for joint in range(game.joint_actions):
         found = pairs(seats)
         for i in range(N):
-            found = put(found, i, held.rewards[plain(reward_row + joint), i])
-            found = put(found, N + i, held.rewards[plain(reward_row + joint), i])
+            found = put(found, i, rewards[plain(reward_row + joint), i])
+            found = put(found, N + i, rewards[plain(reward_row + joint), i])
         if not last:
             for k in range(game.first[plain(row + joint)], game.first[plain(row + joint + 1)]):
                 p, s_next = game.prob[plain(k)], plain(game.state[plain(k)])
@@ -85,7 +85,7 @@ def _fill_few(seats, table, held, game, h, s, V, best):
             table[joint, i] = found[i]
 
 
-def _fill_many(seats, table, held, game, h, s, V, best):
+def _fill_many(seats, table, rewards, game, h, s, V, best):
     """Compute one agent's payoffs after the other's."""
     N = len(seats)
     row = h * game.transition_stride + s * game.joint_actions
@@ -96,7 +96,7 @@ def _fill_many(seats, table, held, game, h, s, V, best):
         if last:
             end = begin
         for i in range(N):
-            stay = held.rewards[plain(reward_row + joint), i]
+            stay = rewards[plain(reward_row + joint), i]
             leave = stay
             for k in range(begin, end):
                 p, s_next = game.prob[plain(k)], plain(game.state[plain(k)])
@@ -108,12 +108,12 @@ def _fill_many(seats, table, held, game, h, s, V, best):
 
 def _contract_few(seats, table, held, cert, game):
     """Walk over the joint actions as over a tree, whose depth the compiler knows."""
-    value = walk(seats, seats, table, cert, game, 0, 1.0)
+    value = walk(seats, seats, table, cert.mu, cert.gain, game.actions, game.strides, 0, 1.0)
     for i in range(len(seats)):
         cert.value[i] = value[i]
 
 
-def _leaf(left, seats, table, cert, game, row, chance):
+def _leaf(left, seats, table, mu, gain, actions, strides, row, chance):
     """Return the payoffs of a joint action."""
     found = pairs(seats)
     for i in range(2 * len(seats)):
@@ -121,17 +121,17 @@ def _leaf(left, seats, table, cert, game, row, chance):
     return found
 
 
-def _node(left, seats, table, cert, game, row, chance):
+def _node(left, seats, table, mu, gain, actions, strides, row, chance):
     """Contract the next agent, whose own actions lead to payoffs that count with the chance of the others before."""
     N = len(seats)
     j = N - len(left)
-    stride = 1 if len(left) == 1 else game.strides[j]
+    stride = 1 if len(left) == 1 else strides[j]
     found = pairs(seats)
-    for a in range(game.actions[j]):
-        p = cert.mu[j, a]
+    for a in range(actions[j]):
+        p = mu[j, a]
         if len(left) == 1 or p > 0.0 or chance > 0.0:
-            below = walk(left[1:], seats, table, cert, game, row + a * stride, chance * p)
-            cert.gain[j, a] += chance * below[N + j]
+            below = walk(left[1:], seats, table, mu, gain, actions, strides, row + a * stride, chance * p)
+            gain[j, a] += chance * below[N + j]
             for i in range(2 * N):
                 found = put(found, i, found[i] + p * below[i])
     return found
@@ -215,5 +215,5 @@ def confront_tables(game, cert, seats, h, s):
         stale = held.made[plain(c)] != changes
         held.made[plain(c)] = changes
     if stale:
-        fill(seats, table, held, game, h, s, cert.V[plain(h + 1)], cert.best[plain(h + 1)])
+        fill(seats, table, held.rewards, game, h, s, cert.V[plain(h + 1)], cert.best[plain(h + 1)])
     contract(seats, table, held, cert, game)
