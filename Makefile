@@ -6,6 +6,9 @@ CORE   := $(VENV)/.core
 READY  := $(VENV)/.ready
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
+# Tests start some hundred processes: what one has compiled to bytecode, the next does not.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: paper test test-all atlas bench coverage dist docs lint clean help
 
 help:           ## what can be made

@@ -14,3 +14,9 @@ settings.load_profile("tacit")
 def interpreted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Run loops as plain Python: the same bits, and for a few hundred steps faster than the compiler."""
     monkeypatch.setattr(numba.config, "DISABLE_JIT", True)
+
+
+@pytest.fixture
+def interpreted_everywhere(interpreted: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same, in processes that the test starts too."""
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")

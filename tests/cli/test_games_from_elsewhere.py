@@ -113,6 +113,7 @@ def test_gymnasium_tables(capsys: pytest.CaptureFixture[str]):
     assert json.loads(out)["value"] == pytest.approx([1.0])
 
 
+@pytest.mark.usefixtures("interpreted_everywhere")
 def test_an_environment_of_ones_own(files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch):
     pytest.importorskip("pettingzoo")
     (files / "coin_env_for_test.py").write_text(OWN_ENV)

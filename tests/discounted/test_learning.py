@@ -86,7 +86,7 @@ def test_agents_that_model_keep_one_table_for_all_steps(game):
         assert tacit.learn(one, "model-independent", episodes=3000).gap < 0.05 * uniform_gap(one)
 
 
-def test_gradients_share_steps(game):
+def test_gradients_share_steps(game, interpreted):
     assert tacit.learn(game, "pg-adaptive", episodes=20).params["steps"] == "shared"
     assert tacit.learn(game, "pg-adaptive", episodes=20, steps="each").params["steps"] == "each"
 

@@ -26,8 +26,12 @@ PLAYING: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 #: What is left for the long run: swap regret over bandits that are compared by themselves, gradients that add nothing
-#: but a schedule, and learners that only add, multiply and compare.
-LONG = ("adaptive-v-ce", "stage-v-ce", "pg-sgd", "pg-storm own ratio", "q-independent", "ucb-central")
+#: but a schedule, learners that only add, multiply, divide, compare and take roots, which every machine rounds alike,
+#: and large ones whose exponentials and logarithms are those of the others.
+LONG = (
+    *("adaptive-v-ce", "stage-v-ce", "stage-v-cce tsallis-inf", "pg-sgd", "pg-storm own ratio", "npg random start"),
+    *("q-independent", "ucb-independent", "ucb-central", "model-seeded", "model-central", "portfolio"),
+)
 
 EXACT = [name for name in REGISTRY if REGISTRY.make(name).exact]
 

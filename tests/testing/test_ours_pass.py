@@ -57,7 +57,6 @@ SHORT = (
     "stage-v-cce",
     "adaptive-v-cce",
     "model-independent",
-    "model-seeded",
     "pg-storm",
     "pg-adaptive",
     "npg",
@@ -73,6 +72,11 @@ SHORT = (
 def test_learners(name: str):
     kind, params = LEARNERS[name]
     check_learner(REGISTRY.make(kind, **params))
+
+
+#: It takes the compiler longer than all others: that it is compiled right, `tests/engine` has.
+def test_the_largest_learner(interpreted: None):
+    check_learner(REGISTRY.make("model-seeded"))
 
 
 @pytest.mark.slow

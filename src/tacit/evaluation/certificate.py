@@ -243,7 +243,7 @@ def observe(cert, learner, game, seats, h, s):
         take_effect(value, cert.v[plain(c)], best, q, q_sum, choice, game.actions, seats, visits)
 
 
-# Kernels below get the arrays that they work on: a struct as an argument is all of its arrays, and takes long to compile.
+# Kernels below get the arrays that they work on: a struct as an argument is all its arrays, and takes long to compile.
 
 
 @generics.jitable
