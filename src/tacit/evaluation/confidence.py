@@ -15,7 +15,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln
 
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.exact import own_first
@@ -135,6 +134,8 @@ def radius(counts: FloatArray, failure: FloatArray, prior: float) -> FloatArray:
     It is what a Dirichlet mixture with this parameter for each of 1/prior outcomes loses against the best distribution
     in hindsight, plus log(1/failure), by Ville's inequality; so it may be read at any time.
     """
+    from scipy.special import gammaln  # imported where it is used: learning hardly ever does
+
     n = counts.sum(axis=-1)
     some = counts > 0
     best = np.where(some, counts * np.log(np.where(some, counts, 1.0) / np.maximum(n, 1e-300)[..., None]), 0.0)

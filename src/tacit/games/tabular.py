@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from tacit.core import check, memory
 from tacit.core.display import count, times
@@ -35,6 +34,8 @@ from tacit.games.protocol import check_range
 from tacit.games.successors import Successors
 
 if TYPE_CHECKING:
+    from scipy import sparse
+
     from tacit.core.display import Document
     from tacit.games.tabular_kernels import GameTables
 
@@ -164,6 +165,8 @@ class TabularGame(ExactGame):
             if entries >= DENSE_SHARE * self.transitions.size or self.states == 1:
                 each = self.transitions.reshape(-1, rows, self.states)
                 return list(each if self.discount is None else self.discount * each)
+        from scipy import sparse  # it takes longer to import than most games do to be solved
+
         first, state, prob = self.successors
         prob = prob if self.discount is None else self.discount * prob
         matrices: list[FloatArray | sparse.csr_array] = []
@@ -236,6 +239,8 @@ class TabularGame(ExactGame):
         if isinstance(matrix, np.ndarray):
             onward: FloatArray = np.einsum("...sj,sjt->...st", joint, matrix.reshape(S, J, S))
             return onward
+        from scipy import sparse
+
         edges = (np.arange(S * J), np.arange(0, S * J + 1, J))
         draws = [sparse.csr_array((own, *edges), shape=(S, S * J)) for own in joint.reshape(-1, S * J)]
         return np.stack([(draw @ matrix).toarray() for draw in draws]).reshape(*joint.shape[:-1], S)
