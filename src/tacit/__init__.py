@@ -63,22 +63,8 @@ if TYPE_CHECKING:
 
 _OLD_POLICIES = ["CertifiedPolicy", "SampledPolicy", "SeparatePolicy", "ThinnedPolicy"]  # of the release before
 
-#: Where each public name lives; it is imported when it is first used, so that `import tacit` costs nothing.
+#: Where each public name lives that is no module; it is imported on first use, so that `import tacit` costs nothing.
 _HOMES = {
-    "tacit": [
-        "bandits",
-        "engine",
-        "environments",
-        "evaluation",
-        "experiments",
-        "games",
-        "kernels",
-        "learners",
-        "figures",
-        "policies",
-        "report",
-        "testing",
-    ],
     "tacit.bandits": ["Exp3", "Exp3IX", "Swap", "TsallisINF", "WeightedFTRL"],
     "tacit.core.errors": ["TacitError"],
     "tacit.engine": ["Agent", "Run", "agent"],
@@ -131,12 +117,12 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOME:
+    if name in _HOME:
+        found = getattr(importlib.import_module(_HOME[name]), name)
+    elif name in __all__ or name == "report":  # a module; the latter is an old name
+        found = importlib.import_module(f"tacit.{name}")
+    else:
         raise AttributeError(f"module 'tacit' has no attribute {name!r}")
-    home = _HOME[name]
-    found = (
-        importlib.import_module(f"tacit.{name}") if home == "tacit" else getattr(importlib.import_module(home), name)
-    )
     globals()[name] = found
     return found
 

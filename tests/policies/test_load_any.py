@@ -120,3 +120,15 @@ def test_files_of_other_things_are_told_by_what_they_are(kinds: dict[str, object
             tacit.Part.load(tmp_path / f"{name}.npz", agent=0)
     with pytest.raises(tacit.TacitError, match=r"deploy\(200\)"):
         kinds["certified"].save(tmp_path / "part.json", agent=0)  # type: ignore[attr-defined]
+
+
+def test_a_kind_of_ones_own_is_known(tmp_path: Path):
+    class Marked(tacit.MarkovPolicy):
+        said, kinds = "a marked policy", ("marked",)
+
+        def _arrays(self) -> dict[str, object]:
+            return {**super()._arrays(), "kind": np.array("marked")}
+
+    policy = Marked([np.full((1, 1, 2), 0.5)])
+    policy.save(tmp_path / "p.npz")
+    assert type(policies.load(tmp_path / "p.npz")) is Marked
