@@ -47,8 +47,9 @@ def estimate(total: FloatArray, episodes: int, world: World) -> FloatArray:
 
 def bound(learner: Learner, world: World, total: FloatArray, episodes: int, *, drawn: bool) -> FloatArray:
     """Return the bounds on the gaps, where first states are `drawn` or always the same."""
-    found, factors = estimate(total, episodes, world), learner.factors(world, world.scale)
-    if drawn and factors is not None:
-        found = found + world.largest_gap * math.sqrt(factors[0] / (2 * episodes))
+    found = estimate(total, episodes, world)
+    if drawn:
+        iota, _ = learner.factors(world, world.scale) or (0.0, 0.0)
+        found = found + world.largest_gap * math.sqrt(iota / (2 * episodes))
     capped: FloatArray = found.clip(max=world.largest_gap)
     return capped

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 from tacit.bandits import Exp3IX, Swap
@@ -72,11 +73,14 @@ class StageV(v_base.VLearner):
 
     def factors(self, world: World, scale: Scale) -> tuple[float, float] | None:
         """Return ι, and ι as the theorem needs it, where that covers the other parameters."""
+        return (self.log_factor(world), theorem_iota(scale, self.confidence)) if self._covered else None
+
+    @cached_property
+    def _covered(self) -> bool:
+        """Whether the theorem covers these parameters, apart from ι."""
         bandit = Swap() if self.equilibrium == "ce" else Exp3IX()
         large = self._bonus >= v_base.BONUS[self.equilibrium]
-        if not (self._bandit == bandit and large and self.step == "theory" and self.loss == "normalized"):
-            return None
-        return self.log_factor(world), theorem_iota(scale, self.confidence)
+        return self._bandit == bandit and large and self.step == "theory" and self.loss == "normalized"
 
     def init(self, world: World) -> StageVState:
         """Make the state of all agents."""
