@@ -221,7 +221,7 @@ def run_learner(
 
 
 def default_for(game: Any, params: Mapping[str, Any] = MappingProxyType({})) -> str:
-    """Return who learns a game where nobody is named; parameters without a name are those of adaptive V-learning.
+    """Return who learns a game or in an environment where nobody is named; parameters alone are adaptive V-learning's.
 
     One agent alone has nobody to share its model with, and nothing to lose by planning on it.
 
@@ -229,10 +229,14 @@ def default_for(game: Any, params: Mapping[str, Any] = MappingProxyType({})) -> 
     >>> default_for(tacit.make("chicken")), default_for(tacit.make("minority", agents=5))
     ('portfolio', 'adaptive-v-cce')
     """
-    if getattr(game, "agents", None) == 1 and max(game.actions) <= JOINT and not params:
+    if params:
+        return DEFAULT
+    if not is_game(game):
+        return ALONE if len(environment(game).names) == 1 else DEFAULT
+    if game.agents == 1 and max(game.actions) <= JOINT:
         return ALONE
     tables = tables_to_measure(game, None)
-    return DEFAULT if tables is None or not tables.joint_rows or params else "portfolio"
+    return DEFAULT if tables is None or not tables.joint_rows else "portfolio"
 
 
 def _make(game: Game, name: str, learner: Learner, options: Options, watch: Watcher) -> tuple[Engine, Output]:
@@ -355,8 +359,7 @@ def _in_environment(
     if options.starts is not None:
         raise TacitError(f"starts is for games; leave it out for the environment {name_of(env)}")
     adapter = environment(env)
-    if learner is None:
-        learner = ALONE if len(adapter.names) == 1 and not params else DEFAULT
+    learner = default_for(env, params) if learner is None else learner
     name, chosen = team(learner, params, name_of(env), len(adapter.names))
     if not chosen.central:
         check_alone(chosen, name)

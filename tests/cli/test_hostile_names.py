@@ -15,7 +15,7 @@ import pytest
 from rich.console import Console
 
 import tacit
-from tacit.cli import progress
+from tacit.cli import options as progress
 from tacit.cli.main import main
 from tacit.experiments import Progress
 from tacit.games import REGISTRY

@@ -22,7 +22,7 @@ def test_games_do_not_import_the_compiler(statement: str):
 
 def test_a_worker_imports_no_statistics_and_no_solvers():
     """They take longer than all that learning needs; a cluster starts many workers."""
-    statement = "import tacit.experiments.backends.worker, tacit.learning"
+    statement = "import tacit.experiments.backends, tacit.learning"
     assert imported(statement, "scipy.stats", "scipy.optimize", "matplotlib") == []
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import tacit
+from tacit.cli.evaluate import evaluate_run
 from tacit.evaluation import certified
 from tacit.evaluation.gaps import seconds_to_evaluate
 from tacit.experiments import store
-from tacit.experiments.evaluating import Request, evaluate_run
 
 
 @pytest.mark.parametrize("learner", ["stage-v-cce", "v-learning"])
@@ -32,9 +32,9 @@ def test_what_takes_too_long_is_left_out(tmp_path: Path):
     place = next(path.parent for path in tmp_path.rglob("policy.npz"))
     assert results.failures == []
     with pytest.raises(tacit.TacitError, match=r"exact evaluation takes about a second; --seconds \d+ allows it"):
-        evaluate_run(Request(place, seconds=1e-6))
+        evaluate_run(place, seconds=1e-6)
     cost = seconds_to_evaluate(tacit.make("good-state"), store.load_policy(place, None))
-    row = evaluate_run(Request(place, show=True, seconds=2 * cost))
+    row = evaluate_run(place, show=True, seconds=2 * cost)
     assert row.data["gap"]["max"] > 0
     assert "policy" not in row.data
     assert row.shown[0].title.startswith("what the policy plays, and who gains by deviating, takes about")

@@ -14,7 +14,7 @@ import worker_jobs as jobs
 
 from tacit.engine import Event, Noted
 from tacit.experiments.backends import Backend, Began, Ended, Key, Message, Prepared
-from tacit.experiments.dispatch import Failure, JobHandler, Start, dispatch
+from tacit.experiments.dispatch import Failure, JobHandler, dispatch
 from tacit.experiments.scripts import WorkerSetup
 
 
@@ -28,7 +28,7 @@ class Script(Backend):
     def capacity(self) -> int:
         return 1
 
-    def start(self, key: Key, job: Any, item: Any) -> None:
+    def start(self, key: Key, parcel: Any) -> None:
         self.key, self.began = key, time.monotonic()
 
     def receive(self, timeout: float) -> list[tuple[Key, Message]]:
@@ -52,14 +52,9 @@ class Script(Backend):
         pass
 
 
-class One(JobHandler):
-    def begin(self, k: int) -> Start:
-        return Start(None)
-
-
 def ended(lines: list[tuple[float, Message | bool]], timeout: float) -> tuple[Any, bool]:
     place = Script(lines)
-    (result,) = dispatch(lambda: place, None, 1, One(), timeout=timeout).results
+    (result,) = dispatch(lambda: place, None, JobHandler([None]), timeout=timeout).results
     return result, place.killed
 
 
@@ -83,15 +78,15 @@ def test_a_job_that_hangs_is_ended():
 def test_a_watcher_that_interrupts_loses_no_message_that_came_with_its_event():
     """Event and result come at once; were the result lost, this would wait for it without end."""
 
-    class Interrupting(One):
+    class Interrupting(JobHandler):
         def event(self, k: int, event: Event) -> None:
             raise KeyboardInterrupt
 
     place = Script([(0, Began("a")), (0, Prepared()), (0, Noted("one")), (0, Noted("two")), (0, Ended(7))])
     with pytest.raises(KeyboardInterrupt):  # the second one, of a watcher that does not let go
-        dispatch(lambda: place, None, 1, Interrupting())
+        dispatch(lambda: place, None, Interrupting([None]))
     place = Script([(0, Began("a")), (0, Prepared()), (0, Noted("one")), (0, Ended(7))])
-    batch = dispatch(lambda: place, None, 1, Interrupting())
+    batch = dispatch(lambda: place, None, Interrupting([None]))
     assert (batch.results, batch.interrupted) == ([7], True)
 
 
@@ -110,7 +105,7 @@ def test_dask_knows_when_a_worker_is_gone(dask_cluster: Any, tmp_path: Path):
             assert time.monotonic() < deadline
 
     try:
-        place.start(key, jobs.endless, (0, tmp_path))
+        place.start(key, place.pack(jobs.endless, (0, tmp_path)))
         first = begun()
         assert place.has(key)
         kill(first, signal.SIGKILL)

@@ -12,7 +12,7 @@ import pytest
 
 import tacit
 from tacit.experiments import tuning
-from tacit.experiments.trials import Trial, judge
+from tacit.experiments.comparison import Trial, judge
 from tacit.learners import REGISTRY
 from tacit.learners.spec import Choice, Learner, Span
 from tacit.learning import run_learner

@@ -22,7 +22,7 @@ import worker_jobs as jobs
 import tacit
 from tacit.engine import Advanced, Event, Measured, Noted
 from tacit.experiments.backends import Backend, Key, Message
-from tacit.experiments.dispatch import Failure, JobHandler, Start, dispatch, run_all
+from tacit.experiments.dispatch import Failure, JobHandler, dispatch, run_all
 
 SPAWN = multiprocessing.get_context("spawn")
 
@@ -56,7 +56,7 @@ class Vanishing(Backend):
     def capacity(self) -> int:
         return 1
 
-    def start(self, key: Key, job: object, item: object) -> None: ...
+    def start(self, key: Key, parcel: object) -> None: ...
 
     def receive(self, timeout: float) -> list[tuple[Key, Message]]:
         raise tacit.TacitError("the cluster is lost")
@@ -69,15 +69,12 @@ def test_a_lost_place_is_one_sentence_and_jobs_are_let_go_of():
     ended: list[tuple[int, object]] = []
 
     class Told(JobHandler):
-        def begin(self, k: int) -> Start:
-            return Start(k)
-
         def end(self, k: int, result: object) -> None:
             ended.append((k, result))
 
     place = Vanishing()
     with pytest.raises(tacit.TacitError, match="the cluster is lost"):
-        dispatch(lambda: place, jobs.double, 2, Told())
+        dispatch(lambda: place, jobs.double, Told(range(2)))
     assert (ended, place.closed) == ([(0, None)], True)
 
 

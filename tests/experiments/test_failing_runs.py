@@ -98,6 +98,22 @@ def test_if_all_fail_it_is_bad_input_and_one_sentence(capsys: pytest.CaptureFixt
     assert (out, err) == ("", "tacit: RuntimeError: not today\n")
 
 
+def test_if_all_seeds_fail_in_the_same_way_each_is_listed(capsys: pytest.CaptureFixture[str]):
+    Path("moody").touch()
+    assert main([*LINE, "--seeds", "2", "--set", "mood=1", "--seed", "1"]) == 1  # the second seed is even
+    capsys.readouterr()
+    Path("many.toml").write_text(
+        'name = "many"\nepisodes = 20\nfirst_seed = 1\nscripts = ["moody_script_for_test.py"]\n'
+        '[[games]]\nname = "chicken"\n[[games]]\nname = "stag-hunt"\n[[learners]]\nname = "moody"\n'
+    )
+    assert main(["run", "many.toml", "--import", "moody_script_for_test.py", "--out", "out"]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        "tacit: chicken with moody, seed 1, failed: RuntimeError: not today",
+        "tacit: stag-hunt with moody, seed 1, failed: RuntimeError: not today",
+        "tacit: all 2 runs failed: RuntimeError: not today",
+    ]
+
+
 def test_results_list_what_failed_in_order():
     from tacit.experiments import scripts
 
@@ -127,16 +143,16 @@ def test_over_seeds_the_first_failure_is_raised_as_it_was():
 def test_the_paper_is_not_judged_by_a_part_of_the_seeds(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    from tacit.experiments import job
+    from tacit.experiments import runner
 
-    learn = job.run_learner
+    learn = runner.run_learner
 
     def unlucky(game: Any, learner: Any, params: Any, options: Any, **more: Any) -> Any:
         if options.seed % 5 == 1:
             raise RuntimeError("not today")
         return learn(game, learner, params, replace(options, episodes=20), **more)
 
-    monkeypatch.setattr(job, "run_learner", unlucky)
+    monkeypatch.setattr(runner, "run_learner", unlucky)
     assert main(["reproduce", "matrix-team", "--quick", "--out", "paper"]) == 2
     assert capsys.readouterr().err.endswith("tacit: RuntimeError: not today\n")  # where it is slow, after progress
     assert not Path("paper", "claims.md").exists()

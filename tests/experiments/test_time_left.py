@@ -21,7 +21,8 @@ def spec(game: str, seed: int) -> RunSpec:
 class Bench:
     def __init__(self, runs: list[RunSpec]) -> None:
         self.now, self.seen = 0.0, list[Progress]()
-        self.watch = ProgressWatch(runs, (), self.seen.append, None, clock=lambda: self.now)
+        each = [(one.game.name, one.options) for one in runs]
+        self.watch = ProgressWatch(each, self.seen.append, clock=lambda: self.now)
 
     def play(self, k: int, seconds: float) -> None:
         self.watch.began(k, "node1:7")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 import tacit
-from tacit.experiments import Experiment, GameSpec, LearnerSpec, job
+from tacit.experiments import Experiment, GameSpec, LearnerSpec, runner
 from tacit.experiments.backends import Where
-from tacit.experiments.job import Order, Wanted, refuse_unavailable
+from tacit.experiments.runner import Order, refuse_unavailable
 from tacit.experiments.spec import plan
 
 
@@ -46,10 +46,10 @@ def test_a_learner_of_the_script_is_told_before_anything_starts():
 def test_a_game_of_the_script_travels_as_tables(monkeypatch: pytest.MonkeyPatch):
     runs = plan(Experiment("e", 5, (GameSpec("pair"),), (LearnerSpec("stage-v-cce"),)), keep=False)
     refuse_unavailable(runs, Where("ray", "", None))
-    tables = job.pack_game(runs[0])
+    tables = runner.pack_game(runs[0])
     del tacit.games.REGISTRY._factories["pair"]  # as in a worker
-    job.forget_games()
-    assert job.work(Order(runs[0]), None) == Wanted()
-    found = job.work(Order(runs[0], tables=tables), None)
-    job.forget_games()
+    runner.forget_games()
+    assert runner.work(Order(runs[0]), None) is None
+    found = runner.work(Order(runs[0], tables=tables), None)
+    runner.forget_games()
     assert found.outcome.episodes == 5  # type: ignore[union-attr]

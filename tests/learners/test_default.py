@@ -73,3 +73,14 @@ def test_the_default_is_taken_where_the_game_is_known(capsys):
 def test_experiments_without_a_learner_keep_theirs():
     [spec] = tacit.Experiment("x", 10, ("chicken",)).learners
     assert spec.name == "adaptive-v-cce"
+
+
+@pytest.mark.usefixtures("interpreted")
+def test_the_command_line_has_the_same_rule_in_environments(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(tacit.games.REGISTRY, "_factories", dict(tacit.games.REGISTRY._factories))
+    tacit.games.REGISTRY.add("walk", Walk)
+    for more, name in (([], "model-central"), (["--set", "start_visits=5.0"], "adaptive-v-cce")):
+        assert main(["run", "walk", "--episodes", "6", "--on", "threads", "--json", *more]) == 0
+        assert json.loads(capsys.readouterr().out)["learner"] == name

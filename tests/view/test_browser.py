@@ -14,8 +14,9 @@ import pytest
 
 import tacit
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, run_experiment, store
-from tacit.view import live, write_report
 from tacit.view import player as play
+from tacit.view import results as live
+from tacit.view import write_report
 from tacit.view.server import Server
 
 HOVER = """([chart, share]) => {

@@ -15,11 +15,11 @@ import tacit
 from tacit.core.errors import TacitError
 from tacit.experiments import store
 from tacit.view import documents as curves
-from tacit.view import page
+from tacit.view import server as page
 from tacit.view.details import _joint, details
 from tacit.view.documents import overview
 from tacit.view.folder import Folder, GrowingCurve
-from tacit.view.report import report_document, write_report
+from tacit.view.results import report_document, write_report
 
 
 def looked(place: Path) -> Folder:
@@ -207,7 +207,7 @@ def test_a_report_is_one_page(results: Path, tmp_path: Path) -> None:
 
 def test_a_report_shows_the_game_its_equilibria_and_of_which_seed_the_policy_is(tmp_path) -> None:
     from tacit.experiments import Experiment
-    from tacit.view.report import report_document
+    from tacit.view.results import report_document
 
     Experiment("x", 50, ("chicken",), ("stage-v-cce",), seeds=2).run(out=tmp_path)
     [shown] = report_document(tmp_path)["details"].values()

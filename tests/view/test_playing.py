@@ -12,8 +12,7 @@ import pytest
 import tacit
 from tacit.cli.main import main
 from tacit.policies import RecordedPolicy
-from tacit.view.judge import judge
-from tacit.view.player import Player, result
+from tacit.view.player import Player, judge, result
 
 
 def brute(game: tacit.TabularGame, policy: tacit.MarkovPolicy, agent: int) -> float:

@@ -18,8 +18,8 @@ from typing import Any
 import pytest
 
 import tacit
-from tacit.view import live
 from tacit.view import player as play
+from tacit.view import results as live
 from tacit.view import server as server_module
 from tacit.view.server import Server
 

@@ -12,7 +12,7 @@ import pytest
 
 from tacit.experiments import Experiment, GameSpec, LearnerSpec, store
 from tacit.experiments.spec import plan
-from tacit.view import live
+from tacit.view import results as live
 
 RUNS, POINTS = 100, 10_000
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
-from tacit.cli.progress import progress_on_stderr
 from tacit.core import files
 from tacit.core.errors import TacitError
 from tacit.games import is_file
@@ -44,27 +43,21 @@ def add_compare(parser: argparse.ArgumentParser) -> None:
         COMPARE_EPILOG,
     )
     options.add_game(parser)
-    parser.add_argument(
-        "--learners", metavar="LEARNER", nargs="+", help="names from `tacit learners` (all that are registered)"
-    )
+    options.add(parser, "--learners LEARNER", "names from `tacit learners` (all that are registered)", nargs="+")
     add_budget(parser, seconds=60, seeds=3, whole="episodes of each run, instead")
-    parser.add_argument("--out", metavar="DIR", help=f"write {TABLE} there after every run, and {FIGURE}")
+    options.add(parser, "--out DIR", f"write {TABLE} there after every run, and {FIGURE}")
 
 
 def add_budget(parser: argparse.ArgumentParser, *, seconds: int, seeds: int, whole: str) -> None:
     """Add what `compare` and `tune` share."""
-    parser.add_argument(
-        "--seconds", metavar="T", type=float, help=f"time for all runs together, shared evenly ({seconds})"
-    )
-    parser.add_argument("--episodes", metavar="K", type=int, help=whole)
-    parser.add_argument("--seeds", metavar="N", type=int, default=seeds, help=f"seeds s, s+1, … ({seeds})")
-    parser.add_argument("--seed", metavar="S", type=int, default=0, help="the first seed (0)")
-    parser.add_argument(
-        "--certify", choices=["auto", "yes"], default="auto", help="yes: games of more than 1024 joint actions too"
-    )
-    parser.add_argument("--workers", metavar="N", type=int, help="runs at once (1; with --episodes, the cores)")
+    options.add(parser, "--seconds T", f"time for all runs together, shared evenly ({seconds})", kind=float)
+    options.add(parser, "--episodes K", whole, kind=int)
+    options.add(parser, "--seeds N", f"seeds s, s+1, … ({seeds})", seeds)
+    options.add(parser, "--seed S", "the first seed (0)", 0)
+    options.add(parser, "--certify", "yes: games of more than 1024 joint actions too", "auto", choices=["auto", "yes"])
+    options.add(parser, "--workers N", "runs at once (1; with --episodes, the cores)", kind=int)
     options.add_import(parser)
-    parser.add_argument("--json", action="store_true", help="print one JSON document on stdout")
+    options.add(parser, "--json", "print one JSON document on stdout")
 
 
 def budget_of(args: argparse.Namespace) -> dict[str, Any]:
@@ -91,7 +84,7 @@ def run_compare(args: argparse.Namespace) -> int:
         if place is not None:
             files.write(place / TABLE, json.dumps(options.finite(_document(args, found)), indent=2).encode())
 
-    with progress_on_stderr(f"{args.game}: comparing") as progress:
+    with options.progress_on_stderr(f"{args.game}: comparing") as progress:
         found = compare(game, args.learners, progress=progress, watch=store, **given)
     store(found)
     document = _document(args, found)
@@ -136,9 +129,9 @@ def add_tune(parser: argparse.ArgumentParser) -> None:
         TUNE_EPILOG,
     )
     options.add_game(parser)
-    parser.add_argument("learner", metavar="LEARNER", help="a name from `tacit learners`")
+    options.add(parser, "LEARNER", "a name from `tacit learners`")
     add_budget(parser, seconds=120, seeds=5, whole="episodes of a whole run, instead")
-    parser.add_argument("-o", "--out", metavar="FILE.toml", help="write an experiment that `tacit run` takes")
+    options.add(parser, "-o --out FILE.toml", "write an experiment that `tacit run` takes")
 
 
 def run_tune(args: argparse.Namespace) -> int:
@@ -152,7 +145,7 @@ def run_tune(args: argparse.Namespace) -> int:
 
     scripts.run(args.scripts)
     game = options.game_of(args)
-    with progress_on_stderr(f"{args.game}: tuning {args.learner}") as progress:
+    with options.progress_on_stderr(f"{args.game}: tuning {args.learner}") as progress:
         found = tune(game, args.learner, progress=progress, **given)
     params = options.settings("--game-set", args.game_set)
     document = {"game": args.game, "game_params": params, **found.document()}

@@ -30,33 +30,27 @@ def add_plot(parser: argparse.ArgumentParser) -> None:
         "seeds), and a band around it. Each kind of gap (nash, cce, ce) has an axis of its own; a bound is dashed.",
         "example:\n  tacit run experiment.toml --out results/first\n  tacit plot results/first --out first.svg",
     )
-    parser.add_argument(
-        "runs", metavar="RUN_DIR", nargs="+", help="directories of runs, or of many runs (the --out of a run)"
-    )
-    parser.add_argument("--out", metavar="FILE", help="a .png, .svg or .pdf (curves.png in the first RUN_DIR)")
-    parser.add_argument(
+    options.add_runs(parser)
+    options.add(parser, "--out FILE", "a .png, .svg or .pdf (curves.png in the first RUN_DIR)")
+    options.add(
+        parser,
         "--band",
+        "standard deviation over seeds, 95 %% bootstrap interval of the mean, quartiles, or none (sd)",
+        "sd",
         choices=["sd", "ci95", "quartiles", "none"],
-        default="sd",
-        help="standard deviation over seeds, 95 %% bootstrap interval of the mean, quartiles, or none (sd)",
     )
-    parser.add_argument(
-        "--columns", metavar="C,…", default="reward,gap", help="of reward, value, gap, l2_gap (reward,gap)"
-    )
-    parser.add_argument(
-        "--agents", metavar="I,…", help="a line for each of these agents, e.g. 0,1 (agent 0; largest gap)"
-    )
-    parser.add_argument(
-        "--scale", choices=["log", "linear"], default="log", help="of gaps; log is linear just above zero (log)"
-    )
-    parser.add_argument("--title", metavar="TEXT", help="instead of the game and what is drawn")
-    parser.add_argument("--size", metavar="WxH", help="width and height in inches, e.g. 10x4")
-    parser.add_argument(
+    options.add(parser, "--columns C,…", "of reward, value, gap, l2_gap (reward,gap)", "reward,gap")
+    options.add(parser, "--agents I,…", "a line for each of these agents, e.g. 0,1 (agent 0; largest gap)")
+    options.add(parser, "--scale", "of gaps; log is linear just above zero (log)", "log", choices=["log", "linear"])
+    options.add(parser, "--title TEXT", "instead of the game and what is drawn")
+    options.add(parser, "--size WxH", "width and height in inches, e.g. 10x4")
+    options.add(
+        parser,
         "--candidate",
-        type=take_start,
+        "whose gap: that of the best at every time, or of one candidate of certified policies (best)",
+        "best",
+        kind=take_start,
         choices=["best", "average", "recent", "last"],
-        default="best",
-        help="whose gap: that of the best at every time, or of one candidate of certified policies (best)",
     )
 
 
@@ -141,16 +135,13 @@ def add_draw(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "learners", metavar="LEARNER", nargs="*", help="who learns: names from `tacit learners`, or fictitious-play"
     )
-    parser.add_argument("-o", "--out", metavar="FILE", help=".png, .svg or .pdf; .gif or .html move (PICTURE.png)")
-    parser.add_argument("--policy", metavar="FILE", help="draw this policy, a .npz or .json")
-    parser.add_argument(
-        "--concept", metavar="C", help="or the solution of `tacit solve`: optimum, cce, ce, nash (optimum)"
-    )
-    parser.add_argument("--episodes", metavar="K", type=int, default=2000, help="episodes of learning (2000)")
-    parser.add_argument("--seed", metavar="S", type=int, default=0, help="of learning and play (0)")
-    parser.add_argument("--frames", metavar="N", type=int, default=60, help="of a moving picture of learning (60)")
-    parser.add_argument("--fps", metavar="F", type=float, help="frames a second (12; 1 of play)")
-    parser.add_argument("--size", metavar="WxH", help="width and height in inches, e.g. 10x4")
+    options.add(parser, "-o --out FILE", ".png, .svg or .pdf; .gif or .html move (PICTURE.png)")
+    options.add_policy(parser, "draw this policy, a .npz or .json", " (optimum)")
+    options.add(parser, "--episodes K", "episodes of learning (2000)", 2000)
+    options.add(parser, "--seed S", "of learning and play (0)", 0)
+    options.add(parser, "--frames N", "of a moving picture of learning (60)", 60)
+    options.add(parser, "--fps F", "frames a second (12; 1 of play)", kind=float)
+    options.add(parser, "--size WxH", "width and height in inches, e.g. 10x4")
 
 
 def run_draw(args: argparse.Namespace) -> int:
@@ -223,16 +214,11 @@ def _draw_picture(
 
 def _policy(args: argparse.Namespace, game: Any) -> Any:
     """Return the policy that is to be drawn: of a file, learned, or the solution of the game."""
-    if args.policy is not None:
-        from tacit import policies
-
-        found: Any = policies.load(args.policy)
-        return found
-    if args.learners and args.kind in ("policy", "play"):
+    if args.policy is None and args.learners and args.kind in ("policy", "play"):
         from tacit.learning import learn
 
         return learn(game, args.learners[0], episodes=args.episodes, seed=args.seed).policy
-    from tacit.evaluation.solve import solve
-
-    concept = args.concept or "optimum"
-    return solve(with_tables(game) if concept == "optimum" else game, concept, progress=options.tell).policy
+    args.concept = args.concept or "optimum"
+    found = options.policy_of(args, game)
+    assert found is not None
+    return found[0]

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import argparse
+import math
+from collections.abc import Collection
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from tacit.cli import options
-from tacit.cli.progress import count_on_stderr
 from tacit.core import check, files, registry
-from tacit.core.display import printable
+from tacit.core.display import Document, printable
 from tacit.core.errors import TacitError
 from tacit.policies.recorded import take_start
 
 if TYPE_CHECKING:
+    from tacit.core.types import FloatArray
+    from tacit.engine import Watcher
     from tacit.experiments import Outcome
-    from tacit.experiments.evaluating import Row
 
 
 def add_evaluate(parser: argparse.ArgumentParser) -> None:
@@ -32,30 +37,44 @@ def add_evaluate(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("runs", metavar="RUN_DIR", help="a run's directory, or one of many runs (the --out of a run)")
     options.add_named(parser)
-    parser.add_argument(
-        "--episodes", metavar="K", type=int, default=2000, help="of environments: episodes to train and to play (2000)"
-    )
-    parser.add_argument(
+    options.add(parser, "--episodes K", "of environments: episodes to train and to play (2000)", 2000)
+    options.add(
+        parser,
         "--show",
-        action="store_true",
-        help="what each policy plays where, and who gains by playing what instead of what (of a single run, always)",
+        "what each policy plays where, and who gains by playing what instead of what (of a single run, always)",
     )
     options.add_seconds(parser)
-    parser.add_argument("--workers", metavar="N", type=int, help="processes, where much is to be read (all cores)")
-    parser.add_argument(
+    options.add(parser, "--workers N", "processes, where much is to be read (all cores)", kind=int)
+    options.add(
+        parser,
         "--candidate",
-        type=take_start,
-        choices=["average", "recent", "markov", "product"],
-        help="of recorded policies: the mixture over all episodes, the one that begins with the last, the table of "
+        "of recorded policies: the mixture over all episodes, the one that begins with the last, the table of "
         "what the better of the two plays where, or the product of its marginals; the run's own choice if not given",
+        kind=take_start,
+        choices=["average", "recent", "markov", "product"],
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON document on stdout")
+    options.add(parser, "--json", "print one JSON document on stdout")
+
+
+#: Bytes of policies above which worker processes are worth their start.
+_LARGE = 20_000_000
+
+#: Seconds from which it is told how long something takes.
+_LONG = 5.0
+
+
+class Row(NamedTuple):
+    """What was found of a run: data as `--json` prints it, and tables where they were asked for."""
+
+    data: dict[str, Any]
+    shown: tuple[Document, ...] = ()
 
 
 def run_evaluate(args: argparse.Namespace) -> int:
     """Evaluate every run, and print what is found as it comes."""
-    from tacit.experiments import store  # imports the compiler
-    from tacit.experiments.evaluating import Row, evaluate_all
+    from tacit.engine import Event, Noted  # imports the compiler
+    from tacit.experiments import run_all, store
+    from tacit.experiments.dispatch import Failure
 
     options.check_counts(args, workers=1)
     seconds = check.positive("--seconds", args.seconds)
@@ -63,11 +82,10 @@ def run_evaluate(args: argparse.Namespace) -> int:
     left_out, played = set(), []
     for place in store.directories(files.path(args.runs)):
         stored = store.load(place)
+        name = stored.spec.game.name
         if stored.spec.has_tables:
             exact.append(place)
-            continue
-        name = stored.spec.game.name
-        if name in args.game:
+        elif name in args.game:
             played.append(_play(place, stored, args.episodes, args.candidate))
         else:
             told = f"{name} has no tables, so its policies cannot be evaluated exactly"
@@ -76,33 +94,35 @@ def run_evaluate(args: argparse.Namespace) -> int:
         raise TacitError("; ".join(sorted(left_out)))
     for told in sorted(left_out):
         options.tell(told)
-    show = args.show or len(exact) == 1
+    for one in () if args.json else played:
+        options.say(f"{one['run']}: values {one['values']}; {one['told']}")
     rows: dict[int, Row] = {}
-    printed = _Printed(exact, quiet=args.json)
-    if not args.json:
-        for one in played:
-            options.say(f"{one['run']}: values {one['values']}; {one['told']}")
     failures: list[str] = []
-    with count_on_stderr("evaluating", len(exact)) as count:
+    width = max((len(printable(run)) for run in exact), default=3)
+    with options.count_on_stderr("evaluating", len(exact)) as count:
 
-        def done(k: int, found: Any) -> None:
-            if isinstance(found, Row):
-                rows[k] = found
-                printed.row(found)
-            else:
-                failures.append(found.sentence)
+        def watch(k: int, event: Event) -> None:
+            match event:
+                case Noted(text):
+                    options.tell(text)
+
+        def done(k: int, found: Row | Failure) -> None:
+            match found:
+                case Row():
+                    if not args.json:
+                        _print(found, width, head=not rows or bool(found.shown))
+                    rows[k] = found
+                case Failure(sentence):
+                    failures.append(sentence)
             count(len(rows) + len(failures))
 
-        batch = evaluate_all(
-            exact,
-            named=args.game,
-            show=show,
-            candidate=args.candidate,
-            seconds=seconds,
-            workers=args.workers,
-            done=done,
-            note=options.tell,
-        )
+        # small runs one after the other, without new processes
+        size = sum((run / store.POLICY).stat().st_size for run in exact if (run / store.POLICY).is_file())
+        large = size > _LARGE and len(exact) > 1 and args.workers != 1
+        where = {"on": "processes", "workers": args.workers} if large else {"on": "threads:1"}
+        show = args.show or len(exact) == 1
+        job = partial(evaluate_run, named=tuple(args.game), show=show, candidate=args.candidate, seconds=seconds)
+        batch = run_all(job, exact, watch=watch, done=done, **where)
     if failures and len(failures) == len(exact):
         raise TacitError(failures[0])
     for told in failures:
@@ -115,42 +135,101 @@ def run_evaluate(args: argparse.Namespace) -> int:
     return 1 if failures else 0
 
 
-class _Printed:
-    """Prints a row of each agent of each run as it comes, under one head; a column is as wide as it has to be."""
+def evaluate_run(
+    place: Path,
+    watch: Watcher | None = None,
+    *,
+    named: Collection[str] = (),
+    show: bool = False,
+    candidate: str | None = None,
+    seconds: float = math.inf,
+) -> Row:
+    """Evaluate one stored run, unless that takes longer than `seconds` by an estimate; the watcher is told what does.
 
-    def __init__(self, runs: list[Path], *, quiet: bool) -> None:
-        self._quiet, self._begun = quiet, False
-        self._width = max((len(printable(run)) for run in runs), default=3)
+    `named` is the Python code that may be run.
+    """
+    from tacit.engine import Noted
+    from tacit.evaluation import deviation_table, evaluate
+    from tacit.evaluation.gains import APART
+    from tacit.evaluation.gaps import check_cost, in_words, seconds_to_evaluate
+    from tacit.experiments import store
+    from tacit.experiments.spec import game_of
+    from tacit.games.protocol import count_steps
 
-    def row(self, found: Row) -> None:
-        """Print one run."""
-        if self._quiet:
-            return
-        row = found.data
-        if not self._begun or found.shown:
-            head = ("gap", "agent", "value stored", "anew", "gap stored", "anew")
-            options.say(f"{'run':{self._width}}  {self._line(head)}")
-            self._begun = True
-        for i, (value, gap) in enumerate(zip(row["value"], row["gap"]["per_agent"], strict=True)):
-            stored = row["stored"]
-            was = ["—" if stored[key] is None else f"{stored[key][i]:.9g}" for key in ("value", "gap")]
-            run, kind = (row["run"], row["gap"]["kind"]) if i == 0 else ("", "")
-            cells = (kind, str(i), was[0], f"{value:.9g}", was[1], f"{gap:.9g}")
-            options.say(f"{printable(run):{self._width}}  {self._line(cells)}")
-        for shown in found.shown:
-            options.say()
-            options.print_document(shown)
+    def tell(what: str, cost: float, more: str = "") -> None:
+        if watch is not None and cost > _LONG:
+            watch(Noted(f"{place}: {what} takes {in_words(cost)}{more}"))
 
-    @staticmethod
-    def _line(cells: tuple[str, ...]) -> str:
-        widths = (5, 6, 17, 17, 17, 17)
-        return "".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
+    stored = store.load(place)
+    chosen = candidate or stored.chosen
+    gap = stored.gap if chosen == stored.chosen else stored.candidates.get(chosen)
+    value = stored.value if chosen == stored.chosen else None  # of the chosen one only
+    bounds = None if gap is None else gap.upper
+    game = game_of(stored.spec, named=named)
+    if (stored.agents, stored.horizon) != (game.agents, count_steps(game)):
+        raise TacitError(f"{place / store.SUMMARY} is altered: it has other agents or another horizon than the game")
+    policy = store.load_policy(place, candidate)
+    cost = seconds_to_evaluate(game, policy)
+    check_cost(cost, seconds, f"{place}: its exact evaluation")
+    tell("its exact evaluation", cost)
+    found = evaluate(game, policy, gap=None if gap is None else gap.kind)
+    row = {
+        "run": str(place),
+        "game": stored.spec.game.name,
+        "learner": stored.spec.learner.name,
+        "seed": stored.spec.seed,
+        "episodes": stored.episodes,
+        "candidate": chosen,
+        "value": found.values.tolist(),
+        "gap": {"kind": found.kind, "exact": found.exact, "max": found.gap, "per_agent": found.gaps.tolist()},
+        "stored": {
+            "value": value,
+            "gap": bounds,
+            "source": None if gap is None else gap.source,
+        },
+        "largest_difference": max(_distance(found.values, value), _distance(found.gaps, bounds)),
+    }
+    if not show:
+        return Row(row)
+    try:
+        check_cost(APART * cost, seconds, "what the policy plays, and who gains by deviating,")
+    except TacitError as error:
+        return Row(row, (Document(str(error), []),))
+    tell("what it plays, and who gains by deviating,", APART * cost, " more")
+    shown = policy.show(game)
+    row["policy"] = shown.data
+    tables = [Document(shown.title, shown.parts)]
+    try:
+        apart = deviation_table(game, policy, gap=found.kind)
+    except TacitError as error:  # it takes more memory than there is
+        return Row(row, (*tables, Document(f"no table of deviations: {error}", [])))
+    row["deviations"] = apart.data(limit=1000)
+    gains = apart.show()
+    return Row(row, (*tables, Document(gains.title, gains.parts)))
+
+
+def _distance(anew: FloatArray, stored: list[float] | None) -> float:
+    return 0.0 if stored is None else float(np.max(np.abs(anew - np.asarray(stored))))
+
+
+def _print(found: Row, width: int, *, head: bool) -> None:
+    """Print a line for each agent of a run; the first column is as wide as it has to be."""
+    row, stored = found.data, found.data["stored"]
+    lines = [("run", "gap", "agent", "value stored", "anew", "gap stored", "anew")] if head else []
+    for i, (value, gap) in enumerate(zip(row["value"], row["gap"]["per_agent"], strict=True)):
+        was = ["—" if stored[key] is None else f"{stored[key][i]:.9g}" for key in ("value", "gap")]
+        run, kind = (printable(row["run"]), row["gap"]["kind"]) if i == 0 else ("", "")
+        lines.append((run, kind, str(i), was[0], f"{value:.9g}", was[1], f"{gap:.9g}"))
+    for cells in lines:
+        widths = (width + 2, 5, 6, 17, 17, 17, 17)
+        options.say("".join(cell.ljust(size) for cell, size in zip(cells, widths, strict=True)).rstrip())
+    for shown in found.shown:
+        options.say()
+        options.print_document(shown)
 
 
 def _play(place: Path, stored: Outcome, episodes: int, candidate: str | None) -> dict[str, Any]:
     """Play the policy of a run in an environment, and train best responses against it."""
-    from functools import partial
-
     from tacit.environments.encoding import fit
     from tacit.environments.measure import exploit
     from tacit.environments.measuring import with_halves
@@ -203,13 +282,11 @@ def add_export(parser: argparse.ArgumentParser) -> None:
         "examples:\n  tacit export results/first --csv\n  tacit export results/* --parquet -o all.parquet\n"
         "  python -c \"import pandas; print(pandas.read_csv('results/first/results.csv'))\"",
     )
-    parser.add_argument(
-        "runs", metavar="RUN_DIR", nargs="+", help="directories of runs, or of many runs (the --out of a run)"
-    )
+    options.add_runs(parser)
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--csv", action="store_true", help="comma-separated values (the default)")
-    form.add_argument("--parquet", action="store_true", help=f"Parquet; {registry.pip_command('parquet')}")
-    parser.add_argument("-o", "--out", metavar="FILE", help="where (results.csv or .parquet in the first RUN_DIR)")
+    options.add(form, "--csv", "comma-separated values (the default)")
+    options.add(form, "--parquet", f"Parquet; {registry.pip_command('parquet')}")
+    options.add(parser, "-o --out FILE", "where (results.csv or .parquet in the first RUN_DIR)")
 
 
 def run_export(args: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""`tacit games` and `tacit learners`: what can be named, as tables."""
+"""`tacit games`, `tacit learners` and `tacit atlas`: what can be named, as tables, and games that others solved."""
 
 from __future__ import annotations
 
@@ -6,23 +6,27 @@ import argparse
 import inspect
 import json
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, get_type_hints
 
 import docstring_parser
+import numpy as np
 from rich.table import Table
 from rich.text import Text
 
 from tacit.cli import options
-from tacit.core.display import printable, times
-from tacit.core.errors import brief, sentence
+from tacit.core import files
+from tacit.core.display import cell_text, drop_noise, exact, printable, times
+from tacit.core.errors import TacitError, brief, sentence
 from tacit.core.registry import Registry
 from tacit.games import REGISTRY
+from tacit.games.atlas import ENTRIES, find
 from tacit.games.exact import check_exact
 
 
 def add_games(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("--json", action="store_true", help="print one JSON document instead of a table")
+    options.add(parser, "--json", "print one JSON document instead of a table")
 
 
 def run_games(args: argparse.Namespace) -> int:
@@ -31,16 +35,12 @@ def run_games(args: argparse.Namespace) -> int:
     if args.json:
         options.print_json({"games": rows})
         return 0
-    table = Table(
-        "game", "agents", "states", "actions", "horizon", "parameters", "what it is", box=None, pad_edge=False
-    )
+    shown = []
     for row in rows:
         parameters = " ".join(f"{key}={value}" for key, value in row["parameters"].items())
-        sizes = [str(row[key]) for key in ("agents", "states")]
-        table.add_row(
-            row["name"], *sizes, times(tuple(row["actions"])), str(row["horizon"]), parameters, row["summary"]
-        )
-    options.console().print(table)
+        sizes = (row["agents"], row["states"], times(tuple(row["actions"])), row["horizon"])
+        shown.append((row["name"], *map(str, sizes), parameters, row["summary"]))
+    options.print_table(("game", "agents", "states", "actions", "horizon", "parameters", "what it is"), shown)
     return 0
 
 
@@ -75,7 +75,7 @@ def _plain_default(default: Any) -> Any:
 
 def add_learners(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("--json", action="store_true", help="print one JSON document instead of tables")
+    options.add(parser, "--json", "print one JSON document instead of tables")
 
 
 def run_learners(args: argparse.Namespace) -> int:
@@ -160,3 +160,132 @@ def _section(doc: str) -> dict[str, str]:
 def _plain(default: Any) -> Any:
     """Show a default that is made anew for each use as "default"."""
     return default if isinstance(default, str | int | float | bool | type(None)) else "default"
+
+
+ATLAS_EPILOG = """\
+examples:
+  tacit atlas                              the games, who stated what of them
+  tacit atlas kuhn-poker prism-until-4     rules and source; what was stated, and what `tacit solve` gives
+  tacit atlas --check                      the same of all games (a minute or two)
+  tacit atlas --learn 10000 --out atlas.json
+                                           and what learners reach after 1000 and 10000 episodes; runs that the
+                                           file has are kept
+  tacit run atlas/soccer                   a game of the atlas is a game like any other
+
+exit code 1: some figure does not agree"""
+
+
+def add_atlas(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    options.describe(
+        parser,
+        "Games whose values, equilibria or numbers of equilibria were stated by others: list them, compare each "
+        "figure with what the oracle gives, and let learners learn them.",
+        ATLAS_EPILOG,
+    )
+    parser.add_argument("games", metavar="NAME", nargs="*", help="games of the atlas (all)")
+    options.add(parser, "--check", "compare all figures; games that are named always are")
+    options.add(parser, "--learn K", "let learners learn, for 1000, 10000, … K episodes", kind=int)
+    options.add(parser, "--out FILE", "write what was found to this JSON file, and keep what it has")
+    options.add(parser, "--json", "print one JSON document")
+
+
+def run_atlas(args: argparse.Namespace) -> int:
+    """List, check or learn."""
+    for name in args.games:
+        find(name)
+    options.check_counts(args, learn=1_000)
+    names = args.games or list(ENTRIES)
+    if not (args.games or args.check or args.learn or args.out):
+        return _list_atlas(args.json)
+    from tacit.experiments import atlas
+
+    place = None if args.out is None else files.path(args.out)
+    data = _read_atlas(place)
+    episodes = [count for count in atlas.EPISODES if args.learn and count <= args.learn]
+
+    def keep(found: dict[str, Any]) -> None:
+        if place is not None:
+            files.write_pieces(place, [json.dumps(options.finite(found), indent=1, ensure_ascii=False), "\n"])
+
+    atlas.update(data, names, episodes=episodes, keep=keep, tell=options.tell)
+    shown = {name: data[name] for name in names}
+    if args.json:
+        options.print_json({"games": shown})
+    else:
+        for name in args.games:
+            _introduce(name)
+        _print_checks(shown)
+    return 0 if all(figure["agrees"] for one in shown.values() for figure in one["figures"]) else 1
+
+
+def _read_atlas(place: Path | None) -> dict[str, Any]:
+    if place is None or not place.exists():
+        return {}
+    try:
+        found = json.loads(files.read_utf8(place))
+    except ValueError:
+        found = None
+    if type(found) is not dict:
+        raise TacitError(f"{place} is no file of `tacit atlas --out`; name another, or one that is not there yet")
+    return found
+
+
+def _list_atlas(as_json: bool) -> int:
+    rows = [
+        {
+            "name": f"atlas/{name}",
+            "about": entry.about.split("\n", 1)[0],
+            "source": entry.source,
+            "figures": [{"question": figure.question, "stated": figure.stated} for figure in entry.figures],
+        }
+        for name, entry in ENTRIES.items()
+    ]
+    if as_json:
+        options.print_json({"games": rows})
+        return 0
+    told = [
+        (name, ", ".join(dict.fromkeys(one.question for one in e.figures)), e.source) for name, e in ENTRIES.items()
+    ]
+    options.print_table(("game", "stated", "source"), told)
+    options.say("", f"{len(ENTRIES)} games; `tacit atlas NAME` compares what was stated, `tacit run atlas/NAME` learns")
+    return 0
+
+
+def _introduce(name: str) -> None:
+    """Print the rules of a game, its parameters, and who stated its figures."""
+    entry, known = ENTRIES[name], REGISTRY.parameters(f"atlas/{name}")
+    rules = " ".join(entry.about.split())
+    read = {"figure": "read there", "game": "derived from its rules", "": "derived, as the rules are"}[entry.read]
+    options.say(
+        f"atlas/{name}: {rules} `tacit show atlas/{name}` has the tables.",
+        f"parameters: {', '.join(f'{key}={value!r}' for key, value in known.items() if key != 'name')}",
+        f"source: {entry.source}; its figures are {read}",
+        "",
+    )
+
+
+def _print_checks(shown: dict[str, Any]) -> None:
+    figures = []
+    for name, one in shown.items():
+        for figure in one["figures"]:
+            agrees = "yes" if figure["agrees"] else f"no, by {figure['off']:.3g}"
+            numbers = (_numbers(figure["stated"]), _numbers(figure["ours"]))
+            figures.append((name, figure["question"], *numbers, agrees, figure["note"]))
+    options.print_table(("game", "question", "stated", "ours", "agrees", "note"), figures)
+    runs = []
+    for name, one in shown.items():
+        for learner, counts in one.get("learned", {}).items():
+            for count, run in ((count, run) for count, run in counts.items() if "gap" in run):
+                gap = "none" if run["gap"] is None else f"{drop_noise(run['gap'], 1.0):.3g}"
+                runs.append((name, learner, count, gap, run["kind"], _numbers(run["values"] or [])))
+    if runs:
+        options.say()
+        options.print_table(("game", "learner", "episodes", "gap", "kind", "values"), runs)
+
+
+def _numbers(found: Any) -> str:
+    several = np.atleast_1d(found).tolist()
+    return " ".join(cell_text(exact(drop_noise(one, 1.0)), 6) for one in several[:8]) + (
+        " …" if len(several) > 8 else ""
+    )

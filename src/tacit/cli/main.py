@@ -33,7 +33,7 @@ COMMANDS = {
     "solve": ("solve", "solve a game: its optimum, a cce, a ce or its nash equilibria"),
     "theory": ("solve", "what the theorems promise for a game: episodes, steps, constants, the lower bound"),
     "reproduce": ("reproduce", "the paper's figures, made anew, and a page of its claims"),
-    "atlas": ("atlas", "games whose values others stated: list them, check them, let learners learn them"),
+    "atlas": ("listing", "games whose values others stated: list them, check them, let learners learn them"),
     "games": ("listing", "list the games that can be named, with their parameters"),
     "learners": ("listing", "list the learners and bandits that can be named, with parameters"),
 }

@@ -1,4 +1,4 @@
-"""What several commands share: `key=value` options, and printing.
+"""What several commands share: `key=value` options, printing, and progress on stderr.
 
 All that a command prints goes through here: `tell` for sentences on stderr, `console` for text and `print_json` for
 documents on stdout. Each shows what users and files say as it is; see `core/display.py`.
@@ -10,10 +10,14 @@ import argparse
 import json
 import math
 import sys
-from collections.abc import Iterable
-from typing import Any
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from tacit.core import check
@@ -21,6 +25,9 @@ from tacit.core.display import Document, printable, printable_json
 from tacit.core.errors import TacitError, brief
 from tacit.games import from_name_or_file
 from tacit.options import FIELDS, check_option
+
+if TYPE_CHECKING:
+    from tacit.experiments import Progress as RunProgress
 
 GAME_HELP = (
     "a name from `tacit games`; atlas/NAME; a game file (.npz, .dpomdp, .nfg, .efg, .prism); openspiel:NAME(ARGS); "
@@ -35,6 +42,23 @@ def describe(parser: argparse.ArgumentParser, description: str, epilog: str = ""
         parser.formatter_class = argparse.RawDescriptionHelpFormatter
 
 
+def add(
+    parser: Any, what: str, help: str, default: Any = None, *, kind: Callable[[str], Any] | None = None, **more: Any
+) -> None:
+    """Add an argument: "GAME", an option with a value, as "-o --out FILE", or without one, as "--json".
+
+    What is given is of the `kind` of the default, or a word.
+    """
+    words = what.split()
+    flags = [word for word in words if word.startswith("-")]
+    if flags == words and "choices" not in more:
+        parser.add_argument(*flags, action="store_true", help=help, **more)
+        return
+    metavar = {} if flags == words else {"metavar": words[-1]}
+    kind = kind or (str if default is None else type(default))
+    parser.add_argument(*(flags or [what.lower()]), type=kind, default=default, help=help, **metavar, **more)
+
+
 def add_many(parser: argparse.ArgumentParser, option: str, metavar: str, help: str, **more: Any) -> None:
     """Add an option that may be given several times."""
     parser.add_argument(option, metavar=metavar, action="append", **{"default": [], "help": help, **more})
@@ -42,7 +66,7 @@ def add_many(parser: argparse.ArgumentParser, option: str, metavar: str, help: s
 
 def add_game(parser: argparse.ArgumentParser, more: str = "", **words: Any) -> None:
     """Add the GAME argument, which may be `more` than a game too, and its `--game-set`."""
-    parser.add_argument("game", metavar="GAME", help=GAME_HELP + more)
+    add(parser, "GAME", GAME_HELP + more)
     told = "a parameter of the game, e.g. horizon=5 or actions=[2,3]; may be given several times"
     add_many(parser, "--game-set", "KEY=VALUE", told, **words)
     told = "a discount below 1 instead of a horizon: the same as --game-set discount=G"
@@ -61,6 +85,12 @@ def _as_setting(discount: str) -> str:
         return f"discount={discount}"
 
 
+def add_runs(parser: argparse.ArgumentParser) -> None:
+    """Add directories of stored runs."""
+    told = "directories of runs, or of many runs (the --out of a run)"
+    parser.add_argument("runs", metavar="RUN_DIR", nargs="+", help=told)
+
+
 def add_import(parser: argparse.ArgumentParser) -> None:
     """Add `--import`."""
     told = "run this script first, to make games, learners and bandits of your own known; may be repeated"
@@ -75,13 +105,7 @@ def add_named(parser: argparse.ArgumentParser) -> None:
 
 def add_seconds(parser: argparse.ArgumentParser) -> None:
     """Add `--seconds`, of what is computed from a policy."""
-    parser.add_argument(
-        "--seconds",
-        metavar="T",
-        type=float,
-        default=60.0,
-        help="leave out, of each policy, what would take longer than this by an estimate (60)",
-    )
+    add(parser, "--seconds T", "leave out, of each policy, what would take longer than this by an estimate (60)", 60.0)
 
 
 def game_of(args: argparse.Namespace, *, tell_notes: bool = True) -> Any:
@@ -90,6 +114,27 @@ def game_of(args: argparse.Namespace, *, tell_notes: bool = True) -> Any:
     for note in game.notes if tell_notes else ():
         tell(note)
     return game
+
+
+def add_policy(parser: argparse.ArgumentParser, policy: str, concept: str) -> None:
+    """Add `--policy` and `--concept`, which name a policy of the game."""
+    add(parser, "--policy FILE", policy)
+    add(parser, "--concept C", f"or the solution of `tacit solve`: optimum, cce, ce, nash{concept}")
+
+
+def policy_of(args: argparse.Namespace, game: Any) -> tuple[Any, str] | None:
+    """Return the policy of a file, or the solution of the game, and which it is in words; None where none is named."""
+    if args.policy is not None:
+        from tacit import policies
+
+        return policies.load(args.policy), f"Against the policy of {args.policy}."
+    if args.concept is None:
+        return None
+    from tacit.evaluation.solve import solve
+    from tacit.games.exact import with_tables
+
+    solution = solve(with_tables(game) if args.concept == "optimum" else game, args.concept, progress=tell)
+    return solution.policy, f"The others play the {args.concept} that `tacit solve` finds ({solution.method})."
 
 
 def check_counts(args: argparse.Namespace, **least: int) -> None:
@@ -204,6 +249,14 @@ def print_document(document: Document) -> None:
         out.print(Text(str(document)), soft_wrap=True)
 
 
+def print_table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> None:
+    """Print a table without lines."""
+    table = Table(*heads, box=None, pad_edge=False)
+    for row in rows:
+        table.add_row(*row)
+    console().print(table)
+
+
 def console() -> Console:
     """Return a console on stdout; where that is not a terminal, lines are wide instead of folded."""
     return _Console(width=None if sys.stdout.isatty() else 200, highlight=False, markup=False, emoji=False)
@@ -218,3 +271,145 @@ class _Console(Console):
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError  # the main program ends quietly; rich would exit with 1
+
+
+# progress on stderr: a live line on a terminal, plain lines now and then elsewhere -----------------------------------
+
+_EVERY_SECONDS = 5.0
+_TITLE = 80  # characters
+_RATE_SECONDS = 10.0  # the rate is that of the last seconds
+_PLACES = 6  # machines that are named
+
+
+class Shown:
+    """Call it with a `Progress`; `say` prints a line beside it, each text once."""
+
+    def __init__(self, show: Callable[[str, float, int], None], say: Callable[[str], None]) -> None:
+        self._show, self._say = show, say
+        self._said: set[str] = set()
+        self._seen: deque[tuple[float, int, int]] = deque()
+
+    def say(self, text: str) -> None:
+        """Print a line beside the progress."""
+        if text not in self._said:
+            self._said.add(text)
+            self._say(text)
+
+    def __call__(self, at: RunProgress) -> None:
+        """Show runs done, failed and running, episodes a second and the time left."""
+        now = time.perf_counter()
+        self._seen.append((now, at.episodes, at.steps))
+        while now - self._seen[0][0] > _RATE_SECONDS and len(self._seen) > 2:
+            self._seen.popleft()
+        text = f"{at.done}/{at.runs} runs"
+        text += f", {at.failed} failed" if at.failed else ""
+        text += _running(at.running)
+        text += f", {at.episodes:,} episodes" if at.total is None else ""
+        if at.total is not None and at.episodes >= at.total:
+            text += ", storing results" if at.done + at.failed < at.runs else ""
+        else:
+            seconds, played = now - self._seen[0][0], at.episodes - self._seen[0][1]
+            if seconds > 0 and played > 0:
+                steps = (at.steps - self._seen[0][2]) / seconds
+                text += f", {played / seconds:,.0f} episodes/s"
+                text += f" ({steps:,.0f} steps/s)" if steps > 0 else ""  # not everything that is watched counts steps
+            if at.left is not None:
+                text += f", {'at least ' if at.unknown else ''}{_clock(at.left)} left"
+        if at.reward is not None and at.done + at.failed < at.runs:
+            text += f", reward {at.reward:.4g}"
+        if at.total is None:
+            self._show(text, at.done / at.runs if at.share is None else at.share, 1)
+        else:
+            self._show(text, at.episodes, at.total)
+
+
+def _running(running: Mapping[str, int]) -> str:
+    """Say how many runs take place, and where if there are several machines.
+
+    >>> _running({"node1": 2, "node2": 1}), _running({"node1": 2})
+    (', 3 running (node1: 2, node2: 1)', ', 2 running')
+    """
+    if not running:
+        return ""
+    places = [f"{where}: {count}" for where, count in sorted(running.items())]
+    more = f", and {len(places) - _PLACES} more" if len(places) > _PLACES else ""
+    named = f" ({', '.join(places[:_PLACES])}{more})" if len(places) > 1 else ""
+    return f", {sum(running.values())} running{named}"
+
+
+@contextmanager
+def _line(title: str, told: str = "") -> Iterator[tuple[Callable[[str, float, int], None], Callable[[str], None]]]:
+    """Give two functions: one shows what is told, how much is done and of how much; the other prints a line beside it.
+
+    On a terminal what is shown is a live line, which begins with `told`; elsewhere a plain line now and then.
+    """
+    name = printable(title, _TITLE)
+    if not sys.stderr.isatty():
+        yield _print_now_and_then(name), tell
+        return
+    from rich.progress import BarColumn, Progress, TextColumn  # not every command needs them
+
+    columns = [TextColumn(text, markup=False) for text in ("{task.description}", "{task.fields[told]}")]
+    console = Console(file=sys.stderr, highlight=False)
+    with Progress(columns[0], BarColumn(), columns[1], console=console, transient=True) as bar:
+        task = bar.add_task(name, total=None, told=told)
+
+        def show(told: str, done: float, total: int) -> None:
+            bar.update(task, completed=done, total=total, told=told)
+
+        def say(line: str) -> None:
+            bar.console.print("tacit:", Text(printable(line)), soft_wrap=True)
+
+        yield show, say
+
+
+@contextmanager
+def progress_on_stderr(title: str) -> Iterator[Shown]:
+    """Show how far runs are."""
+    with _line(title, "compiling, once for each kind of learner") as functions:
+        yield Shown(*functions)
+
+
+@contextmanager
+def steps_on_stderr(title: str) -> Iterator[Callable[[str, int, int], None]]:
+    """Show what is being done, how many are done, and of how many."""
+    with _line(title) as (show, _):
+        yield lambda what, done, total: show(printable(what, 200), done, total)
+
+
+@contextmanager
+def count_on_stderr(title: str, total: int) -> Iterator[Callable[[int], None]]:
+    """Show how many of some things are done, and about how long the rest will take."""
+    begun = time.perf_counter()
+
+    def left(done: int) -> str:
+        text = f"{done}/{total} runs"
+        seconds = time.perf_counter() - begun
+        return f"{text}, {_clock(seconds / done * (total - done))} left" if 0 < done < total else text
+
+    with steps_on_stderr(title) as show:
+        yield lambda done: show(left(done), done, max(total, 1))
+
+
+def _print_now_and_then(title: str) -> Callable[[str, float, int], None]:
+    last = time.perf_counter()
+
+    def show(told: str, done: float, total: int) -> None:
+        nonlocal last
+        if time.perf_counter() - last >= _EVERY_SECONDS:
+            last = time.perf_counter()
+            print(f"{title}: {100 * done / total:.0f} %, {told}", file=sys.stderr, flush=True)
+
+    return show
+
+
+def _clock(seconds: float) -> str:
+    """Return a time as people say it.
+
+    >>> _clock(59), _clock(61), _clock(7322)
+    ('59 s', '1 min 01 s', '2 h 02 min')
+    """
+    s = round(seconds)
+    if s < 60:
+        return f"{s} s"
+    return f"{s // 60} min {s % 60:02d} s" if s < 3600 else f"{s // 3600} h {s % 3600 // 60:02d} min"

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
-from tacit.cli.progress import progress_on_stderr
 from tacit.core import check, files
 from tacit.core.errors import TacitError
 
@@ -49,16 +48,16 @@ def add_reproduce(parser: argparse.ArgumentParser) -> None:
         "kept in the output directory: kill or interrupt it and run the same command to resume.",
     )
     known = ", ".join(TARGETS)
-    parser.add_argument("target", metavar="TARGET", nargs="?", default="all", help=f"one of: {known} (all)")
+    options.add(parser, "TARGET", f"one of: {known} (all)", "all", nargs="?")
     amount = parser.add_mutually_exclusive_group()
-    amount.add_argument("--quick", action="store_true", help="5 seeds each, without the long runs: a minute or two")
-    amount.add_argument("--full", action="store_true", help="the long runs too, up to 5M episodes: 15 minutes")
-    parser.add_argument("--seeds", metavar="N", type=int, help="seeds of each setting (as in the files)")
-    parser.add_argument("--episodes", metavar="K", type=int, help="episodes of each run (as in the files)")
+    options.add(amount, "--quick", "5 seeds each, without the long runs: a minute or two")
+    options.add(amount, "--full", "the long runs too, up to 5M episodes: 15 minutes")
+    options.add(parser, "--seeds N", "seeds of each setting (as in the files)", kind=int)
+    options.add(parser, "--episodes K", "episodes of each run (as in the files)", kind=int)
     told = "a parameter of the learners, of those that have it; may be given several times"
     options.add_many(parser, "--set", "KEY=VALUE", told)
-    parser.add_argument("--out", metavar="DIR", default="results/paper", help="where the results go (results/paper)")
-    parser.add_argument("--workers", metavar="N", type=int, help="threads (the number of cores)")
+    options.add(parser, "--out DIR", "where the results go (results/paper)", "results/paper")
+    options.add(parser, "--workers N", "threads (the number of cores)", kind=int)
 
 
 def run_reproduce(args: argparse.Namespace) -> int:
@@ -170,7 +169,7 @@ def _learn(experiment: Experiment, out: Path, workers: int | None) -> tuple[dict
     from tacit.experiments.spec import game_of
     from tacit.games.exact import with_tables
 
-    with progress_on_stderr(experiment.name) as progress:
+    with options.progress_on_stderr(experiment.name) as progress:
         results = run_experiment(experiment, out=out, workers=workers, progress=progress)
     if results.interrupted:
         raise KeyboardInterrupt

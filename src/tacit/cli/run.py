@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tacit.cli import options
-from tacit.cli.progress import progress_on_stderr
 from tacit.core import check
 from tacit.core.display import count, drop_noise, few_numbers, interval, number
 from tacit.core.errors import TacitError
@@ -18,6 +17,7 @@ from tacit.options import Options
 
 if TYPE_CHECKING:
     from tacit.experiments import Experiment, Outcome, Results
+    from tacit.experiments.results import FailedRun
 
 USAGE = """tacit run GAME [LEARNER] [--episodes K] [--gap G] [--seconds T] [options]
        tacit run FILE.toml [--out DIR] [--on WHERE] [--shard I/N] [--timeout S] [--json]"""
@@ -86,43 +86,32 @@ def add_run(parser: argparse.ArgumentParser) -> None:
         EPILOG,
     )
     options.add_game(parser, "; pettingzoo:MODULE.PATH; or an experiment, FILE.toml", default=None)
-    parser.add_argument(
-        "learner",
-        metavar="LEARNER",
-        nargs="?",
-        help="a name from `tacit learners` (portfolio; adaptive-v-cce without joint tables)",
+    options.add(
+        parser, "LEARNER", "a name from `tacit learners` (portfolio; adaptive-v-cce without joint tables)", nargs="?"
     )
     options.add_options(parser)
-    parser.add_argument("--seeds", metavar="N", type=int, help="number of runs, with seeds s, s+1, … (1)")
+    options.add(parser, "--seeds N", "number of runs, with seeds s, s+1, … (1)", kind=int)
     told = "a parameter of the learner, e.g. bonus=0.1 or preset=paper; may be given several times"
     options.add_many(parser, "--set", "KEY=VALUE", told, default=None)
-    parser.add_argument(
-        "--steps",
-        metavar="WHICH",
-        help="what steps have in common, as --set steps=WHICH: 'each' has a policy of its own, 'shared' one for all, "
+    options.add(
+        parser,
+        "--steps WHICH",
+        "what steps have in common, as --set steps=WHICH: 'each' has a policy of its own, 'shared' one for all, "
         "'adaptive' ever smaller groups; sharing pays in long games that are the same at every step (each)",
     )
-    parser.add_argument("--out", metavar="DIR", help="store the runs in DIR, and resume those that are there")
-    parser.add_argument(
-        "--on",
-        metavar="WHERE",
-        help="where runs take place: threads[:N], processes[:N], ray[:ADDRESS] or dask[:SCHEDULER] (threads; for "
+    options.add(parser, "--out DIR", "store the runs in DIR, and resume those that are there")
+    options.add(
+        parser,
+        "--on WHERE",
+        "where runs take place: threads[:N], processes[:N], ray[:ADDRESS] or dask[:SCHEDULER] (threads; for "
         "environments, processes)",
     )
-    parser.add_argument(
-        "--workers", metavar="N", type=int, help="runs at once (the number of cores, or what the cluster has)"
-    )
-    parser.add_argument("--timeout", metavar="S", type=float, help="seconds after which a run is ended as failed")
-    parser.add_argument("--shard", metavar="I/N", help="run the I-th of N parts, counted from 1: for job arrays")
+    options.add(parser, "--workers N", "runs at once (the number of cores, or what the cluster has)", kind=int)
+    options.add(parser, "--timeout S", "seconds after which a run is ended as failed", kind=float)
+    options.add(parser, "--shard I/N", "run the I-th of N parts, counted from 1: for job arrays")
     options.add_import(parser)
-    parser.add_argument(
-        "--checkpoint-every",
-        metavar="S",
-        type=float,
-        default=30.0,
-        help="seconds between checkpoints (30; the first after 1, 2, 4, …)",
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON document on stdout")
+    options.add(parser, "--checkpoint-every S", "seconds between checkpoints (30; the first after 1, 2, 4, …)", 30.0)
+    options.add(parser, "--json", "print one JSON document on stdout")
 
 
 def run_run(args: argparse.Namespace) -> int:
@@ -134,14 +123,14 @@ def run_run(args: argparse.Namespace) -> int:
         check.positive("--timeout", args.timeout)
 
     from tacit.experiments import scripts  # imports the compiler
-    from tacit.experiments.runner import run_experiment
+    from tacit.experiments.runner import AllFailed, run_experiment
 
     scripts.run(args.scripts)
     chatter = contextlib.redirect_stdout(sys.stderr)  # an environment may print; stdout is for the document
     with chatter:
         experiment = _from_file(args) if file else _from_line(args)
     try:
-        with chatter, progress_on_stderr(experiment.name) as progress:
+        with chatter, options.progress_on_stderr(experiment.name) as progress:
             results = run_experiment(
                 experiment,
                 out=args.out,
@@ -156,9 +145,11 @@ def run_run(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         options.tell(f"interrupted before any run ended; {_resume(args.out)}")
         return 130
-    for failure in results.failures:
-        which = f"{failure.spec.game.name} with {failure.spec.label}, seed {failure.spec.seed}"
-        options.tell(f"{which}, failed: {failure.sentence}")
+    except AllFailed as error:
+        if len(error.failures) > 1:
+            _tell_failures(error.failures)
+        raise
+    _tell_failures(results.failures)
     summaries = [group.summary(interrupted=results.interrupted) for group in results.groups]
     if args.json:
         failures = [
@@ -175,6 +166,11 @@ def run_run(args: argparse.Namespace) -> int:
         told = "1 run is" if done == 1 else f"{done} runs are"
         options.tell(f"interrupted; {told} done, the others are not; {_resume(args.out)}")
     return 130 if results.interrupted else 1 if results.failures else 0
+
+
+def _tell_failures(failures: Sequence[FailedRun]) -> None:
+    for one in failures:
+        options.tell(f"{one.spec.told}, failed: {one.sentence}")
 
 
 def _resume(out: str | None) -> str:
@@ -215,12 +211,11 @@ def _from_line(args: argparse.Namespace) -> Experiment:
         given["episodes"] = EPISODES
 
     from tacit.experiments import Experiment, GameSpec, LearnerSpec  # imports the compiler
-    from tacit.experiments.spec import make_game, sweep
+    from tacit.experiments.spec import default_learner, sweep
     from tacit.games import REGISTRY
-    from tacit.learning import default_for
 
     game = GameSpec(args.game, game_params)
-    learner = args.learner or default_for(make_game(sweep((game,), REGISTRY)[0]), params)
+    learner = args.learner or default_learner(sweep((game,), REGISTRY)[0], params)
     _check_whose(args.game, learner, params)
     return Experiment(
         name=f"{args.game} {learner}",

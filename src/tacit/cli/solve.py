@@ -33,10 +33,10 @@ def add_show(parser: argparse.ArgumentParser) -> None:
         "  tacit show box-pushing --state s1N4N\n  tacit show rock.nfg --json",
     )
     options.add_game(parser)
-    parser.add_argument("--state", metavar="STATE", help="this state alone, by its name or number")
-    parser.add_argument("--step", metavar="H", type=int, help="which step, where steps differ (0)")
-    parser.add_argument("--all", action="store_true", help="all states and all joint actions")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    options.add(parser, "--state STATE", "this state alone, by its name or number")
+    options.add(parser, "--step H", "which step, where steps differ (0)", kind=int)
+    options.add(parser, "--all", "all states and all joint actions")
+    options.add(parser, "--json", "print one JSON document")
 
 
 def run_show(args: argparse.Namespace) -> int:
@@ -78,26 +78,16 @@ def add_solve(parser: argparse.ArgumentParser) -> None:
         SOLVE_EPILOG,
     )
     options.add_game(parser)
-    parser.add_argument(
-        "concept", metavar="CONCEPT", nargs="?", default="optimum", help=f"one of: {', '.join(CONCEPTS)} (optimum)"
-    )
-    parser.add_argument(
-        "--objective", metavar="O", help=f"which cce or ce of each stage: {', '.join(OBJECTIVES)} (welfare)"
-    )
-    parser.add_argument(
-        "--select", metavar="RULE", help=f"which nash equilibrium of each stage: {', '.join(RULES)} (welfare)"
-    )
-    parser.add_argument(
-        "--method", metavar="M", default="auto", help="auto, exact, or learn: sweeps with full information (auto)"
-    )
-    parser.add_argument(
-        "--tolerance", metavar="G", type=float, help="gap at which sweeps end (a ten-thousandth of uniform play's)"
-    )
-    parser.add_argument("--seconds", metavar="T", type=float, help="after how long they end")
-    parser.add_argument("--rounds", metavar="K", type=int, help="sweeps at most (1000, without --seconds)")
-    parser.add_argument("--out", metavar="FILE", help="write the policy to this .npz file")
-    parser.add_argument("--all", action="store_true", help="show every row of the policy, of unreached places too")
-    parser.add_argument("--json", action="store_true", help="print one JSON document, with the policy")
+    options.add(parser, "CONCEPT", f"one of: {', '.join(CONCEPTS)} (optimum)", "optimum", nargs="?")
+    options.add(parser, "--objective O", f"which cce or ce of each stage: {', '.join(OBJECTIVES)} (welfare)")
+    options.add(parser, "--select RULE", f"which nash equilibrium of each stage: {', '.join(RULES)} (welfare)")
+    options.add(parser, "--method M", "auto, exact, or learn: sweeps with full information (auto)", "auto")
+    options.add(parser, "--tolerance G", "gap at which sweeps end (a ten-thousandth of uniform play's)", kind=float)
+    options.add(parser, "--seconds T", "after how long they end", kind=float)
+    options.add(parser, "--rounds K", "sweeps at most (1000, without --seconds)", kind=int)
+    options.add(parser, "--out FILE", "write the policy to this .npz file")
+    options.add(parser, "--all", "show every row of the policy, of unreached places too")
+    options.add(parser, "--json", "print one JSON document, with the policy")
 
 
 def run_solve(args: argparse.Namespace) -> int:
@@ -187,14 +177,15 @@ def add_theory(parser: argparse.ArgumentParser) -> None:
         "Print what the paper's theorems promise for a game, with constants hidden in O(·) taken as 1.",
     )
     options.add_game(parser)
-    parser.add_argument("--epsilon", type=float, default=0.1, help="accuracy in the game's reward units (0.1)")
-    parser.add_argument("--confidence", type=float, default=0.1, help="probability of failing (0.1)")
-    parser.add_argument(
-        "--exploration",
-        type=float,
-        help="ε̃ for which promises without hidden constants are printed (the theorem's; 0.1 where it has none)",
+    options.add(parser, "--epsilon EPSILON", "accuracy in the game's reward units (0.1)", 0.1)
+    options.add(parser, "--confidence CONFIDENCE", "probability of failing (0.1)", 0.1)
+    options.add(
+        parser,
+        "--exploration EXPLORATION",
+        "ε̃ for which promises without hidden constants are printed (the theorem's; 0.1 where it has none)",
+        kind=float,
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    options.add(parser, "--json", "print one JSON document")
 
 
 def run_theory(args: argparse.Namespace) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import warnings
 import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,19 +28,18 @@ def add_report(parser: argparse.ArgumentParser) -> None:
         "example:\n  tacit run good-state --seeds 5 --out results/first\n  tacit report results/first -o 1.html",
     )
     parser.add_argument("runs", metavar="DIR", help="a directory of runs (the --out of a run), of such, or a run's own")
-    parser.add_argument("-o", "--out", metavar="FILE", help="an .html (report.html in DIR)")
+    options.add(parser, "-o --out FILE", "an .html (report.html in DIR)")
     options.add_named(parser)
     options.add_seconds(parser)
 
 
 def run_report(args: argparse.Namespace) -> int:
     """Write the page and print where it is."""
-    from tacit.cli.progress import steps_on_stderr
     from tacit.view import write_report  # imports the compiler
 
     place, seconds = files.path(args.runs), check.positive("--seconds", args.seconds)
     out = place / "report.html" if args.out is None else files.path(args.out)
-    with steps_on_stderr("report") as progress:
+    with options.steps_on_stderr("report") as progress:
         write_report(place, out, named=args.game, seconds=seconds, progress=progress)
     options.say(f"report: {out}")
     return 0
@@ -68,8 +66,8 @@ def add_view(parser: argparse.ArgumentParser) -> None:
 
 def add_server(parser: argparse.ArgumentParser) -> None:
     """Add the options of a page's server."""
-    parser.add_argument("--port", metavar="P", type=int, default=0, help="port of 127.0.0.1 (any that is free)")
-    parser.add_argument("--no-open", action="store_true", help="print the address, and open no browser")
+    options.add(parser, "--port P", "port of 127.0.0.1 (any that is free)", 0)
+    options.add(parser, "--no-open", "print the address, and open no browser")
 
 
 def run_view(args: argparse.Namespace) -> int:
@@ -77,7 +75,7 @@ def run_view(args: argparse.Namespace) -> int:
     check.integer("--port", args.port, least=0, most=65535)
     place = files.path(args.runs or (DEFAULT if Path(DEFAULT).is_dir() else "."))
 
-    from tacit.view.live import serve  # imports the compiler
+    from tacit.view.results import serve  # imports the compiler
 
     server, _ = serve(place, named=args.game, port=args.port)
     return keep_serving(server, open_page=not args.no_open)
@@ -117,21 +115,14 @@ def add_play(parser: argparse.ArgumentParser) -> None:
         "  printf '0\\n1\\n' | tacit play matching-pennies --rounds 2",
     )
     options.add_game(parser)
-    parser.add_argument("--policy", metavar="FILE", help="a policy of all agents, .npz or .json (learned now)")
-    parser.add_argument("--concept", metavar="C", help="or the solution of `tacit solve`: optimum, cce, ce, nash")
-    parser.add_argument("--agent", metavar="I", type=int, default=0, help="whose place you take (0)")
-    parser.add_argument(
-        "--learner",
-        metavar="LEARNER",
-        help="who learns the policy (portfolio; adaptive-v-cce without joint tables)",
-    )
-    parser.add_argument(
-        "--episodes", metavar="K", type=int, default=EPISODES, help=f"episodes to learn for ({EPISODES:,})"
-    )
-    parser.add_argument("--seed", metavar="S", type=int, default=0, help="of learning and of play (0)")
-    parser.add_argument("--blind", action="store_true", help="do not be told what a correlated policy recommends")
-    parser.add_argument("--rounds", metavar="N", type=int, help="episodes to play in the terminal (until you end it)")
-    parser.add_argument("--browser", action="store_true", help="play on a page in the browser instead")
+    options.add_policy(parser, "a policy of all agents, .npz or .json (learned now)", "")
+    options.add(parser, "--agent I", "whose place you take (0)", 0)
+    options.add(parser, "--learner LEARNER", "who learns the policy (portfolio; adaptive-v-cce without joint tables)")
+    options.add(parser, "--episodes K", f"episodes to learn for ({EPISODES:,})", EPISODES)
+    options.add(parser, "--seed S", "of learning and of play (0)", 0)
+    options.add(parser, "--blind", "do not be told what a correlated policy recommends")
+    options.add(parser, "--rounds N", "episodes to play in the terminal (until you end it)", kind=int)
+    options.add(parser, "--browser", "play on a page in the browser instead")
     add_server(parser)
 
 
@@ -157,38 +148,31 @@ def run_play(args: argparse.Namespace) -> int:
 
 def _policy(game: Any, args: argparse.Namespace) -> tuple[Any, str]:
     """Return the policy that the others play, and where it comes from in words."""
-    from tacit import policies
-
     given = [f"--{name}" for name in ("policy", "concept", "learner") if getattr(args, name) is not None]
     if len(given) > 1:
         raise TacitError(f"{given[1]} is given beside {given[0]}; each names a policy, so give one of them")
-    if args.policy is not None:
-        return policies.load(args.policy), f"Against the policy of {args.policy}."
-    if args.concept is not None:
-        from tacit.evaluation.solve import solve
-
-        solution = solve(game, args.concept, progress=options.tell)
-        return solution.policy, f"The others play the {args.concept} that `tacit solve` finds ({solution.method})."
-    from tacit.cli.progress import steps_on_stderr
+    stated = options.policy_of(args, game)
+    if stated is not None:
+        return stated
     from tacit.engine.events import Advanced, Event
-    from tacit.learning import default_for, learn
+    from tacit.learning import default_for, run_learner
+    from tacit.options import Options
 
     learner = args.learner or default_for(game)
-    with steps_on_stderr(f"{learner} learns {args.game}") as show:
+    with options.steps_on_stderr(f"{learner} learns {args.game}") as show:
 
         def watch(event: Event) -> None:
-            if isinstance(event, Advanced):
-                show("episodes", event.done, event.total)
+            match event:
+                case Advanced(done, total):
+                    show("episodes", done, total)
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # told below
-            found = learn(game, learner, episodes=args.episodes, seed=args.seed, progress=watch)
+        found = run_learner(game, learner, {}, Options(args.episodes, args.seed), watch=watch)
     for note in found.warnings:
         options.tell(note)
     if found.interrupted:
         raise KeyboardInterrupt
     # a Markov policy, against which the best response is known exactly
-    policy = found.policy if isinstance(found.policy, policies.MarkovPolicy) else found.last
+    policy = found.policy if found.candidates[found.chosen].table else found.last
     return policy, f"Against a policy that {learner} learned in {found.episodes:,} episodes."
 
 

@@ -33,6 +33,9 @@ from tacit.games.showing import action_names, state_name
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.recorded import RecordedPolicy
 
+#: How many evaluations taking a gap apart is worth.
+APART = 3
+
 #: One term of a gap.
 TERM = np.dtype(
     [

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from tacit.experiments.comparison import Comparison, compare
 from tacit.experiments.dispatch import run_all
-from tacit.experiments.job import run_job
 from tacit.experiments.progress import Progress
 from tacit.experiments.results import Group, Outcome, Results, Summary, summarize
-from tacit.experiments.runner import run_experiment
+from tacit.experiments.runner import learn_seeds, run_experiment, run_job
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec, RunSpec
-from tacit.experiments.trials import learn_seeds
 from tacit.experiments.tuning import Tuned, tune
 
 __all__ = [

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from tacit.core.errors import TacitError
-from tacit.core.types import FloatArray
 from tacit.evaluation.equilibria import equilibria
 from tacit.evaluation.gaps import evaluate, uniform_gap
 from tacit.evaluation.solve import solve, welfare_range
@@ -23,55 +21,28 @@ LEARNERS = ("portfolio", "adaptive-v-cce", "stage-v-cce", "model-independent", "
 EPISODES = (1_000, 10_000, 100_000)
 
 
-@dataclass(frozen=True)
-class Checked:
-    """A stated figure beside ours.
-
-    Attributes
-    ----------
-    figure : Figure
-    ours : array
-    off : float
-        The largest difference.
-    seconds : float
-    """
-
-    figure: Figure
-    ours: FloatArray
-    off: float
-    seconds: float
-
-    @property
-    def agrees(self) -> bool:
-        """Whether the difference is within the tolerance."""
-        return self.off <= self.figure.tolerance
-
-    @property
-    def data(self) -> dict[str, Any]:
-        """It as JSON has it."""
-        return {
-            "question": self.figure.question,
-            "stated": np.asarray(self.figure.stated, dtype=float).tolist(),
-            "ours": self.ours.tolist(),
-            "off": self.off,
-            "agrees": self.agrees,
-            "note": self.figure.note,
-            "seconds": round(self.seconds, 3),
-        }
-
-
-def check_entry(entry: Entry, game: Any = None) -> list[Checked]:
+def check_entry(entry: Entry, game: Any = None) -> list[dict[str, Any]]:
     """Compare all figures of an entry with what the oracle gives."""
     game = entry.make() if game is None else game
     found = []
     for figure in entry.figures:
         began = time.perf_counter()
         ours = np.atleast_1d(np.asarray(answer(game, figure), dtype=float))
-        stated = np.atleast_1d(np.asarray(figure.stated, dtype=float))
+        stated = np.asarray(figure.stated, dtype=float)
         if stated.size == 1 < ours.size:
             ours = ours.sum(keepdims=True)
         off = float(np.abs(ours - stated).max())
-        found.append(Checked(figure, ours, off, time.perf_counter() - began))
+        found.append(
+            {
+                "question": figure.question,
+                "stated": stated.tolist(),
+                "ours": ours.tolist(),
+                "off": off,
+                "agrees": off <= figure.tolerance,
+                "note": figure.note,
+                "seconds": round(time.perf_counter() - began, 3),
+            }
+        )
     return found
 
 
@@ -98,26 +69,14 @@ def answer(game: Any, figure: Figure) -> Any:
     raise TacitError(f"the atlas has no question {figure.question!r}")
 
 
-def measure_size(game: Any) -> dict[str, Any]:
-    """Return how large a game is."""
-    return {name: getattr(game, name) for name in ("agents", "states", "horizon")} | {"actions": list(game.actions)}
-
-
-def describe(game: Any) -> dict[str, Any]:
-    """Return what kind of game it is, the gap of uniform play, and between which totals learners can end."""
-    worst, best = welfare_range(game) or (None, None)
-    return {"kind": kind_of(game), "uniform_gap": uniform_gap(game), "best": best, "worst": worst}
-
-
 def update(
     data: dict[str, Any],
     names: Sequence[str],
     *,
-    episodes: Sequence[int] = (),
-    learners: Sequence[str] = LEARNERS,
-    keep: Callable[[dict[str, Any]], None] | None = None,
-    tell: Callable[[str], None] | None = None,
-) -> dict[str, Any]:
+    episodes: Sequence[int],
+    keep: Callable[[dict[str, Any]], None],
+    tell: Callable[[str], None],
+) -> None:
     """Check games anew, and let learners learn them where that was not done before.
 
     Parameters
@@ -128,39 +87,33 @@ def update(
         Entries of the atlas.
     episodes : sequence of int
         How long learners learn; empty where they do not.
-    learners : sequence of str
-    keep : function of the data, optional
+    keep : function of the data
         Called after each game, to store it.
-    tell : function of a text, optional
+    tell : function of a text
         Called before each game.
-
-    Returns
-    -------
-    dict
     """
     for k, name in enumerate(names):
         entry = ENTRIES[name]
-        if tell is not None:
-            tell(f"{name} ({k + 1} of {len(names)})")
+        tell(f"{name} ({k + 1} of {len(names)})")
         one = data.setdefault(name, {})
         one["source"], one["read"] = entry.source, entry.read
         game = entry.make()
-        one["size"] = measure_size(game)
-        one["figures"] = [found.data for found in check_entry(entry, game)]
+        one["size"] = {name: getattr(game, name) for name in ("agents", "states", "horizon")}
+        one["size"] |= {"actions": list(game.actions)}
+        one["figures"] = check_entry(entry, game)
         if episodes:
-            _learn(one, game, episodes, learners)
-        if keep is not None:
-            keep(data)
-    return data
+            _learn(one, game, episodes)
+        keep(data)
 
 
-def _learn(one: dict[str, Any], game: Any, episodes: Sequence[int], learners: Sequence[str]) -> None:
+def _learn(one: dict[str, Any], game: Any, episodes: Sequence[int]) -> None:
     """Add what learners reach to the data of one game."""
     from tacit.learning import learn  # imports the compiler
 
-    one["game"] = describe(game)
+    worst, best = welfare_range(game) or (None, None)
+    one["game"] = {"kind": kind_of(game), "uniform_gap": uniform_gap(game), "best": best, "worst": worst}
     learned = one.setdefault("learned", {})
-    for learner in learners:
+    for learner in LEARNERS:
         for count in episodes:
             runs = learned.setdefault(learner, {})
             if str(count) in runs:

@@ -1,24 +1,232 @@
-"""Which learner? All that fit a game, each for the same budget, ranked by what is proven of their best policies."""
+"""Which learner? All that fit a game, each for the same budget, ranked by what is proven of their best policies.
+
+A trial is a learner and a seed for a budget, judged by its policy. The judge is a proof: the exact gap of a Markov
+policy, or the certificate of a recorded one. So a game that is too large to certify is refused.
+"""
 
 from __future__ import annotations
 
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tacit.core import check
 from tacit.core.display import Document, Table, count, drop_noise
 from tacit.core.errors import TacitError, brief
+from tacit.engine import Run, Watcher
+from tacit.engine.curve import table
+from tacit.engine.outputs.recorded import CERTIFY_JOINT_ACTIONS
+from tacit.environments.adapters import is_environment
+from tacit.evaluation import uniform_gap
 from tacit.evaluation.solve import welfare_range
-from tacit.experiments.dispatch import Failure
-from tacit.experiments.progress import Progress
-from tacit.experiments.trials import Bench, Budget, Entry, Trial, seed_list
-from tacit.games.tabular import TabularGame
+from tacit.experiments.dispatch import Batch, Failure, run_all
+from tacit.experiments.progress import Progress, ProgressWatch
+from tacit.games.gymnasium import read_table
+from tacit.games.protocol import is_game
+from tacit.games.tabular import TabularGame, as_tables
 from tacit.learners import REGISTRY, resolve
+from tacit.learning import run_learner
+from tacit.options import Options
+
+#: A run has arrived when its gap is at most this share of the gap of uniform play.
+SHARE = 0.1
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long each run may take: so many episodes, or so many seconds."""
+
+    episodes: int | None
+    seconds: float | None
+
+    def part(self, share: float) -> Budget:
+        """Return a share of it."""
+        if self.episodes is not None:
+            return Budget(max(1, round(self.episodes * share)), None)
+        assert self.seconds is not None
+        return Budget(None, self.seconds * share)
+
+    def __str__(self) -> str:
+        return f"{self.seconds:.3g} s" if self.episodes is None else f"{self.episodes:,} episodes"
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A learner with its parameters, what it is called, and a seed."""
+
+    label: str
+    learner: Any
+    params: Mapping[str, Any]
+    seed: int
+
+
+@dataclass(frozen=True, eq=False)
+class Entry:
+    """What became of a trial.
+
+    Attributes
+    ----------
+    candidate : str
+        Which of the run's candidates is its policy; the gap is of that one.
+    gap : float
+        Its exact gap or certificate, the largest of all agents.
+    kind, source : str
+        As `tacit.engine.Gaps` has them.
+    values : list [N]
+        Its exact values.
+    seconds : float
+        Learning time.
+    arrival : int or None
+        Episodes from which on the gap was at most a tenth of that of uniform play; measured at the rows of the curve.
+    learns_from : str
+        "own play", "joint play" (one learner for all agents) or "tables" (exact gradients: episodes are iterations).
+    curve : structured array
+        `episode` and `gap`, of what would have been the policy then.
+    """
+
+    trial: Trial
+    candidate: str
+    gap: float
+    kind: str
+    source: str
+    values: list[float]
+    episodes: int
+    seconds: float
+    ended: str
+    arrival: int | None
+    params: Mapping[str, Any]
+    learns_from: str
+    curve: npt.NDArray[Any] = field(repr=False)
+
+
+def seed_list(seeds: int, seed: int) -> list[int]:
+    """Return seeds s, s+1, …"""
+    count = check.integer("seeds", seeds)
+    first = check.integer("seed", seed, of="first_seed")
+    return list(range(first, first + count))
+
+
+class Bench:
+    """A game on which learners are tried, with the gap of uniform play, the budget, and how many run at once.
+
+    Where time is the budget one runs at a time, so that none slows another; otherwise as many as there are cores.
+    Without episodes and seconds, `default` seconds are the budget.
+    """
+
+    def __init__(
+        self,
+        game: Any,
+        episodes: int | None,
+        seconds: float | None,
+        *,
+        default: float,
+        certify: bool | None,
+        workers: int | None,
+        progress: Callable[[Progress], None] | None,
+    ) -> None:
+        if episodes is not None and seconds is not None:
+            raise TacitError("episodes and seconds are both given; give one of them")
+        if episodes is None and seconds is None:
+            seconds = default
+        Options(episodes, seconds=seconds)  # checks them
+        if workers is not None:
+            check.integer("workers", workers)
+        self.game = certifiable(game, certify)
+        self.uniform_gap = uniform_gap(self.game)
+        self._budget, self._progress = Budget(episodes, seconds), progress
+        self._workers = 1 if workers is None and episodes is None else workers
+
+    def share(self, runs: int) -> Budget:
+        """Return the budget of each of so many runs: episodes are for each of them, seconds for all together."""
+        at_once = self._workers or 1
+        return self._budget if self._budget.seconds is None else self._budget.part(at_once / max(runs, at_once))
+
+    def run(self, trials: Sequence[Trial], each: Budget, done: Callable[[Entry], None] | None = None) -> Batch[Entry]:
+        """Run trials; `done` is called with their entries as they come."""
+        # With gap=0 the rows of the curve are a tenth apart, and a run that is perfect is over.
+        asked = Options(each.episodes, certify=True, gap=0.0, seconds=each.seconds)
+        items = [(one, replace(asked, seed=one.seed)) for one in trials]
+        watch = ProgressWatch([(one.label, options) for one, options in items], self._progress)
+
+        def end(k: int, found: Entry | Failure) -> None:
+            match found:
+                case Entry():
+                    watch.end(k, True)
+                    if done is not None:
+                        done(found)
+                case _:
+                    watch.end(k, False)
+
+        return run_all(self._judge, items, workers=self._workers, watch=watch, done=end)
+
+    def _judge(self, item: tuple[Trial, Options], watch: Watcher | None) -> Entry:
+        """Run a trial, keep what it is judged by, and let go of the rest."""
+        trial, options = item
+        made = resolve(trial.learner, trial.params, self.game.name)[1]
+        learns_from = "tables" if made.exact else "joint play" if made.central else "own play"
+        run = run_learner(self.game, trial.learner, trial.params, options, watch=watch)
+        return judge(run, trial, self.uniform_gap, learns_from)
+
+
+def certifiable(game: Any, certify: bool | None) -> TabularGame:
+    """Return the game if gaps in it can be certified, and say why not otherwise."""
+    if certify is not None and not check.flag("certify", certify):
+        raise TacitError("certify is False; learners are ranked by certified gaps, so leave it out")
+    game = read_table(game) or game
+    if not is_game(game) and not is_environment(game):
+        raise TacitError(f"game is {brief(game)}; it must be a TabularGame, as from tacit.make or tacit.load")
+    tables = as_tables(game)
+    if tables is None:
+        raise TacitError(f"{brief(game)} has no tables, so there is no certified gap by which learners can be ranked")
+    if tables.joint_actions > CERTIFY_JOINT_ACTIONS and not certify:
+        raise TacitError(
+            f"{game!r} has {tables.joint_actions:,} joint actions; above {CERTIFY_JOINT_ACTIONS:,} gaps are certified "
+            f"only on request, since that is slow: certify=True, or --certify yes"
+        )
+    return tables
+
+
+def judge(run: Run, trial: Trial, even: float, learns_from: str) -> Entry:
+    """Judge a run by its policy."""
+    best = run.candidates[run.chosen]
+    if best.gaps.source not in ("exact", "certificate"):
+        raise TacitError(f"{trial.label} has no certified gap")
+    gaps = np.fmin.accumulate(run.curve["gap"]) if "best" in run.candidates else run.curve["gap"].copy()
+    gaps[-1] = best.gap
+    curve = table([{"episode": k, "gap": gap} for k, gap in zip(run.curve["episode"].tolist(), gaps, strict=True)])
+    values = best.values if best.values is not None else np.full(run.game.agents, np.nan)
+    return Entry(
+        trial=trial,
+        candidate=run.chosen,
+        gap=best.gap,
+        kind=best.gaps.kind,
+        source=best.gaps.source,
+        values=np.asarray(values).tolist(),
+        episodes=run.episodes,
+        seconds=run.seconds,
+        ended=run.ended,
+        arrival=arrival(curve["episode"], gaps, SHARE * even),
+        params=run.params,
+        learns_from=learns_from,
+        curve=curve,
+    )
+
+
+def arrival(episodes: npt.NDArray[Any], gaps: npt.NDArray[Any], small: float) -> int | None:
+    """Return the episode from which on all gaps are small, None if the last is not: an iterate may come and go.
+
+    >>> arrival(np.array([10, 20, 30, 40]), np.array([0.05, 0.3, 0.1, 0.02]), 0.1)
+    30
+    """
+    above = np.flatnonzero(~(gaps <= small))
+    there = int(above[-1]) + 1 if len(above) else 0
+    return int(episodes[there]) if there < len(episodes) else None
+
 
 #: Seconds for all runs together where nothing else is asked for.
 SECONDS = 60.0
@@ -242,14 +450,14 @@ def compare(
     (2, 'nash', True)
     """
     numbers = seed_list(seeds, seed)
-    bench = Bench.of(game, episodes, seconds, default=SECONDS, certify=certify, workers=workers, progress=progress)
+    bench = Bench(game, episodes, seconds, default=SECONDS, certify=certify, workers=workers, progress=progress)
     named = _by_label(learners, bench.game.name)
     trials = [Trial(label, *chosen, number) for number in numbers for label, chosen in named.items()]
     each, totals = bench.share(len(trials)), welfare_range(bench.game)
     found: list[Entry] = []
 
-    def show(k: int, entry: Entry | Failure) -> None:
-        if watch is not None and isinstance(entry, Entry):
+    def show(entry: Entry) -> None:
+        if watch is not None:
             found.append(entry)
             watch(_rank(bench, each, seeds, found, {}, totals, interrupted=False))
 
@@ -269,16 +477,20 @@ def _by_label(
     if learners is None:
         return {name: (name, {}) for name in REGISTRY}
     known = f"at least one of {', '.join(REGISTRY)}"
-    if isinstance(learners, Mapping):
-        given: list[tuple[str | None, Any]] = list(learners.items())
-    else:
-        given = [(None, one) for one in check.list_of("learners", learners, known)]
+    given: list[tuple[Any, Any]]
+    match learners:
+        case {**named}:
+            given = list(named.items())
+        case _:
+            given = [(None, one) for one in check.list_of("learners", learners, known)]
     if not given:
         raise TacitError(f"learners is {brief(learners)}; it must be a list of {known}")
     found: dict[str, tuple[Any, Mapping[str, Any]]] = {}
     for label, one in given:
-        pair = isinstance(one, tuple | list) and len(one) == 2 and isinstance(one[1], Mapping)
-        learner, params = one if pair else (one, {})
+        learner, params = one, dict[str, Any]()
+        match one:
+            case [first, {**own}]:
+                learner, params = first, {str(key): value for key, value in own.items()}
         name, _ = resolve(learner, params, game)
         settings = ", ".join(f"{key}={value}" for key, value in params.items())
         key = label or (f"{name} ({settings})" if settings else name)

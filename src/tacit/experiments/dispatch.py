@@ -46,16 +46,13 @@ _DIED = (
 _log = logging.getLogger("tacit")
 
 
-class Fault(TacitError):
-    """Something that happened to a job, rather than an input that was wrong."""
-
-
 @dataclass(frozen=True)
 class Failure:
-    """A job that raised, in one sentence, and what it raised."""
+    """A job that raised, in one sentence, and what it raised; or to which something `happened`, whatever its input."""
 
     sentence: str
     error: BaseException
+    happened: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,7 +65,8 @@ class Batch(Generic[T]):
     @property
     def done(self) -> dict[int, T]:
         """The results of the jobs that returned one, by their numbers."""
-        return {k: one for k, one in enumerate(self.results) if one is not None and not isinstance(one, Failure)}
+        failed = self.failures
+        return {k: one for k, one in enumerate(self.results) if one is not None and k not in failed}  # type: ignore[misc]
 
     @property
     def failures(self) -> dict[int, Failure]:
@@ -76,32 +74,30 @@ class Batch(Generic[T]):
         return {k: one for k, one in enumerate(self.results) if isinstance(one, Failure)}
 
 
-@dataclass(frozen=True)
-class Start:
-    """A job is to run with this item."""
-
-    item: Any
-
-
-@dataclass(frozen=True)
-class Have:
-    """A job need not run: this is its result."""
-
-    result: Any
-
-
 class JobHandler:
-    """Says what a job is, and is told what becomes of it: what happens in this process before, during and after it."""
+    """What happens in this process before, during and after jobs; `items` are what they are given.
 
-    def begin(self, k: int) -> Start | Have | None:
-        """Return what to do with a job; None leaves it out."""
-        raise NotImplementedError
+    Parameters
+    ----------
+    items : sequence
+    watch, done : callable, optional
+        As for `run_all`.
+    """
+
+    def __init__(self, items: Sequence[Any], watch: Any = None, done: Any = None) -> None:
+        self.items, self._watch, self._done = items, watch, done
+
+    def begin(self, k: int) -> bool:
+        """Return whether a job is to run."""
+        return True
 
     def began(self, k: int, where: str) -> None:
         """Take note that a worker has begun."""
 
     def event(self, k: int, event: Event) -> None:
         """Take note of an event."""
+        if self._watch is not None:
+            self._watch(k, event)
 
     def lost(self, k: int, where: str) -> None:
         """Take note that the worker has died, and that another will begin."""
@@ -116,6 +112,8 @@ class JobHandler:
 
     def end(self, k: int, result: Any) -> None:
         """Take note of a result, a Failure, or None for a job that was stopped."""
+        if self._done is not None and result is not None:
+            self._done(k, result)
 
 
 @dataclass
@@ -131,8 +129,9 @@ class _Running:
 class Dispatcher:
     """See `dispatch`."""
 
-    def __init__(self, backend: Backend, job: Any, count: int, handler: JobHandler, timeout: float | None) -> None:
+    def __init__(self, backend: Backend, job: Any, handler: JobHandler, timeout: float | None) -> None:
         self._backend, self._job, self._handler, self._timeout = backend, job, handler, timeout
+        count = len(handler.items)
         self._waiting = deque(range(count))
         self._again: deque[_Running] = deque()  # what goes before all that waits
         self._running: dict[int, _Running] = {}
@@ -180,21 +179,23 @@ class Dispatcher:
         while self._waiting and room > 0 and len(self._storing) < _BACKLOG:
             k = self._waiting.popleft()
             try:
-                found = self._handler.begin(k)
+                starts = self._handler.begin(k)
             except Exception as error:  # as where a directory cannot be written
                 self._end(k, _failure(error))
                 continue
-            match found:
-                case Start(item):
-                    self._start(k, item)
-                    room -= 1
-                case Have(result):
-                    self._end(k, result)
+            if starts:
+                self._start(k, self._handler.items[k])
+                room -= 1
 
     def _start(self, k: int, item: Any, begun: int = 0) -> None:
         self._running[k] = _Running((k, self._tries[k]), item, begun)
         self._tries[k] += 1
-        self._backend.start(self._running[k].key, self._job, item)
+        try:
+            parcel = self._backend.pack(self._job, item)
+        except Exception as error:  # it does not pickle
+            self._end(k, _failure(error))
+            return
+        self._backend.start(self._running[k].key, parcel)
 
     def _take(self, key: Key, message: Message) -> None:
         """Act on a message."""
@@ -244,7 +245,7 @@ class Dispatcher:
         if self._stopping:
             self._end(k, None)
         elif one.begun > DEATHS:
-            self._end(k, _failure(Fault(_DIED)))
+            self._end(k, _failure(TacitError(_DIED), happened=True))
         else:
             del self._running[k]
             self._again.append(one)
@@ -262,7 +263,7 @@ class Dispatcher:
                 continue
             self._backend.kill(one.key)
             told = f"it ran for more than {self._timeout:g} s, the timeout"
-            self._end(k, None if self._stopping else _failure(Fault(told)))
+            self._end(k, None if self._stopping else _failure(TacitError(told), happened=True))
 
     def _deadline(self, more: float = 0.0) -> float:
         """Return when a job that begins now has to be done."""
@@ -286,9 +287,9 @@ class Dispatcher:
 
 
 def dispatch(
-    backend: Callable[[], Backend], job: Any, count: int, handler: JobHandler, *, timeout: float | None = None
+    backend: Callable[[], Backend], job: Any, handler: JobHandler, *, timeout: float | None = None
 ) -> Batch[Any]:
-    """Run `count` jobs on a backend, which is opened if there are any.
+    """Run the jobs of a handler on a backend, which is opened if there are any.
 
     Parameters
     ----------
@@ -296,18 +297,17 @@ def dispatch(
         Opens the backend.
     job : callable
         A function of (item, watcher).
-    count : int
     handler : JobHandler
         Says what each job is, and is told what becomes of it.
     timeout : float, optional
         Seconds that a job may run.
     """
-    return Dispatcher(backend(), job, count, handler, timeout).run() if count else Batch([], False)
+    return Dispatcher(backend(), job, handler, timeout).run() if len(handler.items) else Batch([], False)
 
 
-def _failure(error: BaseException) -> Failure:
+def _failure(error: BaseException, *, happened: bool = False) -> Failure:
     _log.debug("a job failed", exc_info=error)
-    return Failure(sentence(error), error)
+    return Failure(sentence(error), error, happened)
 
 
 Item = TypeVar("Item")
@@ -357,26 +357,4 @@ def run_all(
     where = backends.parse(on, workers)
     if timeout is not None:
         check.positive("timeout", timeout)
-    handler = _Plain(items, watch, done)
-    return dispatch(partial(where.open, setup), job, len(items), handler, timeout=timeout)
-
-
-class _Plain(JobHandler):
-    """Hands over items, and passes on events and results."""
-
-    def __init__(self, items: Sequence[Any], watch: Any, done: Any) -> None:
-        self._items, self._watch, self._done = items, watch, done
-
-    def begin(self, k: int) -> Start:
-        """Hand over an item."""
-        return Start(self._items[k])
-
-    def event(self, k: int, event: Event) -> None:
-        """Pass on an event."""
-        if self._watch is not None:
-            self._watch(k, event)
-
-    def end(self, k: int, result: Any) -> None:
-        """Pass on a result, or a failure."""
-        if self._done is not None and result is not None:
-            self._done(k, result)
+    return dispatch(partial(where.open, setup), job, JobHandler(items, watch, done), timeout=timeout)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tacit.core import check
 from tacit.engine import Advanced, Event, Finished, Measured, Noted, Started
 from tacit.engine.events import Compiling, Scouted
-from tacit.experiments.spec import RunSpec
+from tacit.options import Options
 
 
 @dataclass(frozen=True)
@@ -70,81 +70,74 @@ class _Run:
 
 
 class ProgressWatch:
-    """Sums up the events of all runs."""
+    """Sums up the events of runs, each by its number; of a run it knows the kind, by which rates are told, and options.
+
+    A run that a checkpoint or a dead worker interrupted begins again; one that was read from disk just ends.
+    """
 
     def __init__(
         self,
-        runs: Sequence[RunSpec],
-        stored: Collection[str],
+        runs: Sequence[tuple[str, Options]],
         progress: Callable[[Progress], None] | None,
-        note: Callable[[str], None] | None,
+        note: Callable[[str], None] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self.specs: Sequence[RunSpec] = runs
-        self._runs, self._progress = runs, check.function("progress", progress)
-        self._note, self._clock = note, clock
-        self._lengths = {spec.hash: 0 if spec.open else spec.episodes for spec in runs}  # of open ones nobody knows it
-        self._episodes = {spec.hash: self._lengths[spec.hash] if spec.hash in stored else 0 for spec in runs}
-        self._done, self._failed = set(stored), set[str]()
-        self._open = {spec.hash for spec in runs if spec.open}
-        self._total = None if self._open else sum(spec.episodes for spec in runs)
-        self._played = sum(self._episodes.values())
-        self._running: dict[str, _Run] = {}
-        self._horizon: dict[str, int] = {}
-        self._reward: dict[str, float] = {}
-        self._kinds = {spec.hash: kind(spec) for spec in runs}
+        self._progress, self._note, self._clock = check.function("progress", progress), note, clock
+        self._kinds, self._options = [kind for kind, _ in runs], [options for _, options in runs]
+        self._lengths = [0 if one.open else one.most for one in self._options]  # of open ones nobody knows it
+        self._total = None if any(one.open for one in self._options) else sum(self._lengths)
+        self._episodes = [0] * len(runs)
+        self._played = 0  # their sum
+        self._done, self._failed = set[int](), set[int]()
+        self._running: dict[int, _Run] = {}
+        self._horizon: dict[int, int] = {}
+        self._reward: dict[int, float] = {}
         self._waiting: Counter[str] = Counter()  # episodes of runs that have not begun, by kind
-        for key, length in self._lengths.items():
-            self._waiting[self._kinds[key]] += length - self._episodes[key]
+        for kind, length in zip(self._kinds, self._lengths, strict=True):
+            self._waiting[kind] += length
         self._spent: dict[str, tuple[float, int]] = {}  # seconds and episodes of runs that are over, by kind
 
-    def began(self, index: int, where: str) -> None:
+    def began(self, k: int, where: str) -> None:
         """Take note that a run has begun, or begun again."""
-        spec = self.specs[index]
-        self.end(index, None)
-        self._running[spec.hash] = _Run(where)
-        self._waiting[self._kinds[spec.hash]] -= self._lengths[spec.hash]
+        self.end(k, None)
+        self._running[k] = _Run(where)
+        self._waiting[self._kinds[k]] -= self._lengths[k]
         self._show()
 
-    def __call__(self, index: int, event: Event) -> None:
-        """Take in an event of the run with this index among `specs`."""
-        key = self.specs[index].hash
-        one = self._running.get(key)
+    def __call__(self, k: int, event: Event) -> None:
+        """Take in an event of a run."""
         match event:
             case Started():
-                self._horizon[key] = event.horizon
-                if one is not None:
-                    one.since, one.before = self._clock(), event.done
-                    self._count(key, event.done)
+                if k not in self._running:  # nobody has said where
+                    self.began(k, "")
+                self._horizon[k] = event.horizon
+                self._running[k].since, self._running[k].before = self._clock(), event.done
+                self._count(k, event.done)
             case Measured(row):
-                self._reward[key] = float(row["reward"])
+                self._reward[k] = float(row["reward"])
             case Advanced(done):
-                self._count(key, done)
+                self._count(k, done)
             case Finished(ended=ended) if ended != "interrupted":
-                self._complete(key)
-            case Noted(text) | Scouted(text) | Compiling(text) if self._note is not None:
-                self._note(text)
+                self._complete(k)
+            case Noted(text) | Scouted(text) | Compiling(text):
+                self.note(text)
         self._show()
 
-    def end(self, index: int, good: bool | None) -> None:
+    def end(self, k: int, good: bool | None) -> None:
         """Take note that a run is done, has failed, or (None) has to begin again."""
-        spec = self.specs[index]
-        one, its = self._running.pop(spec.hash, None), self._kinds[spec.hash]
+        one, kind = self._running.pop(k, None), self._kinds[k]
         if one is not None and one.since is not None:
-            seconds, episodes = self._spent.get(its, (0.0, 0))
-            played = self._episodes[spec.hash] - one.before
-            self._spent[its] = (seconds + self._clock() - one.since, episodes + played)
-        if good:
-            self._done.add(spec.hash)
-            self._complete(spec.hash)
-        elif good is False:
-            self._failed.add(spec.hash)
-            self._complete(spec.hash)  # nothing of it is left to do
-        elif one is not None:
-            self._waiting[its] += self._lengths[spec.hash]
-            self._count(spec.hash, 0)
-        if one is None and good is not None:
-            self._waiting[its] -= self._lengths[spec.hash]
+            seconds, episodes = self._spent.get(kind, (0.0, 0))
+            self._spent[kind] = (seconds + self._clock() - one.since, episodes + self._episodes[k] - one.before)
+        if good is None:
+            if one is not None:
+                self._waiting[kind] += self._lengths[k]
+                self._count(k, 0)
+        else:
+            (self._done if good else self._failed).add(k)
+            self._complete(k)  # of one that failed nothing is left to do
+            if one is None:
+                self._waiting[kind] -= self._lengths[k]
         self._show()
 
     def note(self, text: str) -> None:
@@ -152,63 +145,64 @@ class ProgressWatch:
         if self._note is not None:
             self._note(text)
 
-    def _complete(self, key: str) -> None:
+    def _complete(self, k: int) -> None:
         """Count all episodes of a run that is over; of an open one, those that were played."""
-        if key not in self._open:
-            self._count(key, self._lengths[key])
+        if not self._options[k].open:
+            self._count(k, self._lengths[k])
 
-    def _count(self, key: str, episodes: int) -> None:
-        self._played += episodes - self._episodes[key]
-        self._episodes[key] = episodes
+    def _count(self, k: int, episodes: int) -> None:
+        self._played += episodes - self._episodes[k]
+        self._episodes[k] = episodes
 
     def _show(self) -> None:
         if self._progress is None:
             return
         left, unknown = self._left()
-        where = Counter(one.where.partition(":")[0] for one in self._running.values())
-        done, runs = len(self._done), len(self._runs)
-        steps = sum(self._episodes[key] * horizon for key, horizon in self._horizon.items())
-        reward = sum(self._reward.values()) / len(self._reward) if self._reward else None
-        failed, played = len(self._failed), self._played
-        share = None if self._total is not None else self._share()
-        self._progress(Progress(done, runs, played, self._total, failed, where, left, unknown, share, steps, reward))
+        self._progress(
+            Progress(
+                done=len(self._done),
+                runs=len(self._kinds),
+                episodes=self._played,
+                total=self._total,
+                failed=len(self._failed),
+                running=Counter(one.where.partition(":")[0] for one in self._running.values()),
+                left=left,
+                unknown=unknown,
+                share=None if self._total is not None else self._share(),
+                steps=sum(self._episodes[k] * horizon for k, horizon in self._horizon.items()),
+                reward=sum(self._reward.values()) / len(self._reward) if self._reward else None,
+            )
+        )
 
     def _share(self) -> float:
         """Return how far all runs are together: each by its seconds or by its episodes, whichever is further."""
-        now, found = self._clock(), 0.0
-        for spec in self._runs:
-            one = self._running.get(spec.hash)
-            if spec.hash in self._done or spec.hash in self._failed:
-                found += 1.0
-            elif one is not None and one.since is not None:
-                passed = (now - one.since) / spec.seconds if spec.seconds is not None else 0.0
-                found += min(1.0, max(passed, self._episodes[spec.hash] / spec.episodes))
-        return found / len(self._runs)
+        found = float(len(self._done) + len(self._failed))
+        for k, one in self._running.items():
+            if one.since is not None:
+                seconds = self._options[k].seconds
+                passed = 0.0 if seconds is None else (self._clock() - one.since) / seconds
+                found += min(1.0, max(passed, self._episodes[k] / self._options[k].most))
+        return found / len(self._kinds)
 
     def _left(self) -> tuple[float | None, int]:
         """Return the seconds that are left, and the kinds of run of which nothing is known yet."""
-        if self._open:
+        if self._total is None:
             return None, 0
         now = self._clock()
         spent = dict(self._spent)
-        for key, one in self._running.items():
-            if one.since is not None and self._episodes[key] > one.before:
-                seconds, episodes = spent.get(self._kinds[key], (0.0, 0))
-                spent[self._kinds[key]] = (seconds + now - one.since, episodes + self._episodes[key] - one.before)
-        rates = {its: seconds / episodes for its, (seconds, episodes) in spent.items() if episodes > 0}
-        ahead = Counter({its: count for its, count in self._waiting.items() if count > 0})
+        for k, one in self._running.items():
+            if one.since is not None and self._episodes[k] > one.before:
+                seconds, episodes = spent.get(self._kinds[k], (0.0, 0))
+                spent[self._kinds[k]] = (seconds + now - one.since, episodes + self._episodes[k] - one.before)
+        rates = {kind: seconds / episodes for kind, (seconds, episodes) in spent.items() if episodes > 0}
+        ahead = Counter({kind: count for kind, count in self._waiting.items() if count > 0})
         longest = 0.0
-        for key in self._running:
-            remaining = self._lengths[key] - self._episodes[key]
-            ahead[self._kinds[key]] += remaining
-            longest = max(longest, remaining * rates.get(self._kinds[key], 0.0))
-        unknown = sum(count > 0 and its not in rates for its, count in ahead.items())
+        for k in self._running:
+            remaining = self._lengths[k] - self._episodes[k]
+            ahead[self._kinds[k]] += remaining
+            longest = max(longest, remaining * rates.get(self._kinds[k], 0.0))
+        unknown = sum(count > 0 and kind not in rates for kind, count in ahead.items())
         if not rates:
             return None, unknown
-        work = sum(count * rates.get(its, 0.0) for its, count in ahead.items())
+        work = sum(count * rates.get(kind, 0.0) for kind, count in ahead.items())
         return max(work / max(len(self._running), 1), longest), unknown
-
-
-def kind(spec: RunSpec) -> str:
-    """Name a game with a learner: what runs that differ in their seeds have in common."""
-    return f"{spec.tables} {spec.game} {spec.learner} {spec.episodes}"

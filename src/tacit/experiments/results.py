@@ -224,12 +224,6 @@ class Outcome:
             told += f", {self.gap.kind} gap {sign} {max(self.gap.upper):.4g}"
         return f"Outcome({told})"
 
-    @property
-    def learning(self) -> tuple[float, float]:
-        """The part of the span that was learning: what was compiled and measured on the way is left out."""
-        share = self.seconds * self.learned / max(self.episodes, 1)
-        return max(self.span[0], self.span[1] - share), self.span[1]
-
 
 def outcome(spec: RunSpec, run: Run, *, learned: int, span: tuple[float, float]) -> Outcome:
     """Take from a run what is reported and stored of it."""
@@ -302,11 +296,7 @@ class Group:
         """Return what `tacit run --json` prints of it."""
         runs, first = self.outcomes, self.outcomes[0]
         reward = summarize([one.reward[0] for one in runs])
-        fresh = [one for one in runs if one.learned]
-        wall = _duration([one.span for one in fresh])
-        episodes, seconds = sum(one.learned for one in runs), _duration([one.learning for one in fresh])
-        if not episodes:  # all was read from disk: report the speed of then
-            episodes, seconds = sum(one.episodes for one in runs), sum(one.seconds for one in runs)
+        wall, speed = _speed(runs)
         values = [one.value for one in runs if one.value is not None]
         welfare = summarize([sum(value) for value in values]).data() if values else None
         return {
@@ -326,7 +316,7 @@ class Group:
             "gap": self._gap(),
             "candidates": self._candidates(),
             "chosen": [one.chosen for one in runs],
-            "steps_per_second": episodes * first.horizon / max(seconds, 1e-9),
+            "steps_per_second": speed * first.horizon,
             "wall_seconds": wall,
             "params": first.params,
             "interrupted": interrupted,
@@ -406,6 +396,22 @@ def _sizes(gaps: Sequence[GapOutcome]) -> dict[str, Any]:
         "mean": float(np.mean(largest)),
         "max": float(max(largest)),
     }
+
+
+def _speed(runs: Sequence[Outcome]) -> tuple[float, float]:
+    """Return the seconds in which runs took place, and the episodes a second of learning of all of them together.
+
+    Of these seconds, as large a part was learning as of all runs, each from its beginning to its end; the rest was
+    compiling and measuring.
+    """
+    fresh = [one for one in runs if one.learned]
+    if not fresh:  # all was read from disk: report the speed of then
+        return 0.0, sum(one.episodes for one in runs) / max(sum(one.seconds for one in runs), 1e-9)
+    wall = _duration([one.span for one in fresh])
+    lengths = [end - begin for begin, end in (one.span for one in fresh)]
+    learning = [one.seconds * one.learned / max(one.episodes, 1) for one in fresh]
+    share = sum(map(min, learning, lengths)) / max(sum(lengths), 1e-9)
+    return wall, sum(one.learned for one in fresh) / max(wall * share, 1e-9)
 
 
 def _duration(spans: Sequence[tuple[float, float]]) -> float:
@@ -553,7 +559,7 @@ def group_outcomes(outcomes: Sequence[Outcome]) -> list[Group]:
         spec = one.spec
         game = (spec.game, spec.game.params)
         limits = {key: getattr(spec, key) for key in ("episodes", "points", "gap", "seconds")}
-        learner = (one.label, {**spec.learner.params, **limits})
+        learner = (spec.label, {**spec.learner.params, **limits})
         key = (f"{spec.game.name} {spec.game.params} {spec.tables}", f"{learner} {spec.learner.name} {spec.certify}")
         games[key[0]], learners[key[1]] = game, learner
         runs.setdefault(key, []).append(one)

@@ -45,6 +45,7 @@ from tacit.experiments import scripts, toml
 from tacit.games.exact import ExactGame, check_exact
 from tacit.games.protocol import is_game
 from tacit.learners import DEFAULT, REGISTRY, with_preset
+from tacit.learning import default_for
 from tacit.options import OLD_NAMES, HasOptions, Options
 
 if TYPE_CHECKING:
@@ -207,10 +208,11 @@ def _specs(what: str, given: object, kind: type[Spec]) -> tuple[Spec, ...]:
     if not entries:
         raise TacitError(f"{what} is empty; there must be at least one")
     found: list[Spec] = []
-    for k, one in enumerate(entries):
-        if not isinstance(one, kind | str):
+    for k, given_one in enumerate(entries):
+        one = kind(given_one) if type(given_one) is str else given_one
+        if not isinstance(one, kind):
             raise TacitError(f"{what}[{k}] is {brief(one)}; it must be {_what_fits(one, kind)}")
-        found.append(kind(one) if isinstance(one, str) else one)
+        found.append(one)
     return tuple(found)
 
 
@@ -295,6 +297,11 @@ class RunSpec(HasOptions):
         return self.learner.label or self.learner.name
 
     @property
+    def told(self) -> str:
+        """The run as people are told of it."""
+        return f"{self.game.name} with {self.label}, seed {self.seed}"
+
+    @property
     def directory(self) -> str:
         """Name of the run's directory: for people, then the hash."""
         game = Path(self.game.name).stem if games.is_file(self.game.name) else self.game.name
@@ -354,6 +361,15 @@ def make_game(given: GameSpec) -> ExactGame | NamedEnvironment:
     if not is_game(found) and is_environment(found):  # that a script registers
         return name_environment(given.name, **given.params)
     return found  # type: ignore[no-any-return]
+
+
+def default_learner(given: GameSpec, params: Mapping[str, Any]) -> str:
+    """Return who learns where nobody is named, by the rule of `tacit.learn`."""
+    game = make_game(given)
+    if not hasattr(game, "enter"):
+        return default_for(game, params)
+    with game.enter() as env:
+        return default_for(env, params)
 
 
 def same_game(spec: RunSpec) -> ExactGame | NamedEnvironment:

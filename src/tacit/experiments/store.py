@@ -28,7 +28,7 @@ import math
 import os
 import platform
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -376,53 +376,82 @@ def _digest(summary: dict[str, Any]) -> str:
     return digest(json.dumps(content, sort_keys=True).encode())
 
 
+@dataclass(frozen=True)
+class Delivery:
+    """What a worker sends back: the numbers, and other files of the run."""
+
+    outcome: Outcome
+    others: dict[str, bytes]
+
+
 class RunDirectory:
     """Holds a run's directory, writes its curve as it comes, and stores what the run ends with."""
 
     def __init__(self, directory: Path, spec: RunSpec) -> None:
-        self.path, self._spec = directory, spec
-        self._curve = CurveFile(directory / CURVE)
+        self._path, self._spec = directory, spec
         self._lock = contextlib.ExitStack()
+        self._curve: TextIO | None = None
+        self._rows = 0
 
     def __enter__(self) -> RunDirectory:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.release()
+        """Let go of the directory."""
+        self._close_curve()
+        self._lock.close()
 
     def hold(self) -> bool:
         """Hold the directory, unless another process does."""
-        make_directory(self.path)
-        return self._lock.enter_context(lock_directory(self.path))
+        make_directory(self._path)
+        return self._lock.enter_context(lock_directory(self._path))
 
     def begin(self) -> Outcome | None:
         """Return the outcome of a run that is finished; otherwise write what is going to be run."""
-        found = read_stored(self.path, self._spec)
+        found = read_stored(self._path, self._spec)
         if found is None:
-            begin(self.path, self._spec, sync=False)
+            begin(self._path, self._spec, sync=False)
         return found
 
     def event(self, event: Event) -> None:
-        """Take note of an event."""
-        self._curve(event)
+        """Write the rows that a checkpoint had, then a line for each measurement."""
+        match event:
+            case Started(rows=rows):
+                self._close_curve()
+                self._write_curve(rows, sync=False)
+                self._curve = open(self._path / CURVE, "a", encoding="utf-8", newline="\n")  # noqa: SIM115
+            case Measured(row) if self._curve is not None:
+                with files.name_errors(self._path / CURVE):
+                    self._curve.write(_line(row))
+                    self._curve.flush()
+                self._rows += 1
 
-    def store(self, found: Outcome, others: dict[str, bytes]) -> Outcome:
+    def store(self, run: Delivery) -> Outcome:
         """Store a run that is over, unless it was interrupted, and let go of the directory."""
+        found = run.outcome
         with self:
-            self._curve.close()
+            self._close_curve()
             if not found.interrupted:
-                begin(self.path, self._spec)  # synced
-                if self._curve.rows != len(found.curve):  # events can be lost on their way, results cannot
-                    self._curve.rewrite(found.curve)
-                finish(self.path, found, others)
-                remove_parts(self.path)  # of workers that were killed
-                tidy(self.path)
+                begin(self._path, self._spec)  # synced
+                if self._rows != len(found.curve):  # events can be lost on their way, results cannot
+                    names = found.curve.dtype.names or ()
+                    self._write_curve([dict(zip(names, row, strict=True)) for row in found.curve.tolist()])
+                finish(self._path, found, run.others)
+                remove_parts(self._path)  # of workers that were killed
+                tidy(self._path)
         return found
 
-    def release(self) -> None:
-        """Let go of the directory."""
-        self._curve.close()
-        self._lock.close()
+    def _write_curve(self, rows: Sequence[Mapping[str, Any]], *, sync: bool = True) -> None:
+        """Write a curve in the place of what is there."""
+        files.write(self._path / CURVE, "".join(map(_line, rows)).encode(), sync=sync)
+        self._rows = len(rows)
+
+    def _close_curve(self) -> None:
+        if self._curve is not None:
+            stream, self._curve = self._curve, None
+            with files.name_errors(self._path / CURVE), stream:
+                stream.flush()
+                os.fsync(stream.fileno())  # before a summary says that it is whole
 
 
 def read_stored(directory: Path, spec: RunSpec) -> Outcome | None:
@@ -444,44 +473,6 @@ def tidy(directory: Path) -> None:
     for left in (CHECKPOINT, LOCK):
         with contextlib.suppress(OSError):  # some systems do not remove a file that is open
             (directory / left).unlink(missing_ok=True)
-
-
-class CurveFile:
-    """Writes the curve as it grows: a watcher of the run's events."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.rows = 0
-        self._stream: TextIO | None = None
-
-    def __call__(self, event: Event) -> None:
-        """Begin with the rows that a checkpoint had, then add a line for each measurement."""
-        match event:
-            case Started(rows=rows):
-                self.close()
-                files.write(self._path, "".join(_line(row) for row in rows).encode(), sync=False)
-                self.rows = len(rows)
-                self._stream = open(self._path, "a", encoding="utf-8", newline="\n")  # noqa: SIM115
-            case Measured(row) if self._stream is not None:
-                with files.name_errors(self._path):
-                    self._stream.write(_line(row))
-                    self._stream.flush()
-                self.rows += 1
-
-    def rewrite(self, curve: npt.NDArray[Any]) -> None:
-        """Write a whole curve, as `table` makes it, in the place of what is there."""
-        names = curve.dtype.names or ()
-        rows = [dict(zip(names, row, strict=True)) for row in curve.tolist()]
-        files.write(self._path, "".join(_line(row) for row in rows).encode())
-        self.rows = len(rows)
-
-    def close(self) -> None:
-        """End writing."""
-        if self._stream is not None:
-            stream, self._stream = self._stream, None
-            with files.name_errors(self._path), stream:
-                stream.flush()
-                os.fsync(stream.fileno())  # before a summary says that it is whole
 
 
 def _line(row: Any) -> str:

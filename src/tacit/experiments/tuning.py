@@ -22,11 +22,11 @@ import numpy as np
 from tacit.core import check
 from tacit.core.display import Table, interval
 from tacit.core.errors import TacitError
+from tacit.experiments.comparison import Bench, Budget, Entry, Trial, seed_list
 from tacit.experiments.dispatch import Batch, Failure
 from tacit.experiments.progress import Progress
 from tacit.experiments.results import Summary, summarize
 from tacit.experiments.spec import Experiment, GameSpec, LearnerSpec
-from tacit.experiments.trials import Bench, Budget, Entry, Trial, seed_list
 from tacit.games.tabular import TabularGame
 from tacit.learners import REGISTRY
 from tacit.learners.spec import Range
@@ -208,7 +208,7 @@ def tune(
     if check.integer("seeds", seeds) == 1:
         raise TacitError("seeds is 1; the comparison with the defaults needs at least 2")
     fresh = seed_list(seeds, seed)
-    bench = Bench.of(game, episodes, seconds, default=SECONDS, certify=certify, workers=workers, progress=progress)
+    bench = Bench(game, episodes, seconds, default=SECONDS, certify=certify, workers=workers, progress=progress)
     spread = settings(learner, SETTINGS, seed)
     each = bench.share(_ROUNDS * SEEDS_ON_THE_WAY * THIRD + 2 * seeds)  # whole ones, since every round costs the same
     tried: dict[int, TunedSetting] = {}

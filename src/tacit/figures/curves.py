@@ -19,7 +19,7 @@ from tacit.figures.style import axes_for, legend, look, name, styled
 if TYPE_CHECKING:
     from tacit.engine import Run
     from tacit.experiments import Outcome
-    from tacit.experiments.trials import Entry
+    from tacit.experiments.comparison import Entry
 
 
 #: What a band can be, with what the legend says of it.

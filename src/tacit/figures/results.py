@@ -13,9 +13,8 @@ from matplotlib.figure import Figure
 from tacit.core import check
 from tacit.core.display import count
 from tacit.core.errors import TacitError, brief
-from tacit.experiments.comparison import Comparison
+from tacit.experiments.comparison import SHARE, Comparison
 from tacit.experiments.results import Group, sureness
-from tacit.experiments.trials import SHARE
 from tacit.figures import style
 from tacit.figures.curves import BANDS, Series, align, band_words, draw_series, episode_axis, gap_axis, plot_band
 from tacit.figures.style import legend, look, name, new_axes, styled

@@ -6,6 +6,6 @@ has the documents inside, the live page fetches them, and both are drawn by the 
 
 from __future__ import annotations
 
-from tacit.view.report import write_report
+from tacit.view.results import write_report
 
 __all__ = ["write_report"]

@@ -11,8 +11,7 @@
 from __future__ import annotations
 
 import base64
-import struct
-import zlib
+import io
 from collections.abc import Collection
 from typing import Any
 
@@ -26,10 +25,9 @@ from tacit.environments.play import play, unroll
 from tacit.evaluation import Evaluation, behaviour, evaluate
 from tacit.evaluation.behaviour import Behaviour
 from tacit.evaluation.equilibria import enumerable, equilibria
-from tacit.evaluation.gains import deviation_table
+from tacit.evaluation.gains import APART, deviation_table
 from tacit.evaluation.gaps import check_cost, lower_bounds, seconds_to_evaluate
 from tacit.experiments import store
-from tacit.experiments.evaluating import APART
 from tacit.experiments.spec import game_of
 from tacit.games.exact import ExactGame
 from tacit.games.showing import action_names, state_name
@@ -114,11 +112,12 @@ def policy_document(game: ExactGame, policy: Any, *, kind: str | None = None) ->
 
 def _words(policy: Any) -> str:
     """Say what kind of policy it is."""
-    if not isinstance(policy, MarkovPolicy):
-        return "A policy with a certificate: all agents replay what was learned, with common random numbers."
-    if policy.product:
-        return "A product policy: each agent draws its action by step and state, independently."
-    return "A correlated policy: one joint action is drawn by step and state, and each agent is told its part."
+    match policy:
+        case MarkovPolicy(product=True):
+            return "A product policy: each agent draws its action by step and state, independently."
+        case MarkovPolicy():
+            return "A correlated policy: one joint action is drawn by step and state, and each agent is told its part."
+    return "A policy with a certificate: all agents replay what was learned, with common random numbers."
 
 
 def _map(game: ExactGame, does: Behaviour, i: int, steps: list[int], shown: list[int]) -> dict[str, Any]:
@@ -156,21 +155,9 @@ def _joint(game: ExactGame, does: Behaviour, steps: list[int], shown: list[int])
 
 def _deviations(game: ExactGame, policy: Any, found: Evaluation) -> list[dict[str, Any]]:
     """Return the largest terms of the gaps, with names."""
-    table = deviation_table(game, policy, gap=found.kind)
-    names = [action_names(game, i) for i in range(game.agents)]
-    return [
-        {
-            "agent": int(term["agent"]),
-            "step": int(term["step"]),
-            "state": text(state_name(game, int(term["state"]))),
-            "instead_of": text(names[term["agent"]][term["instead_of"]]),
-            "play": text(names[term["agent"]][term["play"]]),
-            "chance": float(term["chance"]),
-            "gain": float(term["gain"]),
-            "share": float(term["share"]),
-        }
-        for term in table.terms[:DEVIATIONS]
-    ]
+    terms = deviation_table(game, policy, gap=found.kind).data(limit=DEVIATIONS)["terms"]
+    words = ("state", "instead_of", "play")
+    return [{key: text(value) if key in words else value for key, value in term.items()} for term in terms]
 
 
 def _spread(count: int, most: int) -> list[int]:
@@ -277,23 +264,12 @@ def data_url(image: npt.NDArray[Any]) -> str | None:
     >>> data_url(np.zeros((2, 2, 3), dtype=np.uint8))[:30]
     'data:image/png;base64,iVBORw0K'
     """
-    if not isinstance(image, np.ndarray) or image.dtype != np.uint8 or image.ndim != 3 or image.shape[2] != 3:
+    if getattr(image, "dtype", None) != np.uint8 or image.ndim != 3 or image.shape[2] != 3:
         return None
-    height, width = image.shape[:2]
-    if not (0 < height <= SIDE and 0 < width <= SIDE):
+    if not all(0 < side <= SIDE for side in image.shape[:2]):
         return None
-    lines = np.zeros((height, 1 + 3 * width), dtype=np.uint8)  # each line begins with its filter, 0 for none
-    lines[:, 1:] = image.reshape(height, -1)
-    content = b"\x89PNG\r\n\x1a\n" + b"".join(
-        _chunk(kind, data)
-        for kind, data in (
-            (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)),
-            (b"IDAT", zlib.compress(lines.tobytes(), 9)),
-            (b"IEND", b""),
-        )
-    )
-    return "data:image/png;base64," + base64.b64encode(content).decode()
+    from matplotlib.image import imsave  # it takes longer to import than all the rest
 
-
-def _chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    content = io.BytesIO()
+    imsave(content, image, format="png")
+    return "data:image/png;base64," + base64.b64encode(content.getvalue()).decode()

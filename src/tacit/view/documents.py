@@ -94,7 +94,6 @@ def _group(group: Group, names: Sequence[str], most: int) -> dict[str, Any]:
         "bands": bands,
         "gap": _gap_told(runs),
         "kinds": sorted({text(run.outcome.gap.kind) for run in runs if run.outcome is not None and run.outcome.gap}),
-        "target": runs[0].spec.gap,
         "runs": [{**_run(run), "curve": None if alone else seed_curve(run, list(bands), most)} for run in runs],
     }
 
@@ -140,7 +139,6 @@ def _run(run: StoredRun) -> dict[str, Any]:
             "value": None if one.value is None else one.value[:_ENTRIES],
             "gap": _gap(one.gap),
             "chosen": text(one.chosen),
-            "candidates": {text(name): _gap(gap) for name, gap in list(one.candidates.items())[:_ENTRIES]},
             "uniform": one.uniform_gap,
             "ended": text(one.ended),
             "seconds": one.seconds,

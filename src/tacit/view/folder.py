@@ -57,11 +57,6 @@ class StoredRun:
     seen: float = field(default_factory=time.time)
 
     @property
-    def label(self) -> str:
-        """What people call the learner."""
-        return self.spec.label
-
-    @property
     def curve(self) -> npt.NDArray[Any] | None:
         """The rows so far."""
         if self.outcome is not None:

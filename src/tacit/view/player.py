@@ -1,7 +1,14 @@
-"""A person in the place of one agent, against the others' parts of a policy.
+"""A person in the place of one agent, against the others' parts of a policy, and what each choice is worth.
 
-And what that person sees of the game, as a document for lines of text and for the page, which holds a few players at a
+What that person sees of the game is a document, for lines of text and for the page, which holds a few players at a
 time, each with its own game, all against one policy.
+
+Against a Markov policy of the others a player faces an MDP, so the best response, its value V† and the value Q† of each
+action followed by the best response are known exactly. The regret of an action is V† − Q† there: what it costs on
+average, whatever comes of it. Regrets of an episode add up to what better choices would have earned on average; the
+rest is luck. A player who is told its part of a correlated policy is compared with two: the best response that ignores
+what it is told, whose lead over the policy is the cce gap, and the one that sees it, whose lead is the ce gap. Against
+a certified policy, which depends on more than step and state, the certificate bounds what any strategy gets.
 """
 
 from __future__ import annotations
@@ -10,18 +17,141 @@ import secrets
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from tacit.core import check, streams
-from tacit.core.errors import TacitError
+import numpy as np
+
+from tacit.core import check, memory, streams
+from tacit.core.elementary import dot
+from tacit.core.errors import TacitError, brief
+from tacit.core.types import FloatArray
 from tacit.environments.play import unroll
+from tacit.evaluation import evaluate
+from tacit.evaluation.values import steps
 from tacit.games.exact import ExactGame
 from tacit.games.showing import action_names, state_name
+from tacit.policies import MarkovPolicy, RecordedPolicy
 from tacit.view.details import payoff_table, picture
 from tacit.view.documents import text
-from tacit.view.judge import judge
 from tacit.view.server import Answer, Server
+
+#: Numbers that a table of Q† may have.
+_MOST = 20_000_000
+
+
+@dataclass(frozen=True)
+class Signal:
+    """What actions are worth to a player who is told its part of a correlated policy.
+
+    Attributes
+    ----------
+    best : float
+        What the best response that sees the signal gets on average.
+    ignoring, seeing : arrays [H, S, A, A]
+        What each action is worth, told each, if the best response that ignores or sees the signal follows.
+    """
+
+    best: float
+    ignoring: FloatArray
+    seeing: FloatArray
+
+    def regret(self, h: int, s: int, told: int, a: int) -> float:
+        """Return what action a costs on average, against the best response that sees the signal."""
+        return max(0.0, float(self.seeing[h, s, told].max() - self.seeing[h, s, told, a]))
+
+    def choice(self, h: int, s: int, told: int) -> int:
+        """Return the action of the best response that sees the signal."""
+        return int(self.seeing[h, s, told].argmax())
+
+
+@dataclass(frozen=True)
+class Judge:
+    """What is known of a player's prospects.
+
+    Attributes
+    ----------
+    value : float or None
+        What the policy's own part gets in the player's place, on average.
+    best : float or None
+        What the best response gets on average: exactly, or at most.
+    exact : bool
+        Whether `best` is exact.
+    q : array [H, S, A] or None
+        Q†: what each action is worth if the best response follows; known where `best` is exact.
+    signal : Signal or None
+        Where the player is told its part of a correlated policy.
+    """
+
+    value: float | None
+    best: float | None
+    exact: bool
+    q: FloatArray | None = None
+    signal: Signal | None = None
+
+    def regret(self, h: int, s: int, a: int, told: int | None = None) -> float | None:
+        """Return what action a costs at (h, s) on average; where the player was told, it may gain: less than 0."""
+        if self.q is None:
+            return None
+        if self.signal is not None and told is not None:
+            worth = self.signal.ignoring[h, s, told]
+            return float(worth[self.q[h, s].argmax()] - worth[a])
+        return max(0.0, float(self.q[h, s].max() - self.q[h, s, a]))
+
+    def choice(self, h: int, s: int) -> int | None:
+        """Return the best response's action at (h, s)."""
+        return None if self.q is None else int(self.q[h, s].argmax())
+
+
+def judge(game: ExactGame, policy: Any, agent: int, *, blind: bool = False) -> Judge:
+    """Ask the oracle about the place of one agent in a policy, which is told its part of a correlated one unless blind.
+
+    >>> import tacit
+    >>> game = tacit.make("prisoners-dilemma")
+    >>> found = judge(game, MarkovPolicy.uniform(game), 0)
+    >>> found.best - found.value, found.regret(0, 0, 0) > 0, found.choice(0, 0)
+    (0.75, True, 1)
+    """
+    match policy:
+        case MarkovPolicy():
+            q, told, value, best = _worth(game, policy, agent, "cce")
+            signal = None
+            if not blind and not policy.product:
+                _, seeing, _, with_signal = _worth(game, policy, agent, "ce")
+                signal = Signal(with_signal, told, seeing)
+            return Judge(value, best, True, q, signal)
+        case RecordedPolicy():
+            bound = evaluate(game, policy, gap="cce")
+            value = float(bound.values[agent])
+            return Judge(value, value + float(bound.gaps[agent]), False)
+    if not hasattr(policy, "part"):
+        raise TacitError(f"policy is {brief(policy)}; it has no parts that could be played")
+    return Judge(None, None, False)
+
+
+def _worth(game: ExactGame, policy: MarkovPolicy, agent: int, kind: str) -> tuple[FloatArray, FloatArray, float, float]:
+    """Return Q† [H, S, A] of one agent, the same told each action [H, S, A, A], its value and that of deviating.
+
+    Told b and playing a it is E[r + V†(s') | b, a]; 0 where b is never told. A product policy tells nothing.
+    """
+    H, S, A = game.horizon, game.states, game.actions[agent]
+    shape = (H, S, A) if policy.product else (H, S, A, A)
+    if np.prod(shape, dtype=float) > _MOST:
+        raise TacitError(f"the game has {H:,} steps × {S:,} states, too many to be played here")
+    q = memory.zeros((H, S, A), "what the player's actions are worth")
+    told = memory.zeros((0,) if policy.product else shape, "what the player's actions are worth")
+    chance = policy.marginal(agent)
+    for step in steps(game, policy, kind):
+        if policy.product:
+            q[step.h] = step.gains[agent, :, :A]
+            continue
+        together = step.gains[agent, :, :A, :A]
+        q[step.h] = together.sum(axis=1)
+        own = chance[step.h if policy.steps > 1 else 0][:, :, None]
+        np.divide(together, own, out=told[step.h], where=own > 0)
+    return q, told, float(dot(step.V[agent], game.initial)), float(dot(step.best[agent], game.initial))
+
 
 #: Agents, and steps of an episode, at most.
 AGENTS, STEPS = 64, 10_000
@@ -39,12 +169,11 @@ class Turn:
     state: int
     actions: list[int]
     reward: float
-    state_after: int
     regret: float | None
     best: int | None
-    told: int | None = None
-    told_regret: float | None = None
-    told_best: int | None = None
+    told: int | None
+    told_regret: float | None
+    told_best: int | None
 
 
 @dataclass
@@ -55,7 +184,6 @@ class Tally:
     total: float = 0.0
     regret: float = 0.0
     told_regret: float = 0.0
-    returns: list[float] = field(default_factory=list)  # the last ones
 
     @property
     def mean(self) -> float:
@@ -85,9 +213,6 @@ class Player:
     >>> player.act(1).regret, player.over
     (0.0, True)
     """
-
-    #: Returns that are remembered one by one.
-    REMEMBERED = 100
 
     def __init__(self, game: ExactGame, policy: Any, *, agent: int = 0, seed: int = 0, blind: bool = False) -> None:
         self._end = None if game.discount is None else game.states  # the state in which a stretch is over
@@ -143,10 +268,10 @@ class Player:
         reward = float(rewards[self.agent])
         told, signal = self.told, self.judge.signal
         costs = self.judge.regret(h, s, a, told), self.judge.choice(h, s)
-        turn = Turn(h, s, actions, reward, s_next, *costs)
+        seeing: tuple[float | None, int | None] = (None, None)
         if told is not None and signal is not None:
             seeing = signal.regret(h, s, told, a), signal.choice(h, s, told)
-            turn = Turn(h, s, actions, reward, s_next, *costs, told, *seeing)
+        turn = Turn(h, s, actions, reward, *costs, told, *seeing)
         self.turns.append(turn)
         self.h, self.state = h + 1, s_next
         self._listen()
@@ -155,7 +280,6 @@ class Player:
             self.tally.total += self.earned
             self.tally.regret += self.regret or 0.0
             self.tally.told_regret += self.told_regret or 0.0
-            self.tally.returns = [*self.tally.returns, self.earned][-self.REMEMBERED :]
         return turn
 
     @property
@@ -296,22 +420,19 @@ class Plays:
     def __init__(
         self, game: ExactGame, policy: Any, *, agent: int = 0, seed: int = 0, about: str = "", blind: bool = False
     ) -> None:
-        self._first = Player(game, policy, agent=agent, seed=seed, blind=blind)  # checks everything
-        self._about, self._blind = about, blind
+        self._player = partial(Player, game, policy, blind=blind)
+        self._first = self._player(agent=agent, seed=seed)  # checks everything
+        self._about, self._seed = about, seed
         self._players: OrderedDict[str, Player] = OrderedDict()
-        self._made = 0
         self._lock = threading.Lock()
-        self._seed = seed
 
     def sit(self, query: Mapping[str, str], sent: Any) -> Answer:
         """Take a new player, in the place of any agent."""
-        agent = self._first.agent
-        if isinstance(sent, dict) and sent.get("agent") is not None:
-            agent = check.integer("agent", sent["agent"], least=0, most=self._first.game.agents - 1)
+        given = _sent(sent).get("agent")
+        agent = self._first.agent if given is None else check.integer("agent", given, least=0)
         with self._lock:
-            seed = self._seed + self._made
-            player = Player(self._first.game, self._first.policy, agent=agent, seed=seed, blind=self._blind)
-            self._made += 1
+            player = self._player(agent=agent, seed=self._seed)
+            self._seed += 1
             number = secrets.token_urlsafe(12)
             self._players[number] = player
             while len(self._players) > PLAYERS:
@@ -321,7 +442,7 @@ class Plays:
     def act(self, query: Mapping[str, str], sent: Any) -> Answer:
         """Play an action; `step` must be the player's, so that a request that is sent twice counts once."""
         with self._lock:
-            number, player = self._player(sent)
+            number, player = self._find(sent)
             if sent.get("step") == player.h and sent.get("episode") == player.episode:
                 player.act(check.integer("action", sent.get("action"), least=0))
             return self._show(number, player)
@@ -329,13 +450,13 @@ class Plays:
     def begin(self, query: Mapping[str, str], sent: Any) -> Answer:
         """Begin the next episode."""
         with self._lock:
-            number, player = self._player(sent)
+            number, player = self._find(sent)
             player.begin()
             return self._show(number, player)
 
-    def _player(self, sent: Any) -> tuple[str, Player]:
-        number = sent.get("player") if isinstance(sent, dict) else None
-        if not isinstance(number, str) or number not in self._players:
+    def _find(self, sent: Any) -> tuple[str, Player]:
+        number = str(_sent(sent).get("player"))
+        if number not in self._players:
             raise TacitError("this player was given up; load the page again for a new one")
         self._players.move_to_end(number)
         return number, self._players[number]
@@ -344,18 +465,14 @@ class Plays:
         return Answer.json({"player": number, "about": text(self._about), **document(player)})
 
 
-def serve(
-    game: ExactGame,
-    policy: Any,
-    *,
-    agent: int = 0,
-    seed: int = 0,
-    about: str = "",
-    port: int = 0,
-    blind: bool = False,
-) -> tuple[Server, Plays]:
-    """Return a server of the page."""
-    plays = Plays(game, policy, agent=agent, seed=seed, about=about, blind=blind)
+def _sent(document: Any) -> dict[str, Any]:
+    """Return what a page has sent, if it is a table."""
+    return document if type(document) is dict else {}
+
+
+def serve(game: ExactGame, policy: Any, *, port: int = 0, **chosen: Any) -> tuple[Server, Plays]:
+    """Return a server of the page; the others are options of `Plays`."""
+    plays = Plays(game, policy, **chosen)
     title = f"{text(game.name or 'a game')} · tacit"
     writes = {"sit": plays.sit, "act": plays.act, "begin": plays.begin}
     return Server("play", title, reads={}, writes=writes, port=port), plays

@@ -2,25 +2,37 @@
 
 Backends differ only in how a job gets to a worker and its messages back; `dispatch` decides what runs when, tries again
 what a dead worker had, and ends what takes too long.
+
+On threads kernels release the interpreter's lock. Processes are started anew (not forked), so that nothing is shared by
+accident; each runs one job after the other and has a pipe of its own. One that dies, by a fault of its own or for want
+of memory, takes nothing with it but its own job. An executor is mpi4py's, one for Slurm, a pool of your own. It has no
+way back for events: a job says nothing until it is done. It is not ours to shut down, and a job that runs there cannot
+be ended.
 """
 
 from __future__ import annotations
 
+import contextlib
+import multiprocessing
 import os
 import pickle
 import queue
 import signal
 import socket
+import sys
+import threading
 import time
+import traceback
 from collections.abc import Callable
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from functools import cache
 from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
 from tacit.core import check
-from tacit.core.errors import TacitError, brief
+from tacit.core.errors import TacitError, brief, sentence
 from tacit.engine import Advanced, Event
 
 NAMES = ("threads", "processes", "ray", "dask")
@@ -70,18 +82,39 @@ Message = Began | Prepared | Event | Ended | Failed | Lost | Stopped
 LAST = (Ended, Failed, Lost, Stopped)
 
 
-class Backend:
-    """Somewhere that jobs run. All methods are called from one thread."""
+@dataclass(frozen=True)
+class Parcel:
+    """A job as it travels: what prepares a process for it, then the job and its item; each pickled."""
 
-    def __init__(self) -> None:
+    setup: bytes | None
+    job: bytes
+
+
+class Backend:
+    """Somewhere that jobs run. All methods are called from one thread.
+
+    Parameters
+    ----------
+    setup : bytes, optional
+        What prepares a worker process, a function of nothing, pickled.
+    dumps : callable
+        Pickles jobs; for workers elsewhere by value what `__main__` defines.
+    """
+
+    def __init__(self, setup: bytes | None = None, dumps: Callable[[Any], bytes] = pickle.dumps) -> None:
         self._inbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self._setup, self._dumps = setup, dumps
 
     def capacity(self) -> int:
         """Return how many jobs may be here at once just now."""
         raise NotImplementedError
 
-    def start(self, key: Key, job: Any, item: Any) -> None:
-        """Hand a job over."""
+    def pack(self, job: Any, item: Any) -> Any:
+        """Return a job as it travels; what does not pickle raises."""
+        return Parcel(self._setup, self._dumps((job, item)))
+
+    def start(self, key: Key, parcel: Any) -> None:
+        """Hand a job over, packed."""
         raise NotImplementedError
 
     def receive(self, timeout: float) -> list[tuple[Key, Message]]:
@@ -125,12 +158,8 @@ class Where(NamedTuple):
         prepared = None if setup is None else pickle.dumps(setup)
         match self.kind:
             case "threads":
-                from tacit.experiments.backends.local import Threads
-
                 return Threads(self.workers or cores())
             case "processes":
-                from tacit.experiments.backends.local import Processes
-
                 return Processes(self.workers or cores(), prepared)
             case "ray":
                 from tacit.experiments.backends.ray_cluster import Ray
@@ -141,8 +170,6 @@ class Where(NamedTuple):
 
                 return Dask(self.address, self.workers, prepared)
             case executor:
-                from tacit.experiments.backends.local import Foreign
-
                 return Foreign(executor, self.workers, prepared)
 
 
@@ -216,3 +243,310 @@ def hold_interrupts_back() -> set[signal.Signals]:
         return set()
     resource_tracker.ensure_running()  # it would lift the block
     return {signal.Signals(number) for number in signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})}
+
+
+# what a worker process does with a job, wherever it is ----------------------------------------------------------------
+
+_prepared: set[bytes] = set()
+_lock = threading.Lock()
+
+
+def answer(parcel: Parcel, watch: Reporter | None) -> bytes:
+    """Run a job, and return the last word on it, pickled; what it raised, as a sentence with its trace.
+
+    A job is unpickled after the preparation, which may make the modules known that it refers to.
+    """
+    try:
+        _prepare(parcel.setup)
+        job, item = pickle.loads(parcel.job)
+        if watch is not None:
+            watch.send(Prepared())
+        return _pickle(Ended(job(item, watch)))
+    except KeyboardInterrupt:
+        return pickle.dumps(Stopped())
+    except (Exception, SystemExit) as error:  # whatever a job raises
+        raised = TacitError(sentence(error))
+        raised.add_note(traceback.format_exc())
+        return pickle.dumps(Failed(raised))
+
+
+def _pickle(answered: Message) -> bytes:
+    """Pickle an answer; by value what only the started script knows, where the job came by value too."""
+    try:
+        return pickle.dumps(answered)
+    except Exception:
+        by_value = sys.modules.get("ray.cloudpickle") or sys.modules.get("cloudpickle")
+        if by_value is None:
+            raise
+        return bytes(by_value.dumps(answered))
+
+
+def read_answer(answered: bytes) -> Message:
+    """Return the message in an answer."""
+    try:
+        found: Message = pickle.loads(answered)
+    except Exception as error:  # as where a result's module is not known here
+        return Failed(error)
+    return found
+
+
+def _prepare(setup: bytes | None) -> None:
+    """Do what comes before the first job of a process; where it fails, every job does."""
+    with _lock:
+        if setup is not None and setup not in _prepared:
+            pickle.loads(setup)()
+            _prepared.add(setup)
+
+
+# jobs on this machine -------------------------------------------------------------------------------------------------
+
+
+class _GivenUp(BaseException):
+    """Ends a job that nobody waits for any more, before it writes anything."""
+
+
+class Threads(Backend):
+    """A thread for each job. They are daemons: one that hangs and was given up does not keep the process alive."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self._size, self._stop = size, threading.Event()
+        self._given_up: set[Key] = set()
+
+    def capacity(self) -> int:
+        """Return how many jobs may be here at once just now."""
+        return self._size
+
+    def pack(self, job: Any, item: Any) -> Any:
+        """Return a job as it is: it stays in this process."""
+        return job, item
+
+    def start(self, key: Key, parcel: Any) -> None:
+        """Hand a job over."""
+        threading.Thread(target=self._run, args=(key, *parcel), name="tacit-job", daemon=True).start()
+
+    def stop(self) -> None:
+        """Ask all jobs to end early."""
+        self._stop.set()
+
+    def kill(self, key: Key) -> None:
+        """End a job by force, where that is possible."""
+        self._given_up.add(key)  # no thread can be ended by force; it ends with its next event, if there is one
+
+    def close(self) -> None:
+        """End what is ours."""
+        self._stop.set()
+
+    def _run(self, key: Key, job: Any, item: Any) -> None:
+        def send(event: Event) -> None:
+            if key in self._given_up:
+                raise _GivenUp
+            self._inbox.put((key, event))
+
+        self._inbox.put((key, Began(here())))
+        self._inbox.put((key, Prepared()))
+        try:
+            self._inbox.put((key, Ended(job(item, Reporter(send, self._stop.is_set, every=0.0)))))
+        except KeyboardInterrupt:
+            self._inbox.put((key, Stopped()))
+        except BaseException as error:  # whatever a job raises
+            self._inbox.put((key, Failed(error)))
+
+
+#: Seconds that an idle worker has to end by itself.
+_PATIENCE = 5.0
+#: Sent to a worker: end, when the job that runs has ended, and let it end early.
+_END = b"end"
+
+
+class Processes(Backend):
+    """A thread for each job, which talks to the worker process that runs it."""
+
+    def __init__(self, size: int, setup: bytes | None) -> None:
+        super().__init__(setup)
+        self._size = size
+        self._lock = threading.Lock()
+        self._idle: list[_Worker] = []
+        self._busy: dict[Key, _Worker] = {}
+        self._killed: set[Key] = set()
+        self._stopping = False
+
+    def capacity(self) -> int:
+        """Return how many jobs may be here at once just now."""
+        return self._size
+
+    def start(self, key: Key, parcel: Parcel) -> None:
+        """Hand a job over."""
+        threading.Thread(target=self._run, args=(key, parcel), daemon=True).start()
+
+    def stop(self) -> None:
+        """Ask all jobs to end early."""
+        with self._lock:
+            self._stopping = True
+            for one in self._busy.values():
+                one.ask_to_end()
+
+    def kill(self, key: Key) -> None:
+        """End a job by force, where that is possible."""
+        with self._lock:
+            self._killed.add(key)
+            if key in self._busy:
+                self._busy[key].kill()
+
+    def close(self) -> None:
+        """End what is ours."""
+        with self._lock:
+            self._stopping = True
+            for one in self._idle:
+                one.ask_to_end()
+            for one in self._busy.values():
+                one.kill()
+            for one in self._idle:
+                one.end(_PATIENCE)
+            self._idle.clear()
+
+    def _run(self, key: Key, parcel: Parcel) -> None:
+        """Run a job in a worker of its own, and say what becomes of it."""
+        chosen: _Worker | None = None
+        last: Message
+        died = False
+        try:
+            chosen = self._take(key)
+            self._inbox.put((key, Began(f"{host()}:{chosen.pid}")))
+            last = read_answer(chosen.run(parcel, lambda event: self._inbox.put((key, event))))
+        except (EOFError, OSError):
+            last, died = Lost(), True
+        except BaseException as error:
+            last = Failed(error)
+        with self._lock:
+            self._busy.pop(key, None)
+            again = not died and not self._stopping
+            if again and chosen is not None:
+                self._idle.append(chosen)
+        if chosen is not None and not again:
+            chosen.end(0.0 if died else _PATIENCE)
+        self._inbox.put((key, last))
+
+    def _take(self, key: Key) -> _Worker:
+        """Return a worker that has nothing to do, started if there is none."""
+        with self._lock:
+            found = self._idle.pop() if self._idle else None
+        found = found or _Worker()
+        with self._lock:
+            self._busy[key] = found
+            if self._stopping:
+                found.ask_to_end()
+            if key in self._killed:
+                found.kill()
+        return found
+
+
+class _Worker:
+    """One process, seen from here."""
+
+    def __init__(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        hold_interrupts_back()  # not even while they start
+        self._sending = threading.Lock()
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(target=_serve, args=(theirs,))
+        self._process.start()
+        self.pid = self._process.pid
+        theirs.close()
+
+    def run(self, parcel: Parcel, watch: Any) -> bytes:
+        """Send a job, pass on its events, and return its answer."""
+        self._send(pickle.dumps(parcel))
+        while True:
+            event, answered = self._pipe.recv()
+            if answered is not None:
+                return bytes(answered)
+            watch(event)
+
+    def ask_to_end(self) -> None:
+        """Let it end when its job has ended, and its job end early."""
+        with contextlib.suppress(OSError):  # it has ended already
+            self._send(_END)
+
+    def _send(self, content: bytes) -> None:
+        with self._sending:  # a job and the wish to end come from different threads
+            self._pipe.send_bytes(content)
+
+    def kill(self) -> None:
+        """End it at once; whoever waits for its answer is told that it has died."""
+        self._process.kill()
+
+    def end(self, patience: float) -> None:
+        """End the process, after so many seconds by force."""
+        self._process.join(patience)
+        self._process.kill()
+        self._process.join()
+        self._pipe.close()
+
+
+def _serve(pipe: Connection) -> None:
+    """Be a worker process."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.dup2(2, 1)  # a job may print; stdout is the parent's
+    with contextlib.suppress(EOFError, OSError):  # the parent is gone
+        while (sent := pipe.recv_bytes()) != _END:
+            watch = Reporter(lambda event: pipe.send((event, None)), pipe.poll)  # all that comes is to end
+            pipe.send((None, answer(pickle.loads(sent), watch)))
+
+
+#: Jobs handed over at once where nobody says how many workers there are.
+_WINDOW = 256
+
+
+class Foreign(Backend):
+    """An executor as a backend."""
+
+    def __init__(self, executor: Executor, size: int | None, setup: bytes | None) -> None:
+        super().__init__(setup)
+        self._executor = executor
+        self._window = _WINDOW if size is None else size
+        self._waiting: dict[Key, Future[bytes]] = {}
+        self._running: dict[Key, Future[bytes]] = {}
+
+    def capacity(self) -> int:
+        """Return how many jobs may be here at once just now."""
+        return self._window
+
+    def start(self, key: Key, parcel: Parcel) -> None:
+        """Hand a job over."""
+        try:
+            future = self._executor.submit(answer, parcel, None)
+        except Exception as error:  # e.g. it is broken or was shut down
+            self._inbox.put((key, Failed(error)))
+            return
+        self._waiting[key] = future
+        future.add_done_callback(lambda done: self._inbox.put((key, done)))
+
+    def receive(self, timeout: float) -> list[tuple[Key, Message]]:
+        """Return the messages that have come."""
+        found: list[tuple[Key, Message]] = []
+        for key in [key for key, future in self._waiting.items() if future.running()]:
+            self._running[key] = self._waiting.pop(key)
+            found += [(key, Began("the executor")), (key, Prepared())]
+        return found + super().receive(0.0 if found else timeout)
+
+    def stop(self) -> None:
+        """Ask all jobs to end early."""
+        for key, future in self._waiting.items():
+            if not future.cancel():  # one that has begun is left alone
+                self._inbox.put((key, Stopped()))
+        for key in self._running:
+            self._inbox.put((key, Stopped()))
+
+    def _unpack(self, sent: Any) -> list[tuple[Key, Message]]:
+        key, content = sent
+        self._waiting.pop(key, None)
+        self._running.pop(key, None)
+        if type(content) in LAST:
+            return [sent]
+        if content.cancelled():
+            return [(key, Stopped())]
+        error = content.exception()
+        if error is not None:
+            return [(key, Stopped() if type(error) is KeyboardInterrupt else Failed(error))]
+        return [(key, read_answer(content.result()))]

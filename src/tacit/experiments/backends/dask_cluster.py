@@ -27,14 +27,16 @@ from tacit.experiments.backends import (
     Key,
     Lost,
     Message,
+    Parcel,
     Prepared,
     Reporter,
     Stopped,
+    answer,
     cores,
     here,
     hold_interrupts_back,
+    read_answer,
 )
-from tacit.experiments.backends.worker import Parcel, answer, read_answer
 
 #: Seconds between two looks at the size of the cluster.
 _LOOK = 2.0
@@ -116,9 +118,9 @@ class Dask(Backend):
     """
 
     def __init__(self, address: str, size: int | None, setup: bytes | None) -> None:
-        super().__init__()
         self._distributed: Any = registry.require("distributed", "dask")
-        self._setup, self._size = setup, size
+        super().__init__(setup, registry.require("cloudpickle", "dask").dumps)  # Dask needs it itself
+        self._size = size
         self._client, self._cluster = _connect(self._distributed, address, size)
         self._topic = f"tacit-{secrets.token_hex(8)}"
         self._tasks: dict[Key, _Task] = {}
@@ -134,16 +136,8 @@ class Dask(Backend):
             self._capacity = limit or max(2, 2 * threads)
         return self._capacity
 
-    def start(self, key: Key, job: Any, item: Any) -> None:
+    def start(self, key: Key, parcel: Parcel) -> None:
         """Hand a job over."""
-        import cloudpickle  # Dask needs it itself
-
-        try:
-            parcel = Parcel.pack(self._setup, job, item, cloudpickle.dumps)
-        except Exception as error:  # it does not pickle
-            self._tasks[key] = _Task(None)
-            self._inbox.put((key, Failed(error)))
-            return
         name = f"{self._topic}-{key[0]}-{key[1]}"
         arguments = (parcel, self._topic, key, self._cluster is not None)
         future = self._client.submit(_task, *arguments, key=name, pure=False)
@@ -194,7 +188,7 @@ class Dask(Backend):
         self._inbox.put((key, read_answer(answered) if answered else Lost()))
 
     def _unpack(self, sent: Any) -> list[tuple[Key, Message]]:
-        if isinstance(sent, bytes):
+        if type(sent) is bytes:
             return self._read(*pickle.loads(sent))
         key, content = sent
         if key not in self._tasks:  # it has answered, or was given up
@@ -203,7 +197,7 @@ class Dask(Backend):
             threading.Thread(target=self._fetch, args=(key, content), daemon=True).start()
             return [(key, Prepared())]  # the time that it takes is not the job's
         self._tasks.pop(key)
-        return [(key, content if isinstance(content, LAST) else self._as_failure(content))]
+        return [(key, content if type(content) in LAST else self._as_failure(content))]
 
     def _read(self, key: Key, token: str, sent: Any) -> list[tuple[Key, Message]]:
         """Return what a task says; bytes are its answer."""

@@ -17,7 +17,7 @@ import os
 import queue
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
@@ -26,8 +26,21 @@ from urllib.parse import urlsplit
 from tacit.core import registry
 from tacit.core.errors import TacitError, one_line
 from tacit.engine import Event
-from tacit.experiments.backends import LAST, Backend, Began, Failed, Key, Lost, Message, Prepared, Reporter, cores, here
-from tacit.experiments.backends.worker import Parcel, answer, read_answer
+from tacit.experiments.backends import (
+    LAST,
+    Backend,
+    Began,
+    Key,
+    Lost,
+    Message,
+    Parcel,
+    Prepared,
+    Reporter,
+    answer,
+    cores,
+    here,
+    read_answer,
+)
 
 #: Seconds between two looks at the cluster, seconds that it has to answer, and looks in a row without an answer after
 #: which it is lost.
@@ -65,7 +78,7 @@ class Actor:
         found: list[Event | Prepared | bytes] = []
         wait = _AT_MOST
         with contextlib.suppress(queue.Empty):
-            while not found or not isinstance(found[-1], bytes):
+            while not found or type(found[-1]) is not bytes:
                 found.append(self._news.get(timeout=wait))
                 wait = _LINGER if len(found) == 1 else 0.0
         return found
@@ -99,10 +112,10 @@ class Ray(Backend):
     """
 
     def __init__(self, address: str, size: int | None, setup: bytes | None) -> None:
-        super().__init__()
         self._ray: Any = registry.require("ray", "ray")
-        self._setup, self._size = setup, size
-        self._connection = _connect(self._ray, address, size)
+        super().__init__(setup, self._ray.cloudpickle.dumps)
+        self._size = size
+        self._disconnect = _connect(self._ray, address, size)
         self._remote = self._ray.remote(num_cpus=1, max_concurrency=2, max_restarts=0)(Actor)
         self._slots: list[_Slot] = []
         self._failures = 0  # of actors to start, one after the other
@@ -124,14 +137,9 @@ class Ray(Backend):
             raise TacitError(f"the Ray cluster is lost: nothing answers at {self._lost} any more; {again}")
         return super().receive(timeout)
 
-    def start(self, key: Key, job: Any, item: Any) -> None:
+    def start(self, key: Key, parcel: Parcel) -> None:
         """Hand a job over."""
         slot = next(slot for slot in self._slots if slot.where and slot.key is None)
-        try:
-            parcel = Parcel.pack(self._setup, job, item, self._ray.cloudpickle.dumps)
-        except Exception as error:  # it does not pickle
-            self._inbox.put((None, [(key, Failed(error))]))
-            return
         slot.key = key
         self._inbox.put((None, [(key, Began(slot.where))]))
         self._ask(slot, slot.actor.exchange.remote(parcel))
@@ -157,7 +165,7 @@ class Ray(Backend):
             for slot in self._slots:
                 self._kill(slot)
         self._slots.clear()
-        self._connection.close(headless=headless)
+        self._disconnect(headless)
 
     def _look(self) -> None:
         """Follow the cluster's size, and whether it is there: a call to one that is not would hang, then end us."""
@@ -207,54 +215,42 @@ class Ray(Backend):
             slot.where, self._failures = done.result(), 0
             return []
         messages: list[tuple[Key, Message]] = [
-            (key, read_answer(told) if isinstance(told, bytes) else told) for told in done.result()
+            (key, read_answer(told) if type(told) is bytes else told) for told in done.result()
         ]
-        if messages and isinstance(messages[-1][1], LAST):
+        if messages and type(messages[-1][1]) in LAST:
             slot.key = None
         else:
             self._ask(slot, slot.actor.exchange.remote(None))
         return messages
 
 
-class _Connection:
-    """This process's connection to a cluster, which is Ray's and of the whole process.
+#: Disconnects this process from a cluster, which ends a private one; it is told whether the cluster has lost its head.
+_Disconnect = Callable[[bool], None]
 
-    Parameters
-    ----------
-    home : TemporaryDirectory, optional
-        Holds the files of a private cluster, in a directory within that Ray opens to everybody.
-    """
 
-    def __init__(self, ray: Any, home: TemporaryDirectory[str] | None = None) -> None:
-        self._ray, self._home = ray, home
-        self._printing = ray._private.worker.print_to_stdstream
-        ray._private.worker.print_to_stdstream = lambda *_, **__: None  # pages of logs where a part of the cluster dies
+def _prepare(ray: Any, home: TemporaryDirectory[str] | None = None) -> _Disconnect:
+    """Keep Ray quiet, and return what disconnects; `home` holds the files of a private cluster."""
+    printing = ray._private.worker.print_to_stdstream
+    ray._private.worker.print_to_stdstream = lambda *_, **__: None  # pages of logs where a part of the cluster dies
 
-    def close(self, *, headless: bool) -> None:
-        """Disconnect, which ends a private cluster; from one without a head that is impossible."""
+    def disconnect(headless: bool) -> None:
         if headless:
-            atexit.unregister(self._ray.shutdown)  # it would wait for a minute, and then end the process
+            atexit.unregister(ray.shutdown)  # it would wait for a minute, and then end the process
         else:
-            self._ray.shutdown()
-        self._ray._private.worker.print_to_stdstream = self._printing
-        if self._home is not None:
-            self._home.cleanup()
+            ray.shutdown()
+        ray._private.worker.print_to_stdstream = printing
+        if home is not None:
+            home.cleanup()
+
+    return disconnect
 
 
-class _Borrowed(_Connection):
-    """The connection of somebody else, who closes it."""
-
-    def __init__(self) -> None: ...
-
-    def close(self, *, headless: bool) -> None: ...
-
-
-def _connect(ray: Any, address: str, size: int | None) -> _Connection:
+def _connect(ray: Any, address: str, size: int | None) -> _Disconnect:
     """Connect to a cluster, or start one."""
     if ray.is_initialized():
         if address:
             raise TacitError(f"this process is connected to a Ray cluster already; leave {address!r} out")
-        return _Borrowed()
+        return lambda headless: None  # who has connected disconnects
     if not address:
         return _start_cluster(ray, size or cores())
     try:
@@ -263,10 +259,10 @@ def _connect(ray: Any, address: str, size: int | None) -> _Connection:
         ray.init(address=address, **_QUIET)
     except Exception as error:  # of many kinds
         raise TacitError(f"no Ray cluster answers at {address!r}: {one_line(error, 200)}") from None
-    return _Connection(ray)
+    return _prepare(ray)
 
 
-def _start_cluster(ray: Any, size: int) -> _Connection:
+def _start_cluster(ray: Any, size: int) -> _Disconnect:
     """Start a private cluster."""
     if os.environ.get("RAY_ADDRESS"):
         _log.warning("tacit: a private Ray cluster is started; --on ray:auto joins the one that RAY_ADDRESS names")
@@ -284,7 +280,7 @@ def _start_cluster(ray: Any, size: int) -> _Connection:
         ray.shutdown()
         home.cleanup()
         raise TacitError(f"a Ray cluster cannot be started: {one_line(error, 300)}") from None
-    return _Connection(ray, home)
+    return _prepare(ray, home)
 
 
 @contextlib.contextmanager
