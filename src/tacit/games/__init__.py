@@ -127,7 +127,7 @@ def load(
         Instead of a horizon, of a game that is the same at every step.
     **more
         Of a `.prism` model: `property`, what its players want, `constants`, a dict of those that it leaves open,
-        and `limit`, as of `tabulate`.
+        `limit`, as of `tabulate`, and `name`.
 
     Returns
     -------

@@ -25,6 +25,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.games.atlas import markov, matrices
 from tacit.games.gambit import Node, tree_game
 from tacit.games.matrix import matrix_game
+from tacit.games.prism import load
 from tacit.games.tabular import TabularGame
 from tacit.games.text import nearest
 
@@ -112,9 +113,7 @@ def prism(
     model: str, wanted: str, constants: Mapping[str, Any], *, name: str, horizon: int | None = None
 ) -> TabularGame:
     """Make the game of a model and a property."""
-    from tacit.games.prism import read_game
-
-    return read_game(PLACE / model, property=wanted, constants=constants, horizon=horizon, name=name)
+    return load(PLACE / model, property=wanted, constants=constants, horizon=horizon, name=name)
 
 
 def _numbers(text: str) -> tuple[float, ...]:

@@ -36,8 +36,9 @@ def load(
     constants: Mapping[str, Any] | None = None,
     discount: float | None = None,
     limit: int = LIMIT,
+    name: str | None = None,
 ) -> TabularGame:
-    """Read a model and make the game of a property.
+    """Read a model and make the game of a property; its name is the file's unless another is given.
 
     `constants` are those that the model or the property leaves open. A property without a bound needs a
     horizon or a discount; `limit` is as in `tacit.tabulate`.
@@ -53,22 +54,7 @@ def load(
     >>> load(path, property='<<one>>R{"match"}max=? [ C<=2 ]')
     TabularGame('coin': 2 agents, 2 states, 2×2 actions, horizon 2, rewards in [-1, 1])
     """
-    return read_game(
-        files.path(path), property=property, constants=constants, horizon=horizon, discount=discount, limit=limit
-    )
-
-
-def read_game(
-    place: Path,
-    *,
-    property: str | None,
-    constants: Mapping[str, Any] | None,
-    horizon: int | None,
-    discount: float | None = None,
-    limit: int = LIMIT,
-    name: str | None = None,
-) -> TabularGame:
-    """Read a model and make the game of a property; its name is the file's unless another is given."""
+    place = files.path(path)
     try:
         with locate_errors(place):
             file = ModelFile(files.read_utf8(place))
