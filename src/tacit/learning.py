@@ -39,7 +39,7 @@ from tacit.environments.observations import Encode
 from tacit.environments.resume import Seeding
 from tacit.evaluation.gaps import Evaluation, evaluate, uniform_gap
 from tacit.evaluation.values import occupancy
-from tacit.games.exact import ExactGame, as_exact, check_playable
+from tacit.games.exact import as_exact, check_exact, check_playable
 from tacit.games.gymnasium import read_table
 from tacit.games.protocol import Game, is_game
 from tacit.games.tabular import TabularGame
@@ -207,13 +207,13 @@ def run_learner(
         )
     check_playable(game)
     if options.certify:
-        _require_tables(game, "the certificate needs tables")
+        check_exact(game, "the certificate needs tables")
     for option in (key for key, value in bounds.items() if value is not None):
         raise TacitError(f"{option} is for environments without tables; {game!r} has its own")
     learner = default_for(game, params) if learner is None else learner
     name, chosen = team(learner, params, game.name, game.agents)
     if getattr(game, "discount", None) is not None and not chosen.exact:
-        tables = _require_tables(game, "a discount needs tables").tabular()
+        tables = check_exact(game, "a discount needs tables").tabular()
         return _learn_stretches(tables, learner, chosen, params, options, watch=watch, checkpoint=checkpoint)
     _check_preferred(options, game.agents)
     engine, output = _make_starts(game, name, chosen, options, watch)
@@ -235,7 +235,7 @@ def default_for(game: Any, params: Mapping[str, Any] = MappingProxyType({})) -> 
         return ALONE if len(environment(game).names) == 1 else DEFAULT
     if game.agents == 1 and max(game.actions) <= JOINT:
         return ALONE
-    tables = tables_to_measure(game, None)
+    tables = tables_to_measure(as_exact(game), None)
     return DEFAULT if tables is None or not tables.joint_rows else "portfolio"
 
 
@@ -244,7 +244,7 @@ def _make(game: Game, name: str, learner: Learner, options: Options, watch: Watc
     output = outputs.REGISTRY.make(learner.output, game=game, learner=learner, options=options)
     K, seed = options.most, options.seed
     if learner.exact:
-        tables = _require_tables(game, f"{name} follows exact gradients, which need tables")
+        tables = check_exact(game, f"{name} follows exact gradients, which need tables")
         return ExactEngine(tables, learner, episodes=K, seed=seed), output
     if learner.interpreted:
         inside = Bounds(game.horizon, game.reward_range)
@@ -409,14 +409,6 @@ def _answer_with_objects(run: Run, engine: EnvironmentEngine) -> Run:
     played = policy_of(engine.environment.source, parts)
     known = Candidate.with_gaps(Gaps.unknown("nash", run.game.agents), policy=played)
     return replace(run, last=played, candidates={"last": known}, chosen="last", sampled=None)
-
-
-def _require_tables(game: Game, needed: str) -> ExactGame:
-    """Return a game that has tables, or say what needs them."""
-    exact = as_exact(game)
-    if exact is None:
-        raise TacitError(f"{needed}, and the game {game.name or brief(game)} has none")
-    return exact
 
 
 def _without_certificate(game: Game, output: Output, options: Options) -> list[str]:

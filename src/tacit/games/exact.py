@@ -207,9 +207,11 @@ def as_exact(game: object) -> ExactGame | None:
     return game if isinstance(game, ExactGame) else None
 
 
-def check_exact(game: object) -> ExactGame:
-    """Return a game in which policies can be evaluated exactly, or raise."""
+def check_exact(game: object, needed: str = "") -> ExactGame:
+    """Return a game in which policies can be evaluated exactly, or raise, with what it is needed for."""
     found = as_exact(game)
+    if found is None and needed:
+        raise TacitError(f"{needed}, and the game {getattr(game, 'name', None) or brief(game)} has none")
     if found is None:
         tables = "; tacit.tabulate makes tables of functions over states" if hasattr(game, "kernels") else ""
         raise TacitError(

@@ -38,8 +38,8 @@ class MarkovOutput(Output):
         if options.visits_per_stage is not None:
             raise TacitError("visits_per_stage is for learners of recorded policies; leave it out")
         self.game, self.options, certify = game, options, options.certify
-        self._tables = tables_to_measure(game, True if learner.exact and certify is None else certify)
         self._exact = as_exact(game)
+        self._tables = tables_to_measure(self._exact, True if learner.exact and certify is None else certify)
         self._final = None if certify is False else self._exact
         self._keeps_best, self._recent = learner.exact, learner.recent
         self.certifies = self._tables is not None

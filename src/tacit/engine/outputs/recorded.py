@@ -65,12 +65,13 @@ class RecordedOutput(Output):
 
     def __init__(self, *, game: Game, learner: Learner, options: Options) -> None:
         self.game, self.learner, self.options = game, learner, options
-        self.visits = visits_per_stage(game, learner, options)  # of each stage; None for all
+        exact = as_exact(game)
+        self.visits = visits_per_stage(exact, learner, options)  # of each stage; None for all
         if self.visits is None:
-            self.tables = tables_to_measure(game, options.certify)
-            self.notes = _cost(game, self.tables, options.certify)
+            self.tables = tables_to_measure(exact, options.certify)
+            self.notes = _cost(exact, self.tables, options.certify)
         else:
-            self.tables = None if options.certify is False else as_exact(game)
+            self.tables = None if options.certify is False else exact
             self.notes = self._cost_of_some()
         self.certifies = self.tables is not None
         self.certificate: Any = Nothing() if self.tables is None else self.make_certificate(self.tables)
@@ -199,9 +200,8 @@ class RecordedOutput(Output):
 COSTLY, AS_LEARNING = 128, 40
 
 
-def _cost(game: Game, tables: ExactGame | None, certify: bool | None) -> tuple[str, ...]:
+def _cost(exact: ExactGame | None, tables: ExactGame | None, certify: bool | None) -> tuple[str, ...]:
     """Say what the certificate costs where that dominates, or would."""
-    exact = as_exact(game)
     if exact is None or certify is False or exact.joint_rows <= COSTLY:
         return ()
     times = f"about {1 + exact.joint_rows // AS_LEARNING:,} times the time of learning alone"
@@ -211,22 +211,20 @@ def _cost(game: Game, tables: ExactGame | None, certify: bool | None) -> tuple[s
     return (f"{every}, which takes {times}; certify=False (--certify no) leaves it out",)
 
 
-def tables_to_measure(game: Game, certify: bool | None) -> ExactGame | None:
+def tables_to_measure(exact: ExactGame | None, certify: bool | None) -> ExactGame | None:
     """Return the game if exact measures are wanted and its tables are there; by default they are for small games."""
-    exact = as_exact(game)
     if exact is None or certify is False or (not certify and exact.joint_rows > CERTIFY_JOINT_ACTIONS):
         return None
     return exact  # of counts, one evaluation for each point of the curve is not much
 
 
-def visits_per_stage(game: Game, learner: Learner, options: Options) -> int | None:
+def visits_per_stage(exact: ExactGame | None, learner: Learner, options: Options) -> int | None:
     """Return how many visits of each stage are kept and certified, or None for all."""
-    exact = as_exact(game)
     if options.visits_per_stage is not None or exact is None or exact.joint_rows:
         return options.visits_per_stage
     if options.certify is False or learner.interpreted:
         return None
-    return VISITS if exact.seconds_to_answer(options.most * game.horizon) > CERTIFY_SECONDS else None
+    return VISITS if exact.seconds_to_answer(options.most * exact.horizon) > CERTIFY_SECONDS else None
 
 
 @dataclass(frozen=True)
