@@ -36,9 +36,8 @@ if TYPE_CHECKING:
     from tacit.environments.encoding import Bins
     from tacit.environments.measure import evaluate, exploit
     from tacit.environments.pettingzoo import to_pettingzoo
-    from tacit.evaluation import behaviour, best_response, deviation_table, equilibria, l2_gap, smoothness
+    from tacit.evaluation import behaviour, best_response, deviation_table, equilibria, l2_gap, mismatch, smoothness
     from tacit.evaluation.gradient import stationarity
-    from tacit.evaluation.mismatch import mismatch
     from tacit.evaluation.potential import potential
     from tacit.evaluation.solve import solve
     from tacit.evaluation.theory import theory

@@ -52,7 +52,6 @@ def measured(setting: str, reward: float, *, spread: float = 0.1, **more: Any) -
     given = {
         "episodes": 1000,
         "share": where.share(reward),
-        "low": where.share(summary.ci95[0]),
         "high": where.share(summary.ci95[1]),
         "moves": 0.0,
         "when": 500,

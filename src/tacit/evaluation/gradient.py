@@ -14,7 +14,6 @@ from tacit.core import memory
 from tacit.core.elementary import project_each
 from tacit.core.types import FloatArray
 from tacit.evaluation.induction import Play, backward, forward
-from tacit.evaluation.theory import lipschitz
 from tacit.evaluation.values import follow_on
 from tacit.games.exact import ExactGame, with_tables
 from tacit.games.tabular import TabularGame
@@ -118,6 +117,11 @@ class Stationarity:
     epsilon: float
     mapping: float
     smoothness: float
+
+
+def lipschitz(agents: int, actions: int, horizon: float) -> float:
+    """Return 4·N·A_max·H³, a Lipschitz constant of the potential's gradient. [Mao2022, lemma:smoothness]"""
+    return 4.0 * agents * actions * horizon**3
 
 
 def smoothness_constant(game: TabularGame) -> float:

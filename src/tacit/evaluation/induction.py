@@ -144,12 +144,11 @@ def settle(game: ExactGame, rows: Rows, deviate: Deviate | None) -> FloatArray:
         found = game.payoffs(0, rows, following)
         return average(found, rows) if deviate is None else np.array([average(found[0], rows), deviate(0, found[1])])
 
-    now = game.payoffs(0, rows, None)
-    paid = average(now, rows)
+    paid = average(game.payoffs(0, rows, None), rows)
     V = np.zeros_like(paid)
     if _eliminates(game):
         V = _eliminate(walk(game, rows)[..., None, :, :], paid)
-    following = V if deviate is None else np.array([V, _improve(game, rows, now, V, deviate)])
+    following = V if deviate is None else np.array([V, _improve(game, rows, V, deviate)])
     low, high = game.reward_range
     return iterate(after, following, _ERROR * (high - low))
 
@@ -171,7 +170,7 @@ def _eliminates(game: ExactGame) -> bool:
     return game.states <= min(max(FEW, 10 * game.effective_horizon), MOST)
 
 
-def _improve(game: ExactGame, rows: Rows, now: FloatArray, V: FloatArray, deviate: Deviate) -> FloatArray:
+def _improve(game: ExactGame, rows: Rows, V: FloatArray, deviate: Deviate) -> FloatArray:
     """Return the values of the best deviation by policy iteration; V itself where only iteration will do."""
     if not _eliminates(game) or deviate not in (best_action, ignore_draw, swap):
         return V

@@ -14,7 +14,8 @@ import numpy as np
 from tacit.core import check
 from tacit.core.elementary import pow
 from tacit.core.errors import TacitError
-from tacit.evaluation.mismatch import mismatch
+from tacit.evaluation.coefficients import mismatch
+from tacit.evaluation.gradient import lipschitz
 from tacit.games.exact import check_finite, with_tables
 from tacit.games.tabular import TabularGame
 
@@ -186,11 +187,6 @@ def _promise(
 
 
 # constants of the theorems on policy gradients, for rewards in [0, 1]: learners take their steps from here
-
-
-def lipschitz(agents: int, actions: int, horizon: float) -> float:
-    """Return 4·N·A_max·H³, a Lipschitz constant of the potential's gradient. [Mao2022, lemma:smoothness]"""
-    return 4.0 * agents * actions * horizon**3
 
 
 def exploration_cost(agents: int, states: int, actions: int, horizon: int, exploration: float) -> float:

@@ -13,9 +13,9 @@ depart from what is printed are judged apart.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 from tacit.evaluation import theory
 from tacit.paper.measured import AT_EQUILIBRIUM, OPTIMAL, OWN_GAIN, STEADY, Measured, Task, TeamMeasured
@@ -132,7 +132,7 @@ class Claim:
     def where(self) -> str:
         """With which settings it holds, and against which."""
         parts = []
-        for setting, group in groupby(self.checks, key=lambda check: check.setting):
+        for setting, group in itertools.groupby(self.checks, key=lambda check: check.setting):
             pairs = list(group)
             beaten = [check.against for check in pairs if check.holds]
             if not beaten:
@@ -170,7 +170,10 @@ def task_claims(task: Task, groups: Groups) -> list[Claim]:
     found = []
     for name, settings in ours.items():
         found.append(_claim("converges", task.name, [(one.setting, _converges(one)) for one in settings], which=name))
-        found += [_outperforms(task.name, name, settings, reading, theirs) for reading, theirs in readings.items()]
+        for reading, theirs in readings.items():
+            pairs = itertools.product(settings, theirs)
+            above = [(own.setting, own.reward.ci95[0] > one.reward.ci95[1], one.setting) for own, one in pairs]
+            found.append(_claim("outperforms", task.name, above, which=name, reading=reading))
     soonest = min(groups["V-Learning"][0].when, groups["PG"][0].when)
     for reading, theirs in readings.items():
         sooner = [(one.setting, _faster(one, soonest)) for one in theirs]
@@ -207,19 +210,23 @@ def fewer(one: Measured, task: Task) -> bool:
     return learned and one.episodes <= FEWER * episodes_asked(one, task)
 
 
-def _claim(rule: str, task: str, found: Iterable[tuple[str, bool]], *, which: str = "", reading: str = "") -> Claim:
+def _claim(
+    rule: str,
+    task: str,
+    found: Iterable[tuple[str, bool] | tuple[str, bool, str]],
+    *,
+    which: str = "",
+    reading: str = "",
+) -> Claim:
+    """Return a claim from settings, whether it holds in each, and against which other setting, if against any."""
     says = RULES[rule][0].format(which=which)
-    return Claim(rule, says, task, reading, tuple(Check(setting, bool(holds)) for setting, holds in found))
+    return Claim(
+        rule, says, task, reading, tuple(Check(setting, bool(holds), *other) for setting, holds, *other in found)
+    )
 
 
 def _converges(one: Measured) -> bool:
     return one.steady and one.share >= HIGH
-
-
-def _outperforms(task: str, name: str, ours: Sequence[Measured], reading: str, theirs: Sequence[Measured]) -> Claim:
-    says = RULES["outperforms"][0].format(which=name)
-    pairs = [Check(own.setting, own.reward.ci95[0] > one.reward.ci95[1], one.setting) for own in ours for one in theirs]
-    return Claim("outperforms", says, task, reading, tuple(pairs))
 
 
 def _faster(one: Measured, soonest: int) -> bool:

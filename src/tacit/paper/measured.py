@@ -69,8 +69,8 @@ class Measured:
     episodes : int
     reward : Summary
         Of the last tenth of the episodes, over seeds.
-    share, low, high : float
-        The share of what there is to gain that the mean and the ends of its interval have.
+    share, high : float
+        The share of what there is to gain that the mean and the upper end of its interval have.
     moves : float
         How far the mean reward moves from the last fifth of the run but one to the last, likewise as a share.
     when : int
@@ -85,7 +85,6 @@ class Measured:
     episodes: int
     reward: Summary
     share: float
-    low: float
     high: float
     moves: float
     when: int
@@ -110,7 +109,6 @@ def measure(setting: str, runs: Sequence[Outcome], task: Task) -> Measured:
         episodes=runs[0].episodes,
         reward=reward,
         share=task.share(reward.mean),
-        low=task.share(reward.ci95[0]),
         high=task.share(reward.ci95[1]),
         moves=moved / (task.optimum - task.random),
         when=_when(runs[0].curve["episode"], mean),
@@ -212,6 +210,5 @@ def _end(runs: Sequence[Outcome], column: str) -> Summary:
 def _played_optimum(game: TabularGame, exploration: float) -> float:
     """Return what an optimal equilibrium is worth when every agent explores."""
     best = solve(game).policy
-    assert isinstance(best, MarkovPolicy)
     probs = [(1 - exploration) * own + exploration / own.shape[2] for own in best.probs]
     return float(evaluate(game, MarkovPolicy(probs)).values[0])

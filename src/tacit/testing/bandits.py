@@ -15,8 +15,6 @@ from tacit.testing.violation import (
     both_ways,
     copy,
     require,
-    require_alike,
-    require_alike_states,
     require_distribution,
     require_frequencies,
     require_kernels,
@@ -162,5 +160,5 @@ def _check_both_ways(bandit: Bandit, setting: Setting, rng: np.random.Generator,
         require_distribution(out[t, : ACTIONS[i]], f"the distribution of {name} for agent {i} after {t + 1} rounds")
     sentence = f"{name} does not do the same compiled and interpreted"
     for one, other in zip(told, again, strict=True):
-        require_alike(one, other, sentence, tolerance)
-    require_alike_states(fast, slow, sentence, tolerance)
+        require_same(one, other, sentence, tolerance)
+    require_same_states(fast, slow, sentence, tolerance)

@@ -15,7 +15,6 @@ from tacit.testing.violation import (
     Violation,
     both_ways,
     require,
-    require_alike,
     require_frequencies,
     require_kernels,
     require_same,
@@ -132,7 +131,7 @@ def _check_walks(game: Game, at: _Places, rng: np.random.Generator, tolerance: f
         )
     for what, one, other, turned in zip(("start", "advance", "reward"), *found, strict=True):
         require_same(one, turned, f"{what} of {name} depends on what was played before, not on its arguments alone")
-        require_alike(one, other, f"{what} of {name} is not the same compiled and interpreted", tolerance)
+        require_same(one, other, f"{what} of {name} is not the same compiled and interpreted", tolerance)
 
 
 def draw_often(game, h, s, actions, u, first, after):

@@ -32,8 +32,6 @@ from tacit.testing.violation import (
     copy,
     numbers,
     require,
-    require_alike,
-    require_alike_states,
     require_distribution,
     require_frequencies,
     require_kernels,
@@ -110,7 +108,7 @@ def check_learner(
             if not isinstance(spec, Mixed):  # whose agents share no array
                 check_own_records(name, engine, i)
             if not world.start:
-                check_growth(name, spec.seat(i), table, world, i)
+                check_growth(name, spec, table, world, i)
     check_checkpoint(name, spec, table, engine, returns)
 
 
@@ -165,6 +163,18 @@ def watching(spec: Learner, game: Game, episodes: int) -> tuple[Any, Any]:
     return Nothing() if exact is None else certificate(exact, spec.equilibrium), record(game, episodes)
 
 
+def make_engine(spec: Learner, game: Game, episodes: int) -> FusedEngine:
+    """Return the compiled loop with what watches it."""
+    tables, visits = watching(spec, game, episodes)
+    return FusedEngine(game, spec, episodes=episodes, seed=SEED, certificate=tables, record=visits)
+
+
+def make_alone(spec: Learner, game: Game, world: World, i: int, states: int) -> Any:
+    """Return agent i on its own, who knows so many states."""
+    size = (game.horizon, states, game.actions[i])
+    return make_agent(spec.seat(i), size, game.reward_range, world.scale, seed=SEED, index=i, team=world.team)
+
+
 def play_both_ways(
     name: str, spec: Learner, game: Game, episodes: int, tolerance: float
 ) -> tuple[FusedEngine, FloatArray]:
@@ -178,14 +188,13 @@ def play_both_ways(
     nobody = np.zeros((game.agents, 0, game.horizon))
     compiled(kernels, state, *seen, places, draws[0, :0], nobody, chosen, returns[:0])
     plain(kernels, state, *seen, places, draws[0], draws[1:], chosen, returns)
-    cert, kept = watching(spec, game, episodes)
-    engine = FusedEngine(game, spec, episodes=episodes, seed=SEED, certificate=cert, record=kept)
+    engine = make_engine(spec, game, episodes)
     fused = engine.advance(episodes)
     sentence = f"{name} does not do the same compiled and interpreted"
-    require_alike_states(state, engine.state, sentence, tolerance)
-    for (path, left), (_, right) in zip(arrays(seen), arrays((cert, kept)), strict=True):
-        require_alike(left, right, f"{sentence}; {path} of what watches differs", tolerance)
-    require_alike(returns, fused, sentence, tolerance)
+    require_same_states(state, engine.state, sentence, tolerance)
+    for (path, left), (_, right) in zip(arrays(seen), arrays((engine.certificate, engine.record)), strict=True):
+        require_same(left, right, f"{sentence}; {path} of what watches differs", tolerance)
+    require_same(returns, fused, sentence, tolerance)
     fresh = spec.init(engine.world)
     moved = [a.tobytes() != b.tobytes() for (_, a), (_, b) in zip(numbers(fresh), numbers(state), strict=True)]
     require(any(moved), f"{name} learned nothing in {episodes} episodes: its records are as they were")
@@ -221,10 +230,7 @@ def check_weights(name: str, engine: FusedEngine) -> None:
 def check_checkpoint(name: str, spec: Learner, game: Game, whole: FusedEngine, returns: FloatArray) -> None:
     """See that a run stopped and resumed in a new engine ends with the same bits."""
     episodes, half = len(returns), len(returns) // 2
-    engines = []
-    for _ in range(2):
-        cert, kept = watching(spec, game, episodes)
-        engines.append(FusedEngine(game, spec, episodes=episodes, seed=SEED, certificate=cert, record=kept))
+    engines = [make_engine(spec, game, episodes) for _ in range(2)]
     engines[0].advance(half)
     kept = {key: array.copy() for key, array in engines[0].snapshot().items()}
     try:
@@ -240,12 +246,7 @@ def check_checkpoint(name: str, spec: Learner, game: Game, whole: FusedEngine, r
 
 def check_alone(name: str, spec: Learner, game: Game, engine: FusedEngine, returns: FloatArray) -> None:
     """See that agents who know nothing of each other do what they do in the loop."""
-    scale, low_high = engine.world.scale, game.reward_range
-    sizes = [(game.horizon, game.states, actions) for actions in game.actions]
-    agents: list[Any] = [
-        make_agent(spec.seat(i), size, low_high, scale, seed=SEED, index=i, team=engine.world.team)
-        for i, size in enumerate(sizes)
-    ]
+    agents = [make_alone(spec, game, engine.world, i, game.states) for i in range(game.agents)]
     kernels, world = game.kernels(), streams.stream(SEED, streams.ENVIRONMENT)
     alone = np.zeros_like(returns)
     for k in range(len(returns)):
@@ -263,21 +264,11 @@ def check_alone(name: str, spec: Learner, game: Game, engine: FusedEngine, retur
     sentence = f"agents of {name} on their own do not do what they do in the loop"
     require_same(returns, alone, sentence)
     state = engine.state
-    for i, (agent, size) in enumerate(zip(agents, sizes, strict=True)):
+    for i, agent in enumerate(agents):
         if isinstance(spec, Mixed):
             require_same_states(spec.part(state, i), agent.state, sentence)
             continue
-        require_same_records((state, i), (agent.state, 0), size[2], sentence, f" of agent {i}")
-
-
-def _steps(engine: FusedEngine, rng: np.random.Generator, count: int) -> list[tuple[int, int, float, float, int]]:
-    """Return random steps (h, s, u, r, s_next) of whole episodes."""
-    game, found = engine.game, []
-    low, high = game.reward_range
-    for k in range(count):
-        s, s_next = (int(x) for x in rng.integers(game.states, size=2))
-        found.append((k % game.horizon, s, rng.random(), float(rng.uniform(low, high)), s_next))
-    return found
+        require_same_records((state, i), (agent.state, 0), game.actions[i], sentence, f" of agent {i}")
 
 
 def check_own_records(name: str, engine: FusedEngine, i: int) -> None:
@@ -286,7 +277,9 @@ def check_own_records(name: str, engine: FusedEngine, i: int) -> None:
     calm, noisy = copy(engine.state), copy(engine.state)
     scramble(noisy, i, rng)
     others = copy(noisy)
-    for h, s, u, r, s_next in _steps(engine, rng, 10 * game.horizon):
+    for k in range(10 * game.horizon):
+        h, (s, s_next) = k % game.horizon, (int(x) for x in rng.integers(game.states, size=2))
+        u, r = rng.random(), float(rng.uniform(*game.reward_range))
         actions = [int(generics.act(state, i, h, s, u)) for state in (calm, noisy)]
         require(actions[0] == actions[1], f"agent {i} of {name} acts by what is not in its records")
         for state in (calm, noisy):
@@ -302,13 +295,7 @@ def check_own_records(name: str, engine: FusedEngine, i: int) -> None:
 def check_growth(name: str, spec: Learner, game: Game, world: World, i: int) -> None:
     """See that an agent that grows behaves as before at the states it knew, and starts fresh elsewhere."""
     rng, S, more = np.random.default_rng(SEED), game.states, 2 * game.states + 1
-    size = (game.horizon, S, game.actions[i])
-    wider = (game.horizon, more, game.actions[i])
-    agents: list[Any] = [
-        make_agent(spec, each, game.reward_range, world.scale, seed=SEED, index=i, team=world.team)
-        for each in (size, size, wider)
-    ]
-    still, grown, new = agents
+    still, grown, new = (make_alone(spec, game, world, i, states) for states in (S, S, more))
     if not isinstance(still, Agent):
         return
     _practise([still, grown], rng, S)

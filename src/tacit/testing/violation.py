@@ -84,15 +84,17 @@ def _reason(text: str) -> str:
     return f"{where}does not compile: {one_line(after, 120)}"
 
 
-def require_same(one: Any, other: Any, sentence: str) -> None:
-    """Raise unless two arrays have the same bits."""
+def require_same(one: Any, other: Any, sentence: str, tolerance: float | None = None) -> None:
+    """Raise unless two arrays have the same bits, or differ by a stated tolerance at most.
+
+    With a tolerance, of 0 too, they are of compiled and interpreted kernels: the sentence says if it is the last digits.
+    """
     one, other = np.ascontiguousarray(one), np.ascontiguousarray(other)
-    require(one.shape == other.shape and one.tobytes() == other.tobytes(), sentence)
-
-
-def require_alike(one: Any, other: Any, sentence: str, tolerance: float) -> None:
-    """Raise unless compiled and interpreted kernels gave the same bits, or differ by a stated tolerance at most."""
-    one, other = (np.ascontiguousarray(array).ravel() for array in (one, other))
+    same = one.shape == other.shape
+    require(same and (tolerance is not None or one.tobytes() == other.tobytes()), sentence)
+    if tolerance is None:
+        return
+    one, other = one.ravel(), other.ravel()
     differ = (one.view(np.uint8) != other.view(np.uint8)).reshape(len(one), one.dtype.itemsize).any(axis=1)
     if not differ.any() or (tolerance > 0 and np.allclose(one, other, rtol=tolerance, atol=tolerance, equal_nan=True)):
         return
@@ -139,16 +141,10 @@ def numbers(state: Any) -> Iterator[tuple[str, Array]]:
         yield from columns(array, path)
 
 
-def require_same_states(one: Any, other: Any, sentence: str) -> None:
-    """Raise unless two states remember the same bits; the sentence goes on with the first field that differs."""
+def require_same_states(one: Any, other: Any, sentence: str, tolerance: float | None = None) -> None:
+    """Raise unless two states remember the same; the sentence goes on with the first field that differs."""
     for (path, left), (_, right) in zip(numbers(one), numbers(other), strict=True):
-        require_same(left, right, f"{sentence}; {path} differs")
-
-
-def require_alike_states(one: Any, other: Any, sentence: str, tolerance: float) -> None:
-    """Raise unless two states are `require_alike`; the sentence goes on with the first field that differs."""
-    for (path, left), (_, right) in zip(numbers(one), numbers(other), strict=True):
-        require_alike(left, right, f"{sentence}; {path} differs", tolerance)
+        require_same(left, right, f"{sentence}; {path} differs", tolerance)
 
 
 def scramble(state: Any, i: int, rng: np.random.Generator) -> None:
