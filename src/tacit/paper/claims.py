@@ -16,6 +16,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tacit.evaluation import theory
 from tacit.paper.measured import AT_EQUILIBRIUM, OPTIMAL, OWN_GAIN, STEADY, Measured, Task, TeamMeasured
@@ -210,19 +211,10 @@ def fewer(one: Measured, task: Task) -> bool:
     return learned and one.episodes <= FEWER * episodes_asked(one, task)
 
 
-def _claim(
-    rule: str,
-    task: str,
-    found: Iterable[tuple[str, bool] | tuple[str, bool, str]],
-    *,
-    which: str = "",
-    reading: str = "",
-) -> Claim:
+def _claim(rule: str, task: str, found: Iterable[tuple[Any, ...]], *, which: str = "", reading: str = "") -> Claim:
     """Return a claim from settings, whether it holds in each, and against which other setting, if against any."""
-    says = RULES[rule][0].format(which=which)
-    return Claim(
-        rule, says, task, reading, tuple(Check(setting, bool(holds), *other) for setting, holds, *other in found)
-    )
+    checks = tuple(Check(setting, bool(holds), *against) for setting, holds, *against in found)
+    return Claim(rule, RULES[rule][0].format(which=which), task, reading, checks)
 
 
 def _converges(one: Measured) -> bool:

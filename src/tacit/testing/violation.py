@@ -87,7 +87,7 @@ def _reason(text: str) -> str:
 def require_same(one: Any, other: Any, sentence: str, tolerance: float | None = None) -> None:
     """Raise unless two arrays have the same bits, or differ by a stated tolerance at most.
 
-    With a tolerance, of 0 too, they are of compiled and interpreted kernels: the sentence says if it is the last digits.
+    With a tolerance, of 0 too, they are of compiled and interpreted kernels: the sentence says if last digits differ.
     """
     one, other = np.ascontiguousarray(one), np.ascontiguousarray(other)
     same = one.shape == other.shape
