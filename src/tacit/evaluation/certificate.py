@@ -153,7 +153,7 @@ def certificate(
     C = H * S
     memory.require(memory.floats(C, N, B, A) * 2 + memory.floats(S, N, B, A) * 2, "the certificate")
     fixed = np.full((C, N, B), -1) if choice is None else choice
-    V, best, first_q = _even(game, B, fixed)
+    V, best, first_q = _even(game, B, choice)
     return Certificate(
         V=V,
         best=best,
@@ -174,18 +174,13 @@ def certificate(
     )
 
 
-def _even(game: ExactGame, B: int, choice: IntArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _even(game: ExactGame, B: int, choice: IntArray | None) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return V and V† [H+1, S, N] where all play evenly, and the deviations' values [S, N, B, A] at the first step."""
     N, H, S, A = game.agents, game.horizon, game.states, max(game.actions)
     told = _told(game, B)  # [N, B]
     V, best, first_q = np.zeros((H + 1, S, N)), np.zeros((H + 1, S, N)), np.zeros((S, N, B, A))
-
-    def deviate(h: int, gains: FloatArray) -> FloatArray:
-        each = np.broadcast_to(gains.swapaxes(0, 1)[:, :, None], (S, N, B, A))
-        picked = _pick(each, choice[h * S : (h + 1) * S])
-        return np.average(picked, axis=2, weights=np.broadcast_to(told, picked.shape)).T
-
-    for step in backward(game, MarkovPolicy.uniform(game).at, deviate):
+    fixed = None if choice is None else np.moveaxis(choice.reshape(H, S, N, B), 2, 0)
+    for step in backward(game, MarkovPolicy.uniform(game).at, "nash", fixed=fixed):
         V[step.h], best[step.h] = step.V.T, step.best.T
     first_q[:] = np.swapaxes(step.gains, 0, 1)[:, :, None] * (told / told.sum(axis=1, keepdims=True))[..., None]
     return V, best, first_q * (np.arange(A) < np.array(game.actions)[:, None, None])

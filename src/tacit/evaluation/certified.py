@@ -13,7 +13,7 @@ import numpy as np
 
 from tacit.core.elementary import dot
 from tacit.core.types import FloatArray, IntArray
-from tacit.evaluation.induction import Step, backward, best_action, deviation
+from tacit.evaluation.induction import Step, backward, best_when_told
 from tacit.evaluation.values import check_kind
 from tacit.games.exact import ExactGame, check_finite, stack_rows
 from tacit.policies.markov import MarkovPolicy
@@ -63,7 +63,7 @@ def certified_bound(
 def _deviate(kind: str, q: FloatArray, fixed: IntArray | None) -> FloatArray:
     """Return what the best deviations get, [..., N], or fixed actions [N], from payoffs [..., N, told, played]."""
     if fixed is None:
-        return deviation(False, kind)(0, q)
+        return best_when_told(q, kind)
     taken: FloatArray = q.sum(axis=-2)[..., np.arange(len(fixed)), fixed]
     return taken
 
@@ -75,12 +75,7 @@ def histories(
     even = MarkovPolicy.uniform(game)
     after: list[History] = []
     kept: list[list[History]] = []
-
-    def play_fixed(h: int, gains: FloatArray) -> FloatArray:
-        assert fixed is not None
-        return np.take_along_axis(gains, fixed[:, h, :, None], axis=2)[..., 0]
-
-    for step in backward(game, even.at, best_action if fixed is None else play_fixed):
+    for step in backward(game, even.at, "nash", fixed=None if fixed is None else fixed[..., None]):
         chosen = [None if fixed is None else fixed[:, step.h, s] for s in range(game.states)]
         after = [_history(game, record, kind, step, s, after, apart, own) for s, own in enumerate(chosen)]
         kept = [after, *kept] if apart else [after]

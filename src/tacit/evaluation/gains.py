@@ -26,8 +26,8 @@ from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.behaviour import follow
 from tacit.evaluation.certified import histories
 from tacit.evaluation.gaps import evaluate
-from tacit.evaluation.induction import largest_return
-from tacit.evaluation.values import choose, occupancy, steps
+from tacit.evaluation.induction import choose, largest_return
+from tacit.evaluation.values import occupancy, steps
 from tacit.games.exact import ExactGame, check_exact
 from tacit.games.showing import action_names, state_name
 from tacit.policies.markov import MarkovPolicy
@@ -184,7 +184,7 @@ def _markov_terms(game: ExactGame, policy: MarkovPolicy, kind: str) -> list[npt.
     d = occupancy(game, policy)
     pieces = []
     for step in steps(game, policy, kind):
-        there, chosen = d[step.h][:, None], choose(step, kind)
+        there, chosen = d[step.h][:, None], choose(step.rows, step.gains, kind)
         for i, size in enumerate(game.actions):
             chance = policy.marginal(i)[step.h if policy.steps > 1 else 0]
             if policy.product:

@@ -16,7 +16,7 @@ from tacit.core.types import FloatArray
 from tacit.evaluation.behaviour import behaviour
 from tacit.evaluation.certificate import bound_source
 from tacit.evaluation.certified import certified_bound
-from tacit.evaluation.induction import Play, backward, best_action, forward, largest_return, tables
+from tacit.evaluation.induction import Play, backward, forward, largest_return, tables
 from tacit.evaluation.values import deviations
 from tacit.games.exact import ExactGame, check_exact, seconds_over_joint_actions
 from tacit.policies.markov import MarkovPolicy, check_policy
@@ -234,7 +234,7 @@ def _measure(game: ExactGame, rows_at: Play, tie: float) -> IterateMeasures:
     slack = tie_slack(game, tie)
     d = forward(game, rows_at)
     away: FloatArray = np.zeros(d.shape[:-2])
-    for step in backward(game, rows_at, best_action):
+    for step in backward(game, rows_at, "nash"):
         for i, own in enumerate(step.rows):
             far = distances_to_best(own, step.gains[..., i, :, : own.shape[-1]], slack)
             away = away + np.einsum("...s,...s->...", d[..., step.h, :], far)

@@ -23,9 +23,6 @@ from tacit.policies.markov import MarkovPolicy, check_policy
 #: What all play at a step.
 Play = Callable[[int], Rows]
 
-#: What a deviation gets [..., N, S] at a step, from the payoffs of own actions where it goes on.
-Deviate = Callable[[int, FloatArray], FloatArray]
-
 
 class Step(NamedTuple):
     """One step of the backward pass.
@@ -54,20 +51,27 @@ def tables(probs: Sequence[FloatArray]) -> Play:
     return lambda h: [own[h] for own in probs]
 
 
-def backward(game: ExactGame, rows_at: Play, deviate: Deviate | None = None) -> Iterator[Step]:
+def backward(
+    game: ExactGame, rows_at: Play, kind: str | None = None, *, fixed: IntArray | None = None
+) -> Iterator[Step]:
     """Yield the steps from the last to the first, with the values of what is played and of a deviation from it.
 
-    Both continuations are asked for at once, which is what costs.
+    The deviation is the best of a kind, or plays fixed actions [N, H, S, told] where all draw independently; `told` has
+    an entry for each own action that may be told, or one for all. Both continuations are asked for at once, which is
+    what costs.
     """
-    following = None if game.discount is None else settle(game, rows_at(0), deviate)
+    following = None if game.discount is None else settle(game, rows_at(0), kind)
     for h in reversed(range(game.horizon)):
         rows = rows_at(h)
         found = game.payoffs(h, rows, following)
-        stay, leave = (found, found) if following is None or deviate is None else found
+        stay, leave = (found, found) if following is None or kind is None else found
         V = average(stay, rows)
-        best = V if deviate is None else deviate(h, leave)
+        if fixed is not None:
+            best = _play_fixed(game, leave, fixed[:, h])
+        else:
+            best = V if kind is None else deviate(rows, leave, kind)
         yield Step(h, rows, stay, V, leave, best)
-        following = V if deviate is None else np.array([V, best])
+        following = V if kind is None else np.array([V, best])
 
 
 def forward(game: ExactGame, rows_at: Play, initial: FloatArray | None = None) -> FloatArray:
@@ -98,27 +102,31 @@ def average(payoffs: FloatArray, rows: Rows) -> FloatArray:
     return mean
 
 
-def best_action(h: int, gains: FloatArray) -> FloatArray:
-    """Deviate by the best action."""
-    top: FloatArray = gains.max(axis=-1)
-    return top
+def deviate(rows: Rows, gains: FloatArray, kind: str) -> FloatArray:
+    """Return what the best deviations of a kind get, [..., N, S]: who draws independently learns nothing from it."""
+    best: FloatArray = best_when_told(gains, kind) if isinstance(rows, np.ndarray) else gains.max(axis=-1)
+    return best
 
 
-def ignore_draw(h: int, gains: FloatArray) -> FloatArray:
-    """Deviate from a joint draw by the best action, whatever one is told."""
-    top: FloatArray = gains.sum(axis=-2).max(axis=-1)
-    return top
+def choose(rows: Rows, gains: FloatArray, kind: str) -> IntArray:
+    """Return what the best deviations play, [..., N, S]; of ce from a joint draw [N, S, A], for each that is told."""
+    ignores = isinstance(rows, np.ndarray) and kind != "ce"
+    chosen: IntArray = (gains.sum(axis=-2) if ignores else gains).argmax(axis=-1)
+    return chosen
 
 
-def swap(h: int, gains: FloatArray) -> FloatArray:
-    """Deviate from a joint draw by the best action for each that one is told."""
-    top: FloatArray = gains.max(axis=-1).sum(axis=-1)
-    return top
+def best_when_told(gains: FloatArray, kind: str) -> FloatArray:
+    """Return the best of payoffs [..., told, played]: for ce, of each action that is told, otherwise whatever it is."""
+    best: FloatArray = gains.max(axis=-1).sum(axis=-1) if kind == "ce" else gains.sum(axis=-2).max(axis=-1)
+    return best
 
 
-def deviation(product: bool, kind: str) -> Deviate:
-    """Return the best deviation of a kind: who draws independently learns nothing from its own draw."""
-    return best_action if product else swap if kind == "ce" else ignore_draw
+def _play_fixed(game: ExactGame, gains: FloatArray, fixed: IntArray) -> FloatArray:
+    """Return what fixed actions [N, S, told] get, [N, S]: the mean over what may be told, or one for all."""
+    picked = np.take_along_axis(gains[:, :, None], fixed[..., None], axis=-1)[..., 0]
+    told = np.arange(fixed.shape[-1]) < np.array(game.actions)[:, None, None]
+    mean: FloatArray = np.average(picked, axis=-1, weights=np.broadcast_to(told, picked.shape))
+    return mean
 
 
 # what follows a step that is followed by itself
@@ -131,24 +139,26 @@ FEW, MOST = 300, 2000
 _ERROR, _ROUNDS = 1e-12, 100
 
 
-def settle(game: ExactGame, rows: Rows, deviate: Deviate | None) -> FloatArray:
+def settle(game: ExactGame, rows: Rows, kind: str | None) -> FloatArray:
     """Return the values [..., N, S] of playing `rows` for ever, and with a deviation [2, ..., N, S], its values beside.
 
     >>> import tacit
     >>> game = tacit.TabularGame([[[1.0], [1.0]]], [[[3.0, 4.0]]], 0, discount=0.75)
-    >>> settle(game, [np.array([[1.0, 0.0]])], best_action).ravel().round(9).tolist()
+    >>> settle(game, [np.array([[1.0, 0.0]])], "nash").ravel().round(9).tolist()
     [12.0, 16.0]
     """
 
     def after(following: FloatArray) -> FloatArray:
         found = game.payoffs(0, rows, following)
-        return average(found, rows) if deviate is None else np.array([average(found[0], rows), deviate(0, found[1])])
+        if kind is None:
+            return average(found, rows)
+        return np.array([average(found[0], rows), deviate(rows, found[1], kind)])
 
     paid = average(game.payoffs(0, rows, None), rows)
     V = np.zeros_like(paid)
     if _eliminates(game):
         V = _eliminate(walk(game, rows)[..., None, :, :], paid)
-    following = V if deviate is None else np.array([V, _improve(game, rows, V, deviate)])
+    following = V if kind is None else np.array([V, _improve(game, rows, V, kind)])
     low, high = game.reward_range
     return iterate(after, following, _ERROR * (high - low))
 
@@ -170,20 +180,18 @@ def _eliminates(game: ExactGame) -> bool:
     return game.states <= min(max(FEW, 10 * game.effective_horizon), MOST)
 
 
-def _improve(game: ExactGame, rows: Rows, V: FloatArray, deviate: Deviate) -> FloatArray:
+def _improve(game: ExactGame, rows: Rows, V: FloatArray, kind: str) -> FloatArray:
     """Return the values of the best deviation by policy iteration; V itself where only iteration will do."""
-    if not _eliminates(game) or deviate not in (best_action, ignore_draw, swap):
+    if not _eliminates(game):
         return V
-    best, before = V, np.zeros(0)
+    best, before = V, np.zeros(0, dtype=np.int64)
     for _ in range(_ROUNDS):
         gains = game.payoffs(0, rows, best)
-        choices = (gains.sum(axis=-2) if deviate is ignore_draw else gains).argmax(axis=-1)
+        choices = choose(rows, gains, kind)
         if np.array_equal(choices, before):
             break
         before = choices
-        moved = [
-            leave(rows, i, choices[..., i, :, :] if deviate is swap else choices[..., i, :]) for i in range(game.agents)
-        ]
+        moved = [leave(rows, i, own) for i, own in enumerate(np.moveaxis(choices, V.ndim - 2, 0))]
         paid = np.stack([average(game.payoffs(0, own, None), own)[..., i, :] for i, own in enumerate(moved)], axis=-2)
         best = _eliminate(np.stack([walk(game, own) for own in moved], axis=-3), paid)
     return best

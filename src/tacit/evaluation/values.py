@@ -20,7 +20,7 @@ from tacit.core import check, memory
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
-from tacit.evaluation.induction import Step, backward, deviation, forward, prepare
+from tacit.evaluation.induction import Step, backward, choose, forward, prepare
 from tacit.games.exact import ExactGame, check_exact
 from tacit.policies.base import Policy
 from tacit.policies.markov import MarkovPolicy
@@ -188,7 +188,7 @@ def deviations(game: ExactGame, policy: MarkovPolicy, kind: str) -> Deviations:
     found = []
     for step in backwards:
         V[:, step.h], best[:, step.h] = step.V, step.best
-        found.append(choose(step, kind))
+        found.append(choose(step.rows, step.gains, kind))
     choices = np.stack(found[::-1], axis=1)  # [N, H, S], or [N, H, S, A]
     told = choices.ndim == 4
     return Deviations(
@@ -203,7 +203,7 @@ def steps(game: ExactGame, policy: MarkovPolicy, kind: str) -> Iterator[Step]:
     """Yield the steps of the backward pass over a policy and each agent's best deviation of a kind."""
     prepared = prepare(game, policy)
     check_kind(policy, kind)
-    return backward(*prepared, deviation(policy.product, kind))
+    return backward(*prepared, kind)
 
 
 def check_kind(policy: Policy, kind: str) -> None:
@@ -211,13 +211,6 @@ def check_kind(policy: Policy, kind: str) -> None:
     check.choice("gap", kind, KINDS)
     if kind == "nash" and not policy.product:
         raise TacitError("a nash gap needs a product policy, and this one is correlated; use gap='cce' or gap='ce'")
-
-
-def choose(step: Step, kind: str) -> IntArray:
-    """Return what the best deviations play, [N, S]; of ce from a joint draw [N, S, A], for each action that is told."""
-    ignores = isinstance(step.rows, np.ndarray) and kind != "ce"
-    chosen: IntArray = (step.gains.sum(axis=-2) if ignores else step.gains).argmax(axis=-1)
-    return chosen
 
 
 @dataclass(frozen=True)
