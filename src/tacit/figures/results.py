@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from tacit.core import check
 from tacit.core.display import count
@@ -28,8 +29,8 @@ _DASHED = {"bound": "--", "estimate": ":"}
 #: Characters in the width of an axis title, and in an inch of a legend.
 _TITLE, _INCH = 42, 13
 
-#: What the legend says of a learner and its number of seeds, and the line of it.
-Entries = dict[tuple[str, str], tuple[str, Any]]
+#: The line of each learner and number of seeds in the legend, as it is drawn where its gap is exact.
+Entries = dict[tuple[str, int], Line2D]
 
 
 def panels(groups: Sequence[Group], columns: Sequence[str], candidate: str) -> list[tuple[str, str]]:
@@ -56,7 +57,7 @@ def draw_groups(
     candidate: str = "best",
     title: str | None = None,
 ) -> Entries:
-    """Draw groups on axes [games, panels]; return the legend: for each learner and number of seeds a label and a line.
+    """Draw groups on axes [games, panels]; return what the legend shows.
 
     The same learner has the same colour everywhere. The gap is that of the best candidate at every time, or of one of
     them; learners without candidates have only the one gap. Bounds are dashed and estimates dotted.
@@ -80,19 +81,12 @@ def draw_groups(
             for group in held:
                 for series in _series(group, column, candidate, agents, looks[group.learner]):
                     draw_series(series, ax=ax, band=band)
-                    label = f"{name(group.learner)} ({_seeds(group)})"
-                    entries.setdefault((group.learner, _seeds(group)), (label, _line(looks[group.learner])))
+                    line: Any = looks[group.learner]
+                    entries.setdefault((group.learner, len(group.outcomes)), Line2D([], [], **line))
                 if column == "gap":
                     _mark_ends(group, ax, looks[group.learner]["color"])
             _dress(ax, game, column, kind, candidate, scale, title)
     return entries
-
-
-def _line(style: dict[str, str]) -> Any:
-    """Return a line for the legend, as the learner is drawn where its gap is exact."""
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], **style)  # type: ignore[arg-type]
 
 
 def _series(
@@ -137,10 +131,6 @@ def _mark_ends(group: Group, ax: Any, color: str) -> None:
             ax.plot(one.curve["episode"][-1], one.curve["gap"][-1], "o", color=color, markersize=4, **label)
 
 
-def _seeds(group: Group) -> str:
-    return count(len(group.outcomes), "seed")
-
-
 def _dress(ax: Any, game: str, column: str, kind: str, candidate: str, scale: str, title: str | None) -> None:
     gap = f"{kind} gap".strip()
     if column == "gap":
@@ -155,31 +145,6 @@ def _dress(ax: Any, game: str, column: str, kind: str, candidate: str, scale: st
     episode_axis(ax)
     if ax.lines and len(ax.get_legend_handles_labels()[1]) <= 10:
         legend(ax)
-
-
-def size_of(groups: Sequence[Group], panel_count: int) -> tuple[float, float]:
-    """Return the width and height of a figure that holds them."""
-    games = len(dict.fromkeys(group.game for group in groups))
-    learners = len(dict.fromkeys(group.learner for group in groups))
-    return (max(5.0, 5.0 * panel_count), 0.8 + 3.2 * games + 0.25 * learners)
-
-
-def draw_legend(figure: Any, entries: Entries, *, band: str) -> None:
-    """Draw one legend of all learners below the axes of a figure."""
-    longest = max((len(label) for label, _ in entries.values()), default=0)
-    legend(
-        figure,
-        *_split(entries),
-        loc="outside lower center",
-        ncols=max(1, int(_INCH * figure.get_figwidth()) // (longest + 8)),
-        title=band_words(band),
-        fontsize=None,
-    )
-
-
-def _split(entries: Entries) -> tuple[list[Any], list[str]]:
-    """Return the lines of a legend, and their labels."""
-    return [line for _, line in entries.values()], [label for label, _ in entries.values()]
 
 
 def plot_groups(
@@ -198,18 +163,23 @@ def plot_groups(
     if not groups:
         raise TacitError("there are no runs to draw")
     shown = panels(groups, options.get("columns", ("reward", "gap")), options.get("candidate", "best"))
-    shape = len(dict.fromkeys(group.game for group in groups)), len(shown)
+    shape = len({group.game for group in groups}), len(shown)
     with styled():
         if ax is None:
-            axes = new(*shape, size=size or size_of(groups, len(shown)))
-            entries = draw_groups(groups, axes, **options)
-            draw_legend(axes.flat[0].figure, entries, band=options.get("band", "sd"))
-            return axes
-        axes = np.atleast_1d(np.asarray(ax, dtype=object))
-        axes = axes.reshape(shape) if axes.ndim == 1 and axes.size == shape[0] * shape[1] else axes
-        entries = draw_groups(groups, axes, **options)
-        if axes.flat[0].get_legend() is None:
-            legend(axes.flat[0], *_split(entries))
+            usual = (5.0 * shape[1], 0.8 + 3.2 * shape[0] + 0.25 * len({group.learner for group in groups}))
+            axes = new(*shape, size=size or usual)
+        else:
+            axes = np.atleast_1d(np.asarray(ax, dtype=object))
+            axes = axes.reshape(shape) if axes.ndim == 1 and axes.size == shape[0] * shape[1] else axes
+        entries, first = draw_groups(groups, axes, **options), axes.flat[0]
+        labels = [f"{name(learner)} ({count(seeds, 'seed')})" for learner, seeds in entries]
+        shown_as = list(entries.values()), labels
+        if ax is None:
+            columns = int(_INCH * first.figure.get_figwidth()) // (max(map(len, labels), default=0) + 8)
+            below = {"loc": "outside lower center", "ncols": max(1, columns), "fontsize": None}
+            legend(first.figure, *shown_as, title=band_words(options.get("band", "sd")), **below)
+        elif first.get_legend() is None:
+            legend(first, *shown_as)
     return axes
 
 
