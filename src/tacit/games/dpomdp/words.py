@@ -13,6 +13,7 @@ import numpy as np
 from tacit.core import memory
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
+from tacit.games.text import nearest
 
 _WORDS = re.compile(r'"([^"]*)"|(:)|([^\s:"]+)')
 
@@ -38,11 +39,8 @@ def fields(line: str) -> list[list[str]]:
 
 def number(word: str) -> float:
     """Return a finite number, written with ASCII digits."""
-    try:
-        value = float(word)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value) or "_" in word or not word.isascii():
+    value = math.nan if "/" in word else nearest(word)  # the format has no fractions
+    if not math.isfinite(value):
         raise TacitError(f"{brief(word)} stands where a finite number must")
     return value
 

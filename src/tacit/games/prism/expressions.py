@@ -90,7 +90,7 @@ class Reader(Scanner):
         self.at += 1
         return text
 
-    def quoted(self, what: str) -> str:
+    def string(self, what: str) -> str:
         """Take a name in quotes and return it without them."""
         text = self.current
         if not text.startswith('"'):
@@ -139,7 +139,7 @@ class Reader(Scanner):
             return inside
         text = self.current
         if text.startswith('"'):
-            label = self.quoted("a label")
+            label = self.string("a label")
             if label not in self.labels:
                 raise LineError(self.line, f"there is no label {text}")
             return self.labels[label]
@@ -156,7 +156,7 @@ class Reader(Scanner):
                 arguments.append(self.expression())
             self.take(")")
             function = _FUNCTIONS[name]
-            return lambda env: _bounded(function(*[one(env) for one in arguments]))
+            return lambda env: _limit(function(*[one(env) for one in arguments]))
         line = self.line
         return lambda env: _look_up(env, name, line)
 
@@ -173,10 +173,10 @@ def _join(operator: Callable[[Any, Any], Any], one: Expression, two: Expression)
         return lambda env: bool(one(env)) and bool(two(env))
     if operator is _OPERATORS["|"]:
         return lambda env: bool(one(env)) or bool(two(env))
-    return lambda env: _bounded(operator(one(env), two(env)))
+    return lambda env: _limit(operator(one(env), two(env)))
 
 
-def _bounded(value: Any) -> Any:
+def _limit(value: Any) -> Any:
     """Return a value that is not too large a number: factors of factors would soon fill the memory."""
     if isinstance(value, int) and abs(value) > LARGEST:
         raise TacitError(f"a number is larger than {LARGEST:,}")

@@ -386,7 +386,7 @@ class ModelFile:
 
     def _label(self, tokens: list[Token]) -> None:
         reader = self._parts(tokens)
-        name = reader.quoted("the name of a label")
+        name = reader.string("the name of a label")
         self._declare(name, self.model.labels, reader.line)
         reader.take("=")
         self.model.labels[name] = reader.expression()
@@ -406,7 +406,7 @@ class ModelFile:
 
     def _rewards(self, tokens: list[Token]) -> None:
         reader = self._parts(tokens)
-        name = reader.quoted("the name of rewards") if reader.current.startswith('"') else ""
+        name = reader.string("the name of rewards") if reader.current.startswith('"') else ""
         self._declare(name, [own for own in self.model.rewards if own], reader.line)  # any number have no name
         items = self.model.rewards.setdefault(name, [])
         while reader.current:

@@ -211,18 +211,18 @@ class _Property:
             best = reader.take("Pmax", "Pmin")[1:]
         else:
             reader.take("R")
-            read, best = partial(self._collected, self._reward_name()), reader.take("max", "min")
+            read, best = partial(self._collect, self._reward_name()), reader.take("max", "min")
         reader.take("=?")
         return read(), 1 if best == "max" else -1
 
     def _objective(self) -> Objective:
         if self.reader.take("P", "R") == "P":
             return self._path()
-        return self._collected(self._reward_name())
+        return self._collect(self._reward_name())
 
     def _reward_name(self) -> str:
         self.reader.take("{")
-        name = self.reader.quoted("the name of rewards")
+        name = self.reader.string("the name of rewards")
         self.reader.take("}")
         return name
 
@@ -266,7 +266,7 @@ class _Property:
             self._check_start(goal)
         return Reach(goal, within, path)
 
-    def _collected(self, name: str) -> Objective:
+    def _collect(self, name: str) -> Objective:
         """Read `[ C<=3 ]`, `[ I=3 ]` or `[ F x ]` of rewards."""
         reader = self.reader
         pay = self.model.reward(name)
