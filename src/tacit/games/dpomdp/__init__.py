@@ -214,7 +214,7 @@ def load(path: str | os.PathLike[str], *, horizon: int | None) -> TabularGame:
     with locate_errors(place, lines):
         transitions, rewards = _body(head, lines)
     named = head.observations.agents
-    try:
+    with locate_errors(place):
         return TabularGame(
             Owned(Successors(transitions.first, transitions.column.astype(np.int32), transitions.value)),
             Owned(_for_every_agent(-rewards if head.cost else rewards, head)),
@@ -227,8 +227,6 @@ def load(path: str | os.PathLike[str], *, horizon: int | None) -> TabularGame:
             observation_names=[own.names or () for own in named] if any(own.names for own in named) else None,
             notes=_notes(head, transitions, horizon),
         )
-    except TacitError as error:
-        raise TacitError(f"{place}: {error}") from None
 
 
 def _body(head: Preamble, lines: Lines) -> tuple[Distributions, FloatArray]:
