@@ -37,7 +37,26 @@ def load(path: str | os.PathLike[str]) -> Policy:
 
 
 def _separate(each: Any) -> RecordedPolicy:
-    """Make a recorded policy in which each agent has its own record, from a policy for each."""
+    """Make a recorded policy in which each agent has its own record, as `RecordedPolicy.of_records` does.
+
+    Parameters
+    ----------
+    each : sequence of N RecordedPolicy
+        Whose records they are.
+
+    Returns
+    -------
+    RecordedPolicy
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import tacit
+    >>> played = np.full((4, 1, 1), 0.5, np.float32)
+    >>> own = tacit.RecordedPolicy(np.zeros((4, 1), int), played, actions=[2], states=1)
+    >>> tacit.SeparatePolicy([own, own]).agents
+    2
+    """
     every = check.list_of("each", each, "recorded policies, one for each agent", least=1)
     records: list[Any] = [getattr(own, "record", None) for own in every]
     return RecordedPolicy.of_records(records, start=getattr(every[0], "start", "average"))
