@@ -111,25 +111,29 @@ class ExternalPart(Part):
 
     def _read(self, answer: Any) -> FloatArray:
         """Return probabilities of an answer: an action, or probabilities."""
-        A, told = self._size, f"{self!r} answered {brief(answer)}"
-        first, last = self._choices[0], self._choices[-1]
-        wanted = f"it must return an action, {brief(first)} to {brief(last)}, or {A} probabilities"
+        A, first = self._size, self._choices[0]
         try:
             array = np.squeeze(np.asarray(answer, dtype=np.float64))
         except (TypeError, ValueError, RuntimeError) as error:
-            raise TacitError(f"{told} ({one_line(error, 100)}); {wanted}") from None
+            raise self._complain(answer, f" ({one_line(error, 100)})") from None
         if not isinstance(self._choices, range) and array.shape == np.shape(first):
             array = next((np.array(a) for a, own in enumerate(self._choices) if np.array_equal(own, array)), array)
         if array.ndim == 0:
             a = float(array) - (first if isinstance(self._choices, range) else 0)
             if A > 1 and not (a.is_integer() and 0 <= a < A):
-                raise TacitError(f"{told}; {wanted}")
+                raise self._complain(answer)
             found = np.zeros(A)
             found[int(a) if A > 1 else 0] = 1.0
             return found
         if array.shape != (A,) or not (array >= 0).all() or not abs(array.sum() - 1) <= 1e-4:
-            raise TacitError(f"{told}; {wanted} that sum to 1 (of logits, take the softmax)")
+            raise self._complain(answer, wanted=" that sum to 1 (of logits, take the softmax)")
         return np.asarray(array / array.sum())
+
+    def _complain(self, answer: Any, why: str = "", *, wanted: str = "") -> TacitError:
+        """Return the error for an answer that is none."""
+        first, last = brief(self._choices[0]), brief(self._choices[-1])
+        must = f"it must return an action, {first} to {last}, or {self._size} probabilities"
+        return TacitError(f"{self!r} answered {brief(answer)}{why}; {must}{wanted}")
 
     def __repr__(self) -> str:
         return f"{getattr(self._given, '__name__', type(self._given).__name__)} of agent {self.agent}"
