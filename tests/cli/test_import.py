@@ -119,7 +119,11 @@ def document(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, o
 
 @pytest.mark.parametrize("on", ["threads", "processes"])
 @pytest.mark.usefixtures("place")
-def test_a_learner_a_bandit_and_a_game_of_ones_own(on: str, capsys: pytest.CaptureFixture[str]):
+def test_a_learner_a_bandit_and_a_game_of_ones_own(
+    on: str, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
+):
+    if on == "processes":  # compiled in processes in the long run
+        request.getfixturevalue("interpreted_everywhere")
     more = ["--episodes", "200", "--seeds", "2", "--on", on, "--workers", "2"]
     plain = document(capsys, "bet", "stubborn", *IMPORT, *more, "--set", "action=1", "--game-set", "prize=5")
     assert plain["reward"]["mean"] == 1.0  # type: ignore[index]

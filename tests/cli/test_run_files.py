@@ -154,6 +154,7 @@ def test_plot_of_one_run_beside_it(place: Path):
 @pytest.mark.parametrize("learner", ["stage-v-cce", "pg-storm"])
 @pytest.mark.parametrize("bonus", [None, "bonus=0.1"])
 @pytest.mark.parametrize("certify", ["yes", "no"])
+@pytest.mark.usefixtures("interpreted")
 def test_every_kind_of_gap_is_told(learner: str, bonus: str | None, certify: str, capsys: pytest.CaptureFixture[str]):
     more = ["--set", bonus] if bonus is not None and learner == "stage-v-cce" else []
     assert main(["run", "chicken", learner, "--episodes", "20", "--certify", certify, *more]) == 0

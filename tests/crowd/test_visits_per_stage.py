@@ -77,6 +77,7 @@ def test_visits_per_stage_are_part_of_what_names_a_run(tmp_path: Path):
     assert thinned.hash != whole.hash
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_the_old_name_of_visits_per_stage_is_taken(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     (tmp_path / "new.toml").write_text(FILE)
     (tmp_path / "old.toml").write_text(FILE.replace("visits_per_stage", "thin"))

@@ -59,6 +59,7 @@ def stopped(path: Path, at: int, **given: Any) -> tacit.Run:
 
 
 @pytest.mark.parametrize("learner", ["adaptive-v-cce", "portfolio"])
+@pytest.mark.usefixtures("interpreted")
 def test_a_run_with_starts_resumes_with_the_same_bits(learner: str, tmp_path: Path):
     given: dict[str, Any] = {
         "game": tacit.make("good-state", horizon=3),

@@ -52,6 +52,7 @@ class Own(Coins):
         return self.coins, rewards, [self.steps == 2] * 2
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_an_object_with_reset_and_step():
     run = tacit.learn(Coins(), "adaptive-v-cce", episodes=400)
     assert run.game.agents == 2
@@ -97,6 +98,7 @@ def test_agents_that_act_in_turn_through_pettingzoos_converter():
 
 
 @pytest.mark.filterwarnings("ignore:the agents saw different")
+@pytest.mark.usefixtures("interpreted")
 def test_tictactoe():
     """Strict turns: a draw of nobody's making pays 0, a win 1; who acts when it is not its turn changes nothing."""
     with warnings.catch_warnings():

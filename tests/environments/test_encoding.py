@@ -74,6 +74,7 @@ def test_bins_are_where_numpy_puts_them_and_say_so():
     assert encoding(tacit.Bins(4)).describe(encoding(tacit.Bins(4))(LAB.sample())).count("switches") == 2
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_numbers_without_bounds_get_theirs_from_a_few_episodes():
     env = gymnasium.make("CartPole-v1")
     run = tacit.learn(env, "q-independent", episodes=3, horizon=20, encode=tacit.Bins(3))
@@ -159,6 +160,7 @@ def test_floats_that_are_whole_numbers_are_taken_as_they_are():
         (spaces.Tuple([spaces.Discrete(2, start=5), spaces.Discrete(2)]), (6, 1), 4),
     ],
 )
+@pytest.mark.usefixtures("interpreted")
 def test_actions_of_several_parts_are_numbered(actions: Any, best: Any, size: int):
     env = Lab(spaces.Discrete(1), actions, best)
     run = tacit.learn(env, "q-independent", episodes=300, horizon=2, reward_range=(0, 1))

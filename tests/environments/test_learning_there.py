@@ -117,6 +117,7 @@ def nearest(view: np.ndarray) -> object:
     return tuple(where[0].tolist()) if len(where) else "nowhere"
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_pursuit_with_a_small_encoding():
     """A game of PettingZoo with pictures as observations; the encoding makes them 26 states."""
     with warnings.catch_warnings():
@@ -294,8 +295,9 @@ def test_a_single_agent_without_tables():
     assert 200 < run.game.states <= 32 * 11 * 2 + 1
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_gymnasium_environments_with_tables_are_games():
-    run = tacit.learn(gymnasium.make("FrozenLake-v1"), "stage-v-cce", episodes=200, horizon=20)
+    run = tacit.learn(gymnasium.make("FrozenLake-v1"), "stage-v-cce", episodes=60, horizon=20)
     assert isinstance(run.game, tacit.TabularGame)
     assert run.gaps.source in ("certificate", "exact")  # of a mixture, or of its table
 

@@ -12,7 +12,7 @@ import clusters
 import pytest
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # it would take time, doing nothing, to the end of the session
 def ray_cluster() -> Iterator[Any]:
     pytest.importorskip("ray")
     with warnings.catch_warnings():

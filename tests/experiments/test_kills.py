@@ -16,7 +16,7 @@ from tacit.cli.main import main
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork and SIGKILL")
-@pytest.mark.parametrize("kills", [3, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [2, pytest.param(60, marks=pytest.mark.slow)])
 def test_kills_leave_no_trace(kills: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     script = Path(__file__).with_name("kills.py")
     done = subprocess.run(

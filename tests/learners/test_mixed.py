@@ -97,6 +97,7 @@ def test_the_compiled_loop_is_agents_on_their_own(game: str, team: str):
         np.testing.assert_array_equal(mine, agent.policy)
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_learn_takes_a_list_of_names_or_objects():
     game, members = make("good-state", "v-learning and benchmarks")
     given = objects(members)

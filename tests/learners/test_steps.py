@@ -48,7 +48,7 @@ def test_groups_of_steps_split_in_halves_and_inherit(monkeypatch):
     assert most == H  # in the end each step has its own
 
 
-def test_a_shared_gradient_is_the_sum_over_steps():
+def test_a_shared_gradient_is_the_sum_over_steps(interpreted):
     """One episode of the sampled natural gradient, and of STORM, that comes back to a state."""
     path = [(0, 1.0), (1, 0.0), (0, 0.5), (2, 0.0), (0, 0.25), (1, 1.0)]  # states and rewards
     natural, storm = (
@@ -72,6 +72,7 @@ def test_a_shared_gradient_is_the_sum_over_steps():
     assert np.abs(direction).max() > total / 0.5  # some state had an action twice
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_certificates_and_exact_gaps_hold_where_steps_share(monkeypatch):
     monkeypatch.setattr(steps, "SPLIT", 50)
     game = tacit.make("random-general-sum", actions=[2, 3], states=3, horizon=3, seed=4, stationary=True)
@@ -94,6 +95,7 @@ def test_values_stay_by_step():
     assert agent.state.cells["value"][:, 0, 0].tolist() == [4.0, 3.0, 2.0, 1.0]
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_an_environment_and_the_loop_give_the_same_bits_where_steps_share():
     game = tacit.make("good-state", horizon=4)
     inside = tacit.learn(game, "q-independent", episodes=100, seed=3, steps="shared")
