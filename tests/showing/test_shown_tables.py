@@ -146,3 +146,9 @@ def test_a_crowd_goes_where_its_tables_say(name: str):
                 row = joint.transitions[0, s][tuple([chosen] * n + [1 - chosen] * (3 - n))]
                 for t, p in enumerate(row):
                     assert (f"{game.state_names[t]} ({p:.4g})" in told) == (p > 0), (s, n, told, row)
+
+
+def test_counting_games_show_as_many_states_as_asked_for():
+    game = tacit.make("congestion", agents=5)
+    assert "2 more states are not shown" in str(game.show(limit=1))
+    assert "not shown" not in str(game.show(limit=3))
