@@ -11,7 +11,7 @@ bounds the error: at most 1e-12 of span/(1 − γ), or as near as rounding allow
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,9 @@ from tacit.core import memory
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.exact import ExactGame, Rows, stack_rows
 from tacit.policies.markov import MarkovPolicy, check_policy
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 #: What all play at a step.
 Play = Callable[[int], Rows]
@@ -93,9 +96,14 @@ def largest_return(game: ExactGame) -> float:
     return game.effective_horizon * max(abs(game.reward_range[0]), abs(game.reward_range[1]), 1e-300)
 
 
+def is_joint(rows: Rows) -> TypeIs[FloatArray]:
+    """Return whether agents follow one joint draw, and do not draw independently."""
+    return isinstance(rows, np.ndarray)
+
+
 def average(payoffs: FloatArray, rows: Rows) -> FloatArray:
     """Return what `rows` bring, [..., N, S], of the payoffs of own actions."""
-    if isinstance(rows, np.ndarray):
+    if is_joint(rows):
         followed: FloatArray = np.einsum("...aa->...", payoffs)  # whoever is told a plays a
         return followed
     mean: FloatArray = np.einsum("...nsa,...nsa->...ns", payoffs, stack_rows(rows))
@@ -104,13 +112,13 @@ def average(payoffs: FloatArray, rows: Rows) -> FloatArray:
 
 def deviate(rows: Rows, gains: FloatArray, kind: str) -> FloatArray:
     """Return what the best deviations of a kind get, [..., N, S]: who draws independently learns nothing from it."""
-    best: FloatArray = best_when_told(gains, kind) if isinstance(rows, np.ndarray) else gains.max(axis=-1)
+    best: FloatArray = best_when_told(gains, kind) if is_joint(rows) else gains.max(axis=-1)
     return best
 
 
 def choose(rows: Rows, gains: FloatArray, kind: str) -> IntArray:
     """Return what the best deviations play, [..., N, S]; of ce from a joint draw [N, S, A], for each that is told."""
-    ignores = isinstance(rows, np.ndarray) and kind != "ce"
+    ignores = is_joint(rows) and kind != "ce"
     chosen: IntArray = (gains.sum(axis=-2) if ignores else gains).argmax(axis=-1)
     return chosen
 
@@ -199,7 +207,7 @@ def _improve(game: ExactGame, rows: Rows, V: FloatArray, kind: str) -> FloatArra
 
 def leave(rows: Rows, i: int, choices: IntArray) -> Rows:
     """Return `rows` where agent i plays `choices` [..., S] instead, or [S, A] for each action that it is told."""
-    if not isinstance(rows, np.ndarray):
+    if not is_joint(rows):
         own = np.zeros(np.broadcast_shapes(rows[i].shape, (*choices.shape, 1)))
         np.put_along_axis(own, choices[..., None], 1.0, axis=-1)
         return [own if j == i else other for j, other in enumerate(rows)]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core import check
-from tacit.core.display import Cell, Document, Table, exact, number
+from tacit.core.display import Cell, Document, Table, cell_text, exact, number
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.evaluation.behaviour import Behaviour, behaviour
@@ -181,11 +181,7 @@ def _where(game: Any, place: _Place, plain: bool) -> str:
     span = f"step {place.h}" if place.h == place.last else f"steps {place.h} to {place.last}"
     told = f" at {span} in {state_name(game, place.s)}"
     reached = place.reach()
-    return (
-        told
-        if reached is None
-        else f"{told} (reached with {number(reached) if isinstance(reached, float) else reached})"
-    )
+    return told if reached is None else f"{told} (reached with {cell_text(reached)})"
 
 
 def _matrix(game: Any, joint: FloatArray, place: _Place, plain: bool) -> Table:

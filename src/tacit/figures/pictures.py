@@ -84,7 +84,7 @@ def plot_policy(policy: Any, game: Any = None, *, ax: Any = None, size: tuple[fl
 
 def plot_simplex(paths: Trajectory | Sequence[Trajectory], *, ax: Any = None, size: Any = None) -> Any:
     """Draw how the mixed actions of agents with three actions move, at the first step in the likeliest first state."""
-    held = [paths] if isinstance(paths, Trajectory) else list(paths)
+    held = _several(paths)
     game = held[0].game
     agents = [i for i in range(game.agents) if game.actions[i] == 3]
     if not agents:
@@ -228,7 +228,7 @@ def animate_learning(
     On triangles for agents of three actions, in the square for 2×2 games, otherwise as bars of what each agent plays
     at the first step.
     """
-    held = [paths] if isinstance(paths, Trajectory) else list(paths)
+    held = _several(paths)
     game = held[0].game
     frames = check.integer("frames", frames, least=1, most=1000)
     marks = np.unique(np.linspace(0, len(held[0].episode) - 1, frames).round().astype(int))
@@ -264,6 +264,10 @@ def _bars(axes: Any, path: Trajectory) -> None:
         own.set_xticks(range(path.game.actions[i]))
         plain(*own.set_xticklabels([name(word) for word in action_names(path.game, i)], fontsize=8))
         own.set_title(f"agent {i} at step 0")
+
+
+def _several(paths: Trajectory | Sequence[Trajectory]) -> list[Trajectory]:
+    return [paths] if isinstance(paths, Trajectory) else list(paths)
 
 
 def _first(path: Trajectory, i: int) -> FloatArray:
