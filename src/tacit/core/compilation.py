@@ -62,7 +62,7 @@ _compiled: dict[tuple[Callable[..., Any], str], Callable[..., Any]] = {}
 
 
 #: Steps that plain Python has done before the compiler would have begun.
-FEW = 4096
+FEW = 5_000
 
 
 def compile_loop(function: Callable[..., Any], *structs: object, steps: int | None = None) -> Callable[..., Any]:

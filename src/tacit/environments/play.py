@@ -28,9 +28,6 @@ from tacit.games.protocol import Game, is_game
 #: Episodes that are played at once: bounds memory, and how long Ctrl-C waits.
 BATCH = 2_000
 
-#: Actions of all agents and steps up to which interpreted code has played before compiled code is ready.
-FEW = 5_000
-
 
 class Played(NamedTuple):
     """What happened: each agent's own states, actions and rewards."""
@@ -128,9 +125,8 @@ class GameArena:
         if self._unrolled and getattr(policy, "states", 0) == self.game.states - 1:
             policy = policy.stretch()
         B, H, N = len(episodes), self.horizon, self.agents
-        few = B * H * N <= FEW
-        start = start_batch if few else compile_loop(start_batch, self._kernels)
-        step = step_batch if few else compile_loop(step_batch, self._kernels)
+        start = compile_loop(start_batch, self._kernels, steps=B * H * N)
+        step = compile_loop(step_batch, self._kernels, steps=B * H * N)
         draws = Draws.of(seed, episodes, H, N)
         players = batch_players(policy, self.actions, draws, deviation)
         played = Played(np.zeros((B, H, N), np.int64), np.zeros((B, H, N), np.int64), np.zeros((B, H, N)))

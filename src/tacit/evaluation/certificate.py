@@ -228,12 +228,8 @@ def observe(cert, learner, game, seats, h, s):
         if h == 0:
             lasted = cert.clock[0] - cert.since[plain(s)]
             cert.since[plain(s)] = cert.clock[0]
-            first_v_sum, first_q_sum, first_q = (
-                cert.first_v_sum[plain(s)],
-                cert.first_q_sum[plain(s)],
-                cert.first_q[plain(s)],
-            )
-            count_first(value, first_v_sum, q, first_q, first_q_sum, game.actions, seats, lasted)
+            v_sum, first_q_sum = cert.first_v_sum[plain(s)], cert.first_q_sum[plain(s)]
+            count_first(value, v_sum, q, cert.first_q[plain(s)], first_q_sum, game.actions, seats, lasted)
         q_sum, choice = cert.q_sum[plain(c)], cert.choice[plain(c)]
         take_effect(value, cert.v[plain(c)], best, q, q_sum, choice, game.actions, seats, visits)
 
@@ -259,11 +255,11 @@ def add_visit(v, q, value, gain, mu, actions, seats, alpha):
 
 
 @generics.jitable
-def count_first(value, first_v_sum, q, first_q, first_q_sum, actions, seats, lasted):
+def count_first(value, v_sum, q, first_q, first_q_sum, actions, seats, lasted):
     """Count what was in force at the first step for the episodes that it lasted, before q takes its place."""
     for i in range(len(seats)):
         n = actions[i]
-        first_v_sum[i] += lasted * value[i]
+        v_sum[i] += lasted * value[i]
         for b in range(n if q.shape[1] > 1 else 1):
             for a in range(n):
                 first_q_sum[i, b, a] += lasted * first_q[i, b, a]
