@@ -22,8 +22,7 @@ import tacit
 from tacit.environments.external import policy_of
 from tacit.environments.features import Vector
 from tacit.environments.measuring import Ends, lower
-from tacit.environments.play import arena_of, play
-from tacit.environments.players import Deviation, PartDeviation
+from tacit.environments.play import Deviation, PartDeviation, arena_of, play
 
 
 class Charging:

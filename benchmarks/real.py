@@ -53,8 +53,15 @@ def zoo(module: str, kind: str = "parallel_env", **params: Any) -> Callable[[], 
     return make
 
 
-#: Of simple_spread: no velocity, no place of one's own, where the landmarks are, roughly where the others are.
-SPREAD = tacit.Bins([1, 1, 1, 1, *[[-0.3, 0.3]] * 6, *[[0.0]] * 4, 1, 1, 1, 1])
+#: Of simple_spread: on which side of the agent each landmark is, and nothing else.
+SPREAD = tacit.Bins([1, 1, 1, 1, *[[0.0]] * 6, *[1] * 8])
+
+
+def relative(seen: Any) -> Any:
+    """Return what foragers need: where food and the other one are from here, and whether one's level is enough."""
+    food, own, other = seen[:3], seen[3:6], seen[6:9]
+    return (food[0] < 0, *(food[:2] - own[:2]), food[2] > own[2], *(other[:2] - own[:2]))
+
 
 #: Of CartPole: no place, three speeds, six angles, five spins.
 CART = tacit.Bins([1, [-0.5, 0.5], 6, [-1, -0.3, 0.3, 1]])
@@ -67,9 +74,12 @@ TASKS = {
     "Taxi": Task(gym("Taxi-v4"), 1000, "model-seeded", STATIONARY),
     "CartPole-v1": Task(gym("CartPole-v1"), 100, "model-seeded", {"encode": CART, **STATIONARY}),
     "CartPole-v1, Q-learning": Task(gym("CartPole-v1"), 3000, "q-independent", {"encode": CART, **STATIONARY}),
-    "LBF 5x5-2p-1f": Task(gym("lbforaging:Foraging-5x5-2p-1f-v3"), 2000, "q-independent", STATIONARY),
+    "LBF 5x5-2p-1f": Task(
+        gym("lbforaging:Foraging-5x5-2p-1f-v3"), 2000, "q-independent", {"encode": relative, **STATIONARY}
+    ),
+    "LBF 5x5-2p-1f, as it is shown": Task(gym("lbforaging:Foraging-5x5-2p-1f-v3"), 20_000, "q-independent", STATIONARY),
     "simple_spread": Task(
-        zoo("mpe2.simple_spread_v3", N=3, max_cycles=25), 1000, "q-independent", {"encode": SPREAD, **STATIONARY}
+        zoo("mpe2.simple_spread_v3", N=3, max_cycles=25), 2000, "pg-adaptive", {"encode": SPREAD, **STATIONARY}
     ),
     "rps": Task(zoo("pettingzoo.classic.rps_v2", max_cycles=5), 2000, None, {"horizon": 5, "reward_range": (-1, 1)}),
     "tictactoe": Task(zoo("pettingzoo.classic.tictactoe_v3", "env"), 3000, "q-independent", STATIONARY, True),

@@ -31,10 +31,10 @@ from tacit.engine.run import Candidate, Gaps, Run, choose
 from tacit.engine.starts import STARTS, StartsEngine, StartsOutput, longest, most_starts
 from tacit.environments.adapters import GameAdapter, environment, is_environment, missing, name_of
 from tacit.environments.bounds import Bounds, Exceeded, describe_scouting, episode_bounds
-from tacit.environments.choosing import choose_by_play
 from tacit.environments.encoding import SCOUTED, Bins, fit, scouts, see_nothing
 from tacit.environments.engine import EnvironmentEngine
 from tacit.environments.external import policy_of
+from tacit.environments.measuring import choose_by_play
 from tacit.environments.observations import Encode
 from tacit.environments.resume import Seeding
 from tacit.evaluation.gaps import Evaluation, evaluate, uniform_gap

@@ -11,8 +11,8 @@ import pytest
 
 import tacit
 from tacit.core.compilation import compile_loop
-from tacit.environments.adapters import Anything
 from tacit.environments.features import Basis, Vector, count_rows, regress_rows, show_rows, spread_out
+from tacit.environments.spaces import Anything
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from typing import Any
 
@@ -206,12 +207,20 @@ def test_words():
     pennies = tacit.make("matching-pennies")
     pure = tacit.MarkovPolicy.deterministic([[[0]], [[0]]], [2, 2])
     found = tacit.exploit(pennies, pure, episodes=200)
-    assert str(found).startswith("gap ≥ 1.83, with 95 % confidence (a trained best response gained 2 ± 0.16 in 100 ")
-    assert 1.83 <= found.lower < 1.84
+    told = "gap ≥ 1.8, with 95 % confidence (a trained best response of agent 1 gained 2 (1.8 to 2) in 100 episodes"
+    assert str(found).startswith(told)
+    assert found.lower == found.low[1] == pytest.approx(1.805, abs=0.005)
     even = tacit.exploit(pennies, tacit.MarkovPolicy.uniform(pennies), episodes=2000)
     assert even.lower == 0
     assert str(even).startswith("no gain shown, with 95 % confidence")
-    assert f"about {even.halving:,} would halve the interval" in str(even)
+    assert f"about {even.halving:,} episodes would halve the interval" in str(even)
+    skew = tacit.MarkovPolicy([[[[0.6, 0.4]]], [[[0.5, 0.5]]]])
+    some = tacit.exploit(pennies, skew, episodes=8000)
+    bound, gain, half = (
+        float(part) for part in re.findall(r"≥ ([\d.]+),.* gained ([\d.]+) ± ([\d.]+) in", str(some))[0]
+    )
+    assert bound == pytest.approx(gain - half, abs=0.006)  # one interval, to the digits that are printed
+    assert bound <= some.lower < 0.2
     widths = [
         np.ptp([one.low[one.agent], one.high[one.agent]])
         for one in (

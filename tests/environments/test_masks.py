@@ -71,7 +71,7 @@ def test_no_forbidden_action_is_played(where: str, learner: str):
     if where == "observation":
         for own, table in zip(run.last.observations, run.last.probs, strict=True):
             for s in range(len(own.met)):
-                mask = own.mask(s)
+                mask = own.masks().get(s)
                 if mask is not None:
                     assert (table[:, s][:, np.array(mask) == 0] == 0).all()
         np.testing.assert_allclose(run.last.probs[0].sum(axis=2), 1.0)

@@ -10,8 +10,8 @@ import pytest
 from calibration import trial
 
 import tacit
+from tacit.environments.deviators import Model
 from tacit.environments.measuring import interval, lower
-from tacit.environments.training import Model
 from tacit.policies.recorded import each_agents_own
 
 with warnings.catch_warnings():

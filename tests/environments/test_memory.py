@@ -97,3 +97,28 @@ def test_a_pool_takes_no_cells_that_nobody_can_have_met(monkeypatch):
         keys[0, place] = wrong
         with pytest.raises(tacit.TacitError):
             check(keys=keys)
+
+
+class Shuffled:
+    """Fifty steps, each in one of two hundred places at random."""
+
+    agents, actions, horizon, reward_range = 2, 2, 50, (0.0, 1.0)
+
+    def reset(self, seed: int | None = None) -> Any:
+        self.rng, self.h = np.random.default_rng(seed), 0
+        return f"place {self.rng.integers(200)}"
+
+    def step(self, actions: list[int]) -> Any:
+        self.h += 1
+        return f"place {self.rng.integers(200)}", float(actions[0]), self.h == 50
+
+
+def test_steps_that_are_met_too_rarely_are_noted():
+    """After 60 episodes a place was met 15 times, and each step of it 0.3 times: 1.2 where it was met at all."""
+    notes = {
+        steps: tacit.learn(Shuffled(), "q-independent", episodes=60, steps=steps).notes for steps in (None, "shared")
+    }
+    assert "a state was met 15 times, and 1.2 times at a step of it: steps='shared'" in " ".join(notes[None])
+    assert "a state was met" not in " ".join(notes["shared"])
+    often = tacit.learn(Shuffled(), "q-independent", episodes=700).notes
+    assert "a state was met" not in " ".join(often)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import gymnasium
 import numpy as np
 import pytest
+from test_masks import Masked
 
 import tacit
 
@@ -60,3 +63,153 @@ def test_memory_of_a_predict_may_be_a_number():
             return 0, (state or 0) + 1
 
     assert tacit.evaluate(Walk(), Counts(), episodes=20).values == pytest.approx([6.0])
+
+
+class Rarely:
+    """Pays 1 in every episode, but for one in a thousand, which costs 100."""
+
+    actions, horizon = 2, 1
+
+    def reset(self, seed: int | None = None) -> Any:
+        self.unlucky = np.random.default_rng(seed).random() < 0.001
+        return 0
+
+    def step(self, actions: list[int]) -> Any:
+        return 0, -100.0 if self.unlucky else 1.0, True
+
+
+def test_a_loss_that_was_not_met_is_no_interval_of_width_zero():
+    found = tacit.evaluate(Rarely(), lambda seen: 0, episodes=100)
+    assert "±" not in str(found)
+    assert "values 1 (always) (95 % intervals" in str(found)
+    assert "others come in at most 3 % of episodes (95 % confidence)" in str(found)  # 0.97^100 = 0.048
+    known = tacit.evaluate(Rarely(), lambda seen: 0, episodes=100, reward_range=(-100, 1))
+    assert known.low[0] < 1 - 0.001 * 101 < known.high[0] + 1e-9
+    assert "always" not in str(known)
+    gained = tacit.exploit(Rarely(), lambda seen: 0, episodes=100, plays=100)
+    assert "no gain shown" in str(gained)
+    assert "others come in at most 3 % of episodes" in str(gained)
+
+
+def fails(observation: Any) -> Any:
+    raise KeyError("speed")
+
+
+class Gap(gymnasium.Env):
+    """Shows a number that is nan in the third step."""
+
+    observation_space = gymnasium.spaces.Box(-1.0, 1.0, (2,))
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        self.h = 0
+        return np.zeros(2, np.float32), {}
+
+    def step(self, action):
+        self.h += 1
+        return np.array([0.5, np.nan if self.h == 2 else 0.0], np.float32), 0.0, self.h == 4, False, {}
+
+
+class Boundless(Gap):
+    observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (2,))
+
+
+class Plays:
+    def act(self, seen: Any, step: int) -> int:
+        return 0
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (lambda: tacit.evaluate(Walk(), Plays, episodes=5), r"^the policy is the class Plays; give an object of it"),
+        (lambda: tacit.exploit(Walk(), [Plays], episodes=5), r"^the policy is the class Plays; give an object of it"),
+        (lambda: tacit.evaluate(tacit.make("chicken"), Plays), r"^the policy is the class Plays; give an object of it"),
+        (
+            lambda: tacit.evaluate(tacit.make("chicken"), tacit.MarkovPolicy),
+            r"^the policy is the class MarkovPolicy; give an object of it",
+        ),
+        (lambda: tacit.evaluate(Walk, lambda o: 0, episodes=5), r"^Walk is a class; give an environment, an object"),
+        (lambda: tacit.learn(Walk, episodes=5), r"^Walk is a class; give an environment, an object of it: Walk\(…\)$"),
+        (lambda: tacit.learn(Rarely, episodes=5), r"^Rarely is a class; give an environment, an object of it"),
+        (
+            lambda: tacit.learn(Walk(), episodes=5, encode=tacit.Bins),
+            r"^encode is the class tacit\.Bins; give an object",
+        ),
+        (
+            lambda: tacit.learn(Walk(), episodes=5, encode=fails),
+            r"^encode failed on what agent observed, .*: KeyError: 'speed'$",
+        ),
+        (
+            lambda: tacit.learn(Gap(), episodes=5, encode=tacit.Bins(3)),
+            r"^encode failed on what agent observed: .* has nan in it, which is in no bin",
+        ),
+        (
+            lambda: tacit.learn(Boundless(), episodes=5, encode=tacit.Bins(3)),
+            r"^agent observed .*, which has nan or an infinite number in it; bins lie between finite numbers",
+        ),
+    ],
+)
+def test_what_is_at_fault_is_named(call: Any, told: str):
+    with pytest.raises(tacit.TacitError, match=told):
+        call()
+
+
+class Forbids(Masked):
+    """Allows nothing in its second step, to agent a or to both."""
+
+    both = True
+
+    def shown(self) -> Any:
+        observations, infos = super().shown()
+        if self.steps == 1:
+            for name in self.agents if self.both else ["a"]:
+                observations[name] = {**observations[name], "action_mask": np.zeros(3, np.int8)}
+        return observations, infos
+
+
+class Waits(Forbids):
+    both = False
+
+    def step(self, actions: dict[str, int]) -> Any:
+        self.mask[:] = 1  # what is played without a turn does not matter
+        return super().step(actions)
+
+
+def test_a_mask_of_zeros_is_refused_where_nobody_may_act():
+    with pytest.raises(tacit.TacitError, match="an action mask allows no action, and nobody has another to take"):
+        tacit.learn(Forbids(), "q-independent", episodes=3)
+    with pytest.warns(UserWarning, match="saw different"):
+        run = tacit.learn(Waits(), "q-independent", episodes=3)  # it is b's turn
+    assert run.episodes == 3
+
+
+@pytest.mark.parametrize("deviator", ["features", lambda env, episodes: lambda seen: 2])
+def test_responses_play_nothing_that_is_forbidden(deviator: Any):
+    found = tacit.exploit(Masked(), lambda seen, step: [0.4, 0.4, 0.2], 0, episodes=60, plays=40, deviators=deviator)
+    [gain] = found.tried[0].values()
+    assert gain == found.gains[0] > 0
+    response = found.responses[0]
+    for word in range(3):
+        seen = {"word": word, "action_mask": np.array([a != word for a in range(3)], np.int8)}
+        response.begin(0)
+        for h in range(2):
+            assert seen["action_mask"][response.act(h, seen)]
+
+
+class Lowest(Masked):
+    """The lowest action that is allowed pays most; for it stands the first one that is forbidden."""
+
+    def step(self, actions: dict[str, int]) -> Any:
+        observations, rewards, *rest = super().step(actions)
+        return observations, {name: 1.0 - paid for name, paid in rewards.items()}, *rest
+
+
+def test_tables_of_responses_name_nothing_that_is_forbidden():
+    run = tacit.learn(Lowest(), "q-independent", episodes=30)
+    found = tacit.exploit(Lowest(), run.last, 0, episodes=400, plays=40, deviators="table")
+    masks, table = run.last.observations[0].masks(), found.responses[0]
+    assert list(found.tried[0]) == ["table"]
+    assert len(masks) == 3
+    for s, mask in masks.items():
+        assert all(a < 0 or mask[a] for a in table[:, s])

@@ -232,7 +232,7 @@ def _play(place: Path, stored: Outcome, episodes: int, candidate: str | None) ->
     """Play the policy of a run in an environment, and train best responses against it."""
     from tacit.environments.encoding import fit
     from tacit.environments.measure import exploit
-    from tacit.environments.measuring import with_halves
+    from tacit.environments.measuring import with_interval
     from tacit.environments.observations import number_as_stored
     from tacit.experiments import store
     from tacit.experiments.spec import same_game
@@ -245,8 +245,6 @@ def _play(place: Path, stored: Outcome, episodes: int, candidate: str | None) ->
         given = {key: value for key, value in bounds.items() if key == "reward_range"}
         found = exploit(env, policy, episodes=episodes, horizon=stored.horizon, **given)
     low, high = found.values_low, found.values_high
-    assert low is not None
-    assert high is not None
     return {
         "run": str(place),
         "game": stored.spec.game.name,
@@ -256,7 +254,7 @@ def _play(place: Path, stored: Outcome, episodes: int, candidate: str | None) ->
         "value": found.values.tolist(),
         "value_low": low.tolist(),
         "value_high": high.tolist(),
-        "values": with_halves(found.values, low, high),
+        "values": ", ".join(map(with_interval, found.values, low, high)),
         "gap": {
             "kind": found.kind,
             "source": found.source,

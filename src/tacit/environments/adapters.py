@@ -21,17 +21,16 @@ from __future__ import annotations
 
 import inspect
 import itertools
-import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from tacit.core import check, generics, streams
 from tacit.core.errors import TacitError, brief, one_line
+from tacit.environments.spaces import Anything, Discrete, count, kind, list_elements
 from tacit.games.gymnasium import PLAIN_WRAPPERS, layers
 from tacit.games.protocol import Game
 
@@ -74,22 +73,33 @@ class Masks:
         self.allowed: list[Any] = [None] * len(self.actions)
         self._masked = False
 
-    def _look(self, shown: Sequence[Any], infos: Sequence[Any]) -> None:
-        """Read the masks."""
+    def _look(self, shown: Sequence[Any], infos: Sequence[Any], over: Sequence[bool] | None = None) -> None:
+        """Read the masks. One without any action says that it is not the agent's turn; somebody's turn it must be."""
+        waits = []
         for i, (seen, info) in enumerate(zip(shown, infos, strict=True)):
-            holder = next((one for one in (seen, info) if isinstance(one, Mapping) and "action_mask" in one), None)
-            mask = None if holder is None else np.asarray(holder["action_mask"])
+            mask = find_mask(seen, info)
             if mask is not None:
                 self._masked = True
                 if mask.shape != (self.actions[i],):
                     wanted = f"it must have one entry for each of {self.actions[i]} actions"
                     raise TacitError(f"the action mask of {self.names[i]} is {brief(mask)}; {wanted}")
-            self.allowed[i] = mask if mask is not None and mask.any() else None  # none at all: it is not its turn
+            self.allowed[i] = mask if mask is not None and mask.any() else None
+            if over is None or not over[i]:
+                waits.append(mask is not None and not mask.any())
+        if waits and all(waits):
+            who = "nobody" if len(self.names) > 1 else self.names[0]
+            raise TacitError(f"an action mask allows no action, and {who} has another to take; it must allow one")
 
     def _allow(self, actions: list[int]) -> list[int]:
         """Return the actions that were meant."""
         pairs = zip(actions, self.allowed, strict=True)
         return [a if mask is None or mask[a] else stand_in(mask)[a] for a, mask in pairs]
+
+
+def find_mask(*holders: Any) -> Any:
+    """Return the first `action_mask` of observations and infos; None where there is none."""
+    found = next((one["action_mask"] for one in holders if isinstance(one, Mapping) and "action_mask" in one), None)
+    return None if found is None else np.asarray(found)
 
 
 def stand_in(mask: Any) -> list[int]:
@@ -110,30 +120,25 @@ class ParallelAdapter(Masks):
 
     def __init__(self, env: Any) -> None:
         self.source = env
-        with theirs(env, "possible_agents and its spaces"):
-            self.names = list(getattr(env, "possible_agents", ()))
-            if not self.names:
-                raise TacitError(f"{brief(env)} does not say who plays; it must have possible_agents")
-            self.spaces = [env.observation_space(name) for name in self.names]
-            own = [env.action_space(name) for name in self.names]
+        self.names = ask(env, "possible_agents", lambda: list(getattr(env, "possible_agents", ())))
+        if not self.names:
+            raise TacitError(f"{brief(env)} does not say who plays; it must have possible_agents")
+        self.spaces = ask(env, "its spaces", lambda: [env.observation_space(name) for name in self.names])
+        own = ask(env, "its spaces", lambda: [env.action_space(name) for name in self.names])
         self.choices = _choices(own, self.names)
         self.actions = tuple(map(len, self.choices))
         self._last: Sequence[Any] = []  # what each agent observed last
         self._over: list[bool] = []
-        self._named = _name_actions(self.names, self.choices)
+        self._plain = all(own == range(len(own)) for own in self.choices)
         self._each = itemgetter(*self.names) if len(self.names) > 1 else lambda found: (found[self.names[0]],)
         self._everybody = True  # whether nobody is out
         self._nobody = dict.fromkeys(self.names, False)
-        self._sizes = list(self.actions)
         super().__init__()
 
     def reset(self, seed: int | None) -> Sequence[Any]:
         """Begin an episode."""
-        try:
-            given = self.source.reset() if seed is None else self.source.reset(seed=seed)
-        except BaseException:
-            with theirs(self.source, "reset"):
-                raise
+        seeded = {} if seed is None else {"seed": seed}
+        given = ask(self.source, "reset", self.source.reset, **seeded)
         observations, infos = _tuple(self.source, "reset", given, ["observations", "infos"])
         try:
             self._last = self._each(observations)
@@ -149,30 +154,23 @@ class ParallelAdapter(Masks):
 
     def _check_actions(self) -> None:
         """Raise where an agent has another number of actions than at first."""
-        try:
-            sizes = [_size(self.source.action_space(name)) for name in self.names]
-        except BaseException:
-            with theirs(self.source, "action_space"):
-                raise
-        if sizes != self._sizes:
-            i = next(i for i, pair in enumerate(zip(sizes, self._sizes, strict=True)) if pair[0] != pair[1])
-            raise TacitError(
-                f"{self.names[i]} had {self.actions[i]} actions and now has {sizes[i]}; action spaces must not change"
-            )
+        for name, size in zip(self.names, self.actions, strict=True):
+            now = count(ask(self.source, "action_space", self.source.action_space, name))
+            if now != size:
+                raise TacitError(f"{name} had {size} actions and now has {now}; action spaces must not change")
 
     def step(self, actions: list[int]) -> Moved:
         """Take a joint action."""
-        chosen = self._named(self._allow(actions) if self._masked else actions)
+        named: Sequence[Any] = self._allow(actions) if self._masked else actions
+        if not self._plain:
+            named = [own[a] for own, a in zip(self.choices, named, strict=True)]
+        chosen = dict(zip(self.names, named))  # noqa: B905  # strict takes as long again
         if not self._everybody:
             chosen = {name: a for (name, a), out in zip(chosen.items(), self._over, strict=True) if not out}
-        try:
-            given = self.source.step(chosen)
-        except BaseException:
-            with theirs(self.source, "step"):
-                raise
+        given = ask(self.source, "step", self.source.step, chosen)
         if self._masked:
             moved = self._with_some(given)
-            self._look(moved[0], [given[4].get(name) for name in self.names])
+            self._look(moved[0], [given[4].get(name) for name in self.names], self._over)
             return moved
         if self._everybody:
             try:  # all is as it most often is: everybody plays on, or the episode ends for all at once
@@ -203,12 +201,11 @@ class ParallelAdapter(Masks):
         paid = [
             0.0 if out else self._find(rewards, "reward", name) for name, out in zip(self.names, before, strict=True)
         ]
-        with theirs(self.source, "its agents, terminations or truncations"):
-            left = set(self.source.agents)
-            self._over = [
-                out or name not in left or bool(terminated.get(name)) or bool(truncated.get(name))
-                for name, out in zip(self.names, before, strict=True)
-            ]
+        left = ask(self.source, "its agents", lambda: set(self.source.agents))
+        self._over = [
+            out or name not in left or bool(terminated.get(name)) or bool(truncated.get(name))
+            for name, out in zip(self.names, before, strict=True)
+        ]
         self._last = [
             observations.get(name, last) if out else self._find(observations, "observation", name)
             for name, last, out in zip(self.names, self._last, self._over, strict=True)
@@ -223,111 +220,67 @@ class ParallelAdapter(Masks):
         return found[name]
 
 
-def _name_actions(names: list[str], choices: Sequence[Sequence[Any]]) -> Callable[[list[int]], dict[str, Any]]:
-    """Return what makes a dict of a list of actions; for few agents written out, in a third of the time."""
-    if any(own != range(len(own)) for own in choices):
-        return lambda own: {name: each[a] for name, each, a in zip(names, choices, own, strict=True)}
-    match names:
-        case [n0, n1]:
-            return lambda own: {n0: own[0], n1: own[1]}
-        case [n0, n1, n2]:
-            return lambda own: {n0: own[0], n1: own[1], n2: own[2]}
-        case [n0, n1, n2, n3]:
-            return lambda own: {n0: own[0], n1: own[1], n2: own[2], n3: own[3]}
-    return lambda own: dict(zip(names, own))  # noqa: B905  # strict takes as long again
-
-
-class SingleAdapter(Masks):
-    """A Gymnasium environment: one agent."""
+class GymnasiumAdapter(Masks):
+    """A Gymnasium environment: of one agent; or of several, as foraging, whose Tuples have an entry for each."""
 
     seeded = True
 
     def __init__(self, env: Any) -> None:
         self.source = env
-        self.names = ["agent"]
-        self.spaces = [env.observation_space]
-        self.choices = _choices([env.action_space], self.names)
-        self.actions = tuple(map(len, self.choices))
-        super().__init__()
-
-    def reset(self, seed: int | None) -> list[Any]:
-        """Begin an episode."""
-        try:
-            given = self.source.reset(seed=seed)
-        except BaseException:
-            with theirs(self.source, "reset"):
-                raise
-        observation, info = _tuple(self.source, "reset", given, ["observation", "info"])
-        self._look([observation], [info])
-        return [observation]
-
-    def step(self, actions: list[int]) -> Moved:
-        """Take an action."""
-        try:
-            given = self.source.step(self.choices[0][(self._allow(actions) if self._masked else actions)[0]])
-        except BaseException:
-            with theirs(self.source, "step"):
-                raise
-        observation, reward, terminated, truncated, info = _tuple(self.source, "step", given, _PARTS)
-        if self._masked:
-            self._look([observation], [info])
-        return (observation,), (reward,), [True] if terminated or truncated else None
-
-
-class TeamAdapter(Masks):
-    """A Gymnasium environment of several agents, as level-based foraging is: Tuples with an entry for each agent."""
-
-    seeded = True
-
-    def __init__(self, env: Any) -> None:
-        self.source = env
-        self.spaces = list(env.observation_space.spaces)
-        self.names = [f"agent_{i}" for i in range(len(self.spaces))]
-        self.choices = _choices(list(env.action_space.spaces), self.names)
+        spaces = env.observation_space, env.action_space
+        tuples = all(kind(space) == "Tuple" for space in spaces)
+        self._team = tuples and len(spaces[0].spaces) == len(spaces[1].spaces)
+        self.spaces, own = ([*space.spaces] if self._team else [space] for space in spaces)
+        self.names = [f"agent_{i}" for i in range(len(own))] if self._team else ["agent"]
+        self.choices = _choices(own, self.names)
         self.actions = tuple(map(len, self.choices))
         self._over: list[bool] = []
         super().__init__()
 
     def reset(self, seed: int | None) -> Sequence[Any]:
         """Begin an episode."""
-        with theirs(self.source, "reset"):
-            given = self.source.reset(seed=seed)
-        observations, info = _tuple(self.source, "reset", given, ["observations", "info"])
+        given = ask(self.source, "reset", self.source.reset, seed=seed)
+        observations, info = _tuple(self.source, "reset", given, ["observation", "info"])
         self._over = [False] * len(self.names)
-        return self._read(observations, info)
+        shown = self._show(observations)
+        self._look(shown, [info] * len(self.names))
+        return shown
 
     def step(self, actions: list[int]) -> Moved:
         """Take a joint action."""
         chosen = self._allow(actions) if self._masked else actions
-        with theirs(self.source, "step"):
-            given = self.source.step(tuple([own[a] for own, a in zip(self.choices, chosen, strict=True)]))
+        each = tuple([own[a] for own, a in zip(self.choices, chosen, strict=True)])
+        given = ask(self.source, "step", self.source.step, each if self._team else each[0])
         observations, rewards, terminated, truncated, info = _tuple(self.source, "step", given, _PARTS)
-        paid, done, late = (self._each(one) for one in (rewards, terminated, truncated))
+        if self._team:
+            paid, done, late = (_list(self, "step", one) for one in (rewards, terminated, truncated))
+        else:
+            paid, done, late = [rewards], [terminated], [truncated]
         paid = [0.0 if out else reward for reward, out in zip(paid, self._over, strict=True)]
         self._over = [bool(out or d or t) for out, d, t in zip(self._over, done, late, strict=True)]
-        return self._read(observations, info), paid, self._over if True in self._over else None
+        shown = self._show(observations)
+        if self._masked:
+            self._look(shown, [info] * len(self.names), self._over)
+        return shown, paid, self._over if True in self._over else None
 
-    def _read(self, observations: Any, info: Any) -> Sequence[Any]:
+    def _show(self, observations: Any) -> Sequence[Any]:
+        if not self._team:
+            return (observations,)
         if not isinstance(observations, tuple | list) or len(observations) != len(self.names):
             told = f"{name_of(self.source)} showed {brief(observations)}"
             raise TacitError(f"{told}; it must show an observation to each of {len(self.names)} agents")
-        self._look(observations, [info] * len(self.names))
         return observations
 
-    def _each(self, given: Any) -> list[Any]:
-        """Return what a step gave each agent, or all of them alike."""
-        if np.ndim(given) == 0:
-            return [given] * len(self.names)
-        if len(given) != len(self.names):
-            raise TacitError(f"step of {name_of(self.source)} gave {brief(given)} to {len(self.names)} agents")
-        return list(given)
 
-
-class Discrete(NamedTuple):
-    """The space of the numbers 0 to n − 1, as Gymnasium's."""
-
-    n: int
-    start: int = 0
+def _list(adapter: Any, what: str, given: Any) -> list[Any]:
+    """Return what an environment gave each agent, or all of them alike."""
+    N = len(adapter.names)
+    if np.ndim(given) == 0:
+        return [given] * N
+    if len(given) != N:
+        told = f"{what} of {name_of(adapter.source)} gave {brief(given)}"
+        raise TacitError(f"{told}; there must be one entry for each of {N} agents")
+    return list(given)
 
 
 class GameAdapter:
@@ -394,6 +347,8 @@ def look_up(env: Any, name: str) -> Any:
 
 def environment(env: Any) -> Environment:
     """Return an environment of PettingZoo or Gymnasium as agents on their own meet it."""
+    if inspect.isclass(env):
+        raise TacitError(f"{env.__name__} is a class; give an environment, an object of it: {env.__name__}(…)")
     if callable(getattr(env, "agent_iter", None)):
         return ParallelAdapter(_in_parallel(env))
     if hasattr(env, "single_action_space") and hasattr(env, "num_envs"):
@@ -404,9 +359,7 @@ def environment(env: Any) -> Environment:
     if hasattr(env, "possible_agents") or callable(getattr(env, "observation_space", None)):
         return ParallelAdapter(env)
     if hasattr(env, "observation_space") and hasattr(env, "action_space"):
-        spaces = (env.action_space, env.observation_space)
-        tuples = all(type(space).__name__ == "Tuple" for space in spaces)
-        return (TeamAdapter if tuples and len(spaces[0].spaces) == len(spaces[1].spaces) else SingleAdapter)(env)
+        return GymnasiumAdapter(env)
     if hasattr(env, "actions") and is_environment(env):
         return BareAdapter(env)
     raise TacitError(
@@ -425,8 +378,8 @@ def _in_parallel(env: Any) -> Any:
         from pettingzoo.utils import aec_to_parallel, turn_based_aec_to_parallel
 
     at_once = (getattr(env, "metadata", None) or {}).get("is_parallelizable", False)
-    with theirs(env, "the conversion to a parallel environment"):
-        return aec_to_parallel(env) if at_once else turn_based_aec_to_parallel(env)
+    convert = aec_to_parallel if at_once else turn_based_aec_to_parallel
+    return ask(env, "the conversion to a parallel environment", convert, env)
 
 
 def name_of(env: Any) -> str:
@@ -444,51 +397,20 @@ LARGEST_CHOICE = 1024
 def _choices(spaces: list[Any], names: list[str]) -> list[Sequence[Any]]:
     """Return each agent's actions as the environment calls them, by number; those of several parts are listed."""
     for space, name in zip(spaces, names, strict=True):
-        size = _size(space)
+        size = count(space)
         if size is None:
             what = "Discrete, MultiDiscrete and MultiBinary actions, and Tuples of them,"
             raise TacitError(f"{name} acts in {brief(space)}; only {what} can be learned")
-        if size > LARGEST_CHOICE and type(space).__name__ != "Discrete":
+        if size > LARGEST_CHOICE and kind(space) != "Discrete":
             told = f"{name} acts in {brief(space)}, {size:,} actions"
             raise TacitError(f"{told}; at most {LARGEST_CHOICE:,} are numbered, so leave some out in a wrapper")
-    return [_list_actions(space) for space in spaces]
+    return [list_elements(space) for space in spaces]
 
 
-def _size(space: Any) -> int | None:
-    """Return how many actions a space has, None where they cannot be numbered."""
-    match type(space).__name__:
-        case "Discrete":
-            return int(space.n)
-        case "MultiDiscrete":
-            return math.prod(int(side) for side in space.nvec.ravel())
-        case "MultiBinary":
-            return int(2 ** math.prod(space.shape))
-        case "Tuple":
-            sizes = [_size(part) for part in space.spaces]
-            return None if None in sizes else math.prod(sizes)  # type: ignore[arg-type]
-    return None
-
-
-def _list_actions(space: Any) -> Sequence[Any]:
-    """Return the actions of a space as the environment calls them, in the order of their numbers."""
-    match type(space).__name__:
-        case "Discrete":
-            return range(int(space.start), int(space.start) + int(space.n))
-        case "Tuple":
-            return list(itertools.product(*map(_list_actions, space.spaces)))
-        case "MultiBinary":
-            sides, first = np.full(space.shape, 2), np.zeros(space.shape, np.int64)
-        case _:
-            sides, first = space.nvec, getattr(space, "start", np.zeros_like(space.nvec))
-    places = np.ndindex(*sides.ravel().tolist())
-    return [(np.reshape(place, sides.shape) + first).astype(space.dtype) for place in places]
-
-
-@contextmanager
-def theirs(env: Any, what: str) -> Iterator[None]:
-    """Tell as one sentence what an environment raises."""
+def ask(env: Any, what: str, function: Callable[..., Any], *args: Any, **named: Any) -> Any:
+    """Call something of an environment; what it raises is told as one sentence."""
     try:
-        yield
+        return function(*args, **named)
     except TacitError:
         raise
     except (Exception, SystemExit) as error:
@@ -520,13 +442,6 @@ def reward_of(name: str, value: Any) -> float:
     return check.real(f"the reward of {name}", value.item() if getattr(value, "shape", None) == () else value)
 
 
-class Anything:
-    """The space of whatever can be hashed, and of lists and arrays of it."""
-
-    def __repr__(self) -> str:
-        return "anything"
-
-
 class BareAdapter:
     """An object with `reset`, `step` and `actions`."""
 
@@ -547,34 +462,20 @@ class BareAdapter:
 
     def reset(self, seed: int | None) -> Sequence[Any]:
         """Begin an episode."""
-        with theirs(self.source, "reset"):
-            shown = self.source.reset(seed=seed) if self.seeded else self.source.reset()
+        shown = ask(self.source, "reset", self.source.reset, **({"seed": seed} if self.seeded else {}))
         self._over = [False] * len(self.actions)
         return self._each(shown)
 
     def step(self, actions: list[int]) -> Moved:
         """Take a joint action."""
-        with theirs(self.source, "step"):
-            given = self.source.step(actions)
-        if not isinstance(given, tuple) or len(given) != 3:
-            told = f"step of {name_of(self.source)} returned {brief(given)}"
-            raise TacitError(f"{told}; it must return (observations, rewards, over)")
-        shown, rewards, over = given
-        paid = [0.0 if out else reward for reward, out in zip(self._list("rewards", rewards), self._over, strict=True)]
-        flags = [bool(one) for one in self._list("over", over)]
-        self._over = [out or now for out, now in zip(self._over, flags, strict=True)]
+        given = ask(self.source, "step", self.source.step, actions)
+        shown, rewards, over = _tuple(self.source, "step", given, ["observations", "rewards", "over"])
+        paid = [0.0 if out else one for one, out in zip(_list(self, "rewards", rewards), self._over, strict=True)]
+        self._over = [bool(out or now) for out, now in zip(self._over, _list(self, "over", over), strict=True)]
         return self._each(shown), paid, self._over if True in self._over else None
 
     def _each(self, shown: Any) -> Sequence[Any]:
         return shown if isinstance(shown, list) and len(shown) == len(self.actions) else [shown] * len(self.actions)
-
-    def _list(self, what: str, given: Any) -> Sequence[Any]:
-        if np.ndim(given) == 1:
-            if len(given) != len(self.actions):
-                told = f"the {what} of {name_of(self.source)} are {brief(given)}"
-                raise TacitError(f"{told}; there must be one for each of {len(self.actions)} agents")
-            return list(given)
-        return [given] * len(self.actions)
 
 
 def _sizes(env: Any) -> tuple[int, ...]:

@@ -3,30 +3,61 @@
 A trainer is a function of a `SingleAgentEnv`, in which the others play their policies, and of a number of episodes; it
 returns whatever plays the agent, as `tacit.evaluate` takes it. Several are tried on a share of the episodes each, and
 chosen among in episodes of their own: what is measured afterwards is fresh, so that the choice biases nothing.
+
+A table is trained by optimistic value iteration on what one agent meets while the others play frozen policies [UCB-VI,
+Azar, Osband, Munos 2017], in batches of episodes, on the states that the agent itself sees. Before a batch the agent
+plans with the means of what it has met and a bonus for what it has hardly tried; what it has never tried is worth the
+most that anything can be. Where the others' policies are Markov and the state is shared, what it faces is a Markov
+decision process, and a second plan bounds what any deviation can gain:
+
+    V̄_h(s) = max_a min{(H − h)·span, r̂ + P̂·V̄_{h+1} + (H − h)·span·√(log(2·H·S·A·K/p)/(2n))}
+
+in rewards counted from their lowest. By Hoeffding r̂ + P̂·V*_{h+1} misses r + P·V*_{h+1} by more than the bonus for some
+(h, s, a) and some n ≤ K with probability p at most, and then V̄ ≥ V* by induction.
+
+Deviations from UCB-VI: batches; a bonus of (H − h)·span·c/√n with a small c while learning, since what is found is
+measured afresh and needs no proof; states that are discovered are counted as at most K·H.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import importlib.util
+import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tacit.core import memory, streams
 from tacit.core.errors import TacitError, brief, one_line
-from tacit.core.types import IntArray
+from tacit.core.types import FloatArray, IntArray
 from tacit.environments import features
+from tacit.environments.adapters import floats, stand_in
 from tacit.environments.external import TrainedPart
-from tacit.environments.play import BATCH, Arena, EnvironmentArena, finite_returns, play
-from tacit.environments.players import Deviation, PartDeviation
-from tacit.environments.single import TRAINING, SingleAgentEnv
-from tacit.environments.training import Model
+from tacit.environments.features import Vector
+from tacit.environments.play import (
+    BATCH,
+    Arena,
+    Deviation,
+    EnvironmentArena,
+    EpisodePlayers,
+    PartDeviation,
+    Played,
+    finite_returns,
+    play,
+)
+from tacit.environments.spaces import Anything, Discrete, kind
 
 TABLE, FEATURES = "table", "features"
 
 #: Episodes that show what observations are like, and which share of them is new where a table is enough, or none.
 LOOK, FEW, MANY = 200, 0.02, 0.5
 
-Trainer = Callable[[SingleAgentEnv, int], Any]
+#: The constant c of the bonus while learning.
+CURIOSITY = 0.15
+
+#: Episodes of training have numbers from here on, so that they share no chance with those of play.
+TRAINING = 1 << 40
 
 
 class Trained(NamedTuple):
@@ -42,7 +73,7 @@ def check_deviators(given: Any) -> list[Any]:
     """Return deviators as a list of names and functions."""
     each = list(given) if isinstance(given, list | tuple) else [given]
     for one in each:
-        if not (callable(one) or (isinstance(one, str) and one in (TABLE, FEATURES))):
+        if not (callable(one) or one in (TABLE, FEATURES)):
             raise TacitError(
                 f"a deviator is {brief(one)}; it must be {TABLE!r}, {FEATURES!r}, or a function of a single-agent "
                 f"environment and a number of episodes that returns what plays there"
@@ -54,12 +85,12 @@ def check_deviators(given: Any) -> list[Any]:
 
 def name_of(deviator: Any) -> str:
     """Return what a deviator is called."""
-    return deviator if isinstance(deviator, str) else getattr(deviator, "__name__", type(deviator).__name__)
+    return deviator if deviator in (TABLE, FEATURES) else getattr(deviator, "__name__", type(deviator).__name__)
 
 
 def suggest_deviators(arena: Any, policy: Any, episodes: int, seed: int) -> list[Any]:
     """Return what to try: a table where few observations are met, features where nearly all are new, or both."""
-    if not isinstance(arena, EnvironmentArena) or all(own.numbered for own in arena.observations):
+    if not hasattr(arena, "environment") or all(own.numbered for own in arena.observations):
         return [TABLE]
     if arena.blind:
         return [FEATURES]
@@ -116,11 +147,16 @@ def train_best(
 def _train(arena: Any, policy: Any, agent: int, deviator: Any, episodes: int, seed: int) -> Trained:
     if deviator == TABLE:
         model = train_table(arena, policy, agent, episodes, seed)
-        return Trained(model.best(), Deviation(agent, model.best()), model, episodes)
-    env = SingleAgentEnv(arena, policy, agent, seed)
-    trainer = features.train if deviator == FEATURES else deviator
+        table = model.best()
+        for s, mask in arena.masks(agent).items():  # what a forbidden action stands for
+            table[:, s] = np.where(table[:, s] >= 0, np.array(stand_in(mask))[table[:, s]], -1)
+        return Trained(table, Deviation(agent, table), model, episodes)
+    if deviator == FEATURES:
+        fitted = features.train(SingleAgentEnv(arena, policy, agent, seed), episodes)
+        return Trained(fitted, PartDeviation(agent, fitted), None, episodes)
+    env = _for_trainers(arena, policy, agent, seed)
     try:
-        response = trainer(env, episodes)
+        response = deviator(env, episodes)
     except TacitError:
         raise
     except Exception as error:
@@ -144,3 +180,209 @@ def train_table(arena: Arena, policy: Any, agent: int, episodes: int, seed: int)
         done += size
         table = model.curious()
     return model
+
+
+class Model:
+    """What one agent has met: visits, rewards and transitions of (h, s, a)."""
+
+    def __init__(self, agent: int, horizon: int, actions: int) -> None:
+        self.agent, self.horizon, self.actions = agent, horizon, actions
+        self.states = 0
+        self.visits: FloatArray = np.zeros((horizon, 0, actions))
+        self.rewards: FloatArray = np.zeros((horizon, 0, actions))
+        self.low, self.high = math.inf, -math.inf  # rewards of a step so far
+        self._code: IntArray = np.zeros(0, dtype=np.int64)  # ((h·S + s)·A + a)·S + s', ascending
+        self._count: FloatArray = np.zeros(0)
+
+    def add(self, played: Played, states: int) -> None:
+        """Take in a batch, in which `states` are the states that there are by now."""
+        self._grow(states)
+        H, S, A, i = self.horizon, self.states, self.actions, self.agent
+        s, a, r = played.states[:, :, i], played.actions[:, :, i], played.rewards[:, :, i]
+        self.low, self.high = min(self.low, float(r.min())), max(self.high, float(r.max()))
+        place = (np.arange(H) * S + s) * A + a
+        self.visits += np.bincount(place.ravel(), minlength=H * S * A).reshape(H, S, A)
+        self.rewards += np.bincount(place.ravel(), r.ravel(), minlength=H * S * A).reshape(H, S, A)
+        met = (place[:, :-1] * S + s[:, 1:]).ravel()
+        codes = np.concatenate([self._code, met])
+        counts = np.concatenate([self._count, np.ones(len(met))])
+        self._code, where = np.unique(codes, return_inverse=True)
+        self._count = np.bincount(where.ravel(), weights=counts, minlength=len(self._code)).astype(np.float64)
+
+    def _grow(self, states: int) -> None:
+        if states <= self.states:
+            return
+        before, self.states = self.states, max(states, 2 * self.states)
+        shape = (self.horizon, self.states, self.actions)
+        wider = [memory.zeros(shape, "the model of what an agent meets") for _ in range(2)]
+        for old, new in zip((self.visits, self.rewards), wider, strict=True):
+            new[:, :before] = old
+        self.visits, self.rewards = wider
+        if before:
+            place, s_next = np.divmod(self._code, before)
+            place, a = np.divmod(place, self.actions)
+            h, s = np.divmod(place, before)
+            self._code = ((h * self.states + s) * self.actions + a) * self.states + s_next
+
+    def plan(self, bonus: FloatArray, most: FloatArray, unknown: float) -> tuple[FloatArray, FloatArray]:
+        """Return Q [H, S, A] and V [H + 1, S]: means plus a bonus, at most `most` [H]; `unknown` [as most] untried.
+
+        `unknown` times `most` is what an action is worth that was never tried.
+        """
+        H, S, A = self.horizon, self.states, self.actions
+        place, s_next = np.divmod(self._code, S)
+        edges = np.searchsorted(place, np.arange(H + 1) * S * A)
+        Q, V = np.zeros((H, S, A)), np.zeros((H + 1, S))
+        tried = self.visits > 0
+        mean = self.rewards / np.maximum(self.visits, 1)
+        for h in reversed(range(H)):
+            own = slice(edges[h], edges[h + 1])
+            ahead = np.bincount(
+                place[own] - h * S * A, self._count[own] * V[h + 1][s_next[own]], minlength=S * A
+            ).reshape(S, A)
+            value = mean[h] + ahead / np.maximum(self.visits[h], 1) + bonus[h]
+            Q[h] = np.where(tried[h], np.minimum(value, most[h]), unknown * most[h])
+            V[h] = Q[h].max(axis=1)
+        return Q, V
+
+    def curious(self, constant: float = CURIOSITY) -> IntArray:
+        """Return what to play next [H, S]: the best action of an optimistic plan; −1 where nothing was tried."""
+        span = max(self.high - self.low, 1e-12)
+        left = np.arange(self.horizon, 0, -1.0)
+        bonus = constant * span * left[:, None, None] / np.sqrt(np.maximum(self.visits, 1))
+        Q, _ = self._plan_from_lowest(bonus, left * span)
+        return self._choice(Q, np.zeros_like(self.visits))
+
+    def best(self) -> IntArray:
+        """Return the best response by what was met [H, S]; what was never tried does not count, −1 for no state."""
+        left = np.arange(self.horizon, 0, -1.0)
+        span = max(self.high - self.low, 1e-12)
+        Q, _ = self._plan_from_lowest(np.zeros_like(self.visits), left * span, unknown=-1.0)
+        return self._choice(Q, np.where(self.visits > 0, 0.0, -np.inf))
+
+    def upper(self, *, span: float, low: float, states: int, episodes: int, chance: float) -> FloatArray:
+        """Return V̄_1 [S], an upper bound on the value of any deviation from each first state, in the game's units."""
+        count = 2 * self.horizon * states * self.actions * max(episodes, 1)
+        left = np.arange(self.horizon, 0, -1.0) * span
+        width = np.sqrt(math.log(count / chance) / (2 * np.maximum(self.visits, 1)))
+        _, V = self._plan_from_lowest(left[:, None, None] * width, left, low=low)
+        found: FloatArray = V[0] + self.horizon * low
+        return found
+
+    def _plan_from_lowest(
+        self, bonus: FloatArray, most: FloatArray, *, unknown: float = 1.0, low: float | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Plan with rewards counted from their lowest, so that no value is negative."""
+        lowest = self.low if low is None else low
+        kept = self.rewards
+        self.rewards = kept - lowest * self.visits
+        try:
+            return self.plan(bonus, most, unknown)
+        finally:
+            self.rewards = kept
+
+    def _choice(self, Q: FloatArray, allowed: FloatArray) -> IntArray:
+        met = self.visits.sum(axis=2) > 0
+        return np.where(met, (Q + allowed).argmax(axis=2), -1)
+
+
+class SingleAgentEnv:
+    """One agent's environment, in which all others play a policy: what a trainer of best responses gets.
+
+    Attributes
+    ----------
+    observation_space, action_space : spaces
+        The agent's own; actions are counted from 0. What a plain object shows is seen as an array of floats.
+    horizon : int
+        Steps after which an episode is truncated.
+    agent, seed : int
+        Whose environment it is, and a seed for the trainer.
+    vector : callable
+        From an observation to an array of floats [D].
+
+    Examples
+    --------
+    >>> import tacit
+    >>> from tacit.environments.play import arena_of
+    >>> from tacit.environments.deviators import SingleAgentEnv
+    >>> env, policy = tacit.to_pettingzoo(tacit.make("chicken")), tacit.MarkovPolicy([[[[1.0, 0.0]]], [[[1.0, 0.0]]]])
+    >>> alone = SingleAgentEnv(arena_of(env, policy), policy, agent=0, seed=1)
+    >>> seen, info = alone.reset()
+    >>> alone.step(1)[1], info["step"]
+    (7.0, 0)
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  # as Gymnasium has it
+    render_mode = spec = None
+
+    def __init__(self, arena: EnvironmentArena, policy: Any, agent: int, seed: int) -> None:
+        self.agent, self.horizon, self.seed = agent, arena.horizon, seed
+        self._arena, self._environment = arena, arena.environment
+        self._players = EpisodePlayers(policy, arena.actions)
+        space = arena.environment.spaces[agent]
+        self.vector = Vector(space, arena.environment.names[agent])
+        self._flat = kind(space) == "Anything"
+        self._over: list[bool] | None = None
+        self.episodes = self._h = 0
+        self._states = np.zeros(arena.agents, np.int64)
+        self.action_space: Any = Discrete(arena.actions[agent])
+        self.observation_space: Any = space
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode, the next, or that of number `seed`; none shares its chance with what is measured."""
+        self.episodes = self.episodes if seed is None else seed
+        number = TRAINING + self.episodes
+        own = int(streams.seeds(self.seed, streams.PLAY, range(number, number + 1))[0])
+        self.episodes += 1
+        self._players.begin(own)
+        self._shown, self._over = self._environment.reset(own if self._environment.seeded else None), None
+        self._h = 0
+        self._let_choose()
+        return self.show(self._shown[self.agent]), self._info(None)
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        """Take an action, or, with None, the one that the policy takes: `info["action"]` says which."""
+        if action is not None:
+            self._chosen[self.agent] = int(action)
+        played = self._chosen[self.agent]
+        self._shown, paid, self._over = self._environment.step(self._chosen)
+        self._h += 1
+        terminated = self._over is not None and bool(self._over[self.agent])
+        truncated = not terminated and self._h >= self.horizon
+        if not (terminated or truncated):
+            self._let_choose()
+        reward = floats(self._environment, paid)[self.agent]
+        return self.show(self._shown[self.agent]), reward, terminated, truncated, self._info(played)
+
+    def _let_choose(self) -> None:
+        self._arena.seen.write(self._shown, self._over, self._states)
+        self._chosen = self._players.act(self._h, self._states.tolist(), self._shown, self._environment.allowed)
+
+    def show(self, observation: Any) -> Any:
+        """Return an observation as it is seen here: as it is, or, of a plain object, as an array."""
+        return self.vector.flatten(observation) if self._flat else observation
+
+    def _info(self, played: int | None) -> dict[str, Any]:
+        mask = self._environment.allowed[self.agent]
+        masked = {} if mask is None else {"action_mask": np.asarray(mask, np.int8)}
+        return {"step": self._h, "action": played, **masked}
+
+
+def _for_trainers(arena: EnvironmentArena, policy: Any, agent: int, seed: int) -> SingleAgentEnv:
+    """Return a single-agent environment that is one of Gymnasium's, where that is installed."""
+    if importlib.util.find_spec("gymnasium") is None:
+        return SingleAgentEnv(arena, policy, agent, seed)
+    import gymnasium  # 8 MB that nobody else needs here
+
+    class GymnasiumEnv(SingleAgentEnv, gymnasium.Env):
+        def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
+            gymnasium.Env.reset(self, seed=seed)
+            return super().reset(seed=seed, options=options)
+
+    made = GymnasiumEnv(arena, policy, agent, seed)
+    made.action_space = gymnasium.spaces.Discrete(made.action_space.n)
+    if type(made.observation_space) is Discrete:
+        made.observation_space = gymnasium.spaces.Discrete(made.observation_space.n)
+    elif type(made.observation_space) is Anything:
+        made.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, made.reset()[0].shape, np.float64)
+    return made

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
-import operator
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +22,7 @@ from tacit.core.types import FloatArray
 from tacit.environments.adapters import Environment
 from tacit.environments.bounds import scout, stated_horizon
 from tacit.environments.observations import Encode
+from tacit.environments.spaces import Numbers, ends, flatten, kind, parts, unflatten
 
 #: Bounds of a space beyond which a number counts as unbounded: some libraries write the largest float.
 UNBOUNDED = 1e30
@@ -119,7 +118,7 @@ class Encoding:
         if len(values) != len(self.cells):
             raise TacitError(f"{brief(observation)} has {len(values)} numbers, and there are {len(self.cells)}")
         if any(value != value for value in values):
-            raise TacitError(f"{brief(observation)} has nan in it, which is in no bin")
+            raise TacitError(f"{brief(observation)} has nan in it, which is in no bin; replace it in a wrapper")
         return tuple([cell.key(value) for cell, value in zip(self.cells, values, strict=True)])
 
     def describe(self, key: Sequence[Any]) -> str:
@@ -138,6 +137,8 @@ def read_encode(given: Any) -> Any:
     >>> read_encode("bins=6"), read_encode({"width": [0.1, 1]})
     (Bins(count=6, width=None), Bins(count=None, width=[0.1, 1]))
     """
+    if given is Bins:
+        raise TacitError("encode is the class tacit.Bins; give an object of it, such as tacit.Bins(6)")
     if given is None or callable(given) or isinstance(given, Bins):
         return given
     told = TacitError(f"encode is {brief(given)}; it must be {_WANTED}")
@@ -158,27 +159,19 @@ def fit(given: Any, environment: Environment, *, horizon: int | None, seed: int)
     if not isinstance(encode, Bins):
         return [encode] * len(environment.spaces)
     first = [environment.spaces.index(space) for space in environment.spaces]  # the first agent with this space
-    ends: dict[int, tuple[FloatArray, FloatArray]] = {}
+    met: dict[int, tuple[FloatArray, FloatArray]] = {}
     if scouts(encode, environment):
-        ends = _scout_ends(environment, first, horizon or stated_horizon(environment.source), seed)
+        met = _scout_ends(environment, first, horizon or stated_horizon(environment.source), seed)
     made: dict[int, Encode] = {}
     for i in sorted(set(first)):
         space = environment.spaces[i]
-        if type(space).__name__ == "Anything":
-            space = _Numbers(np.shape(ends[i][0]), -math.inf, math.inf)
+        if kind(space) == "Anything":
+            space = Numbers(np.shape(met[i][0]))
         counted = encode.count is not None
         leaves = list(_leaves(space, encode.count if counted else encode.width))
-        seen = zip(*(end.ravel().tolist() for end in ends[i]), strict=True) if ends else [None] * len(leaves)
-        made[i] = Encoding(space, tuple(_cell(leaf, counted, met) for leaf, met in zip(leaves, seen, strict=True)))
+        seen = zip(*(end.ravel().tolist() for end in met[i]), strict=True) if met else [None] * len(leaves)
+        made[i] = Encoding(space, tuple(_cell(leaf, counted, own) for leaf, own in zip(leaves, seen, strict=True)))
     return [made[i] for i in first]
-
-
-class _Numbers(NamedTuple):
-    """The space of arrays of numbers that a plain object shows."""
-
-    shape: tuple[int, ...]
-    low: float
-    high: float
 
 
 def see_nothing(observation: Any) -> None:
@@ -190,7 +183,7 @@ def scouts(given: Any, environment: Environment) -> bool:
     bins = read_encode(given)
     if not isinstance(bins, Bins):
         return False
-    if any(type(space).__name__ == "Anything" for space in environment.spaces):
+    if any(kind(space) == "Anything" for space in environment.spaces):
         return True
     return any(
         leaf.entry not in (None, 1) and not _is_container(leaf.entry) and max(-leaf.low, leaf.high) >= UNBOUNDED
@@ -208,7 +201,7 @@ def _scout_ends(
     def see(shown: Sequence[Any]) -> None:
         for i, own in zip(first, shown, strict=True):
             space = environment.spaces[i]
-            values = own if type(space).__name__ == "Anything" else flatten(space, own)
+            values = own if kind(space) == "Anything" else flatten(space, own)
             try:
                 row = np.asarray(values, dtype=np.float64)
                 if seen[i] and row.shape != seen[i][0].shape:
@@ -216,16 +209,15 @@ def _scout_ends(
             except (ValueError, TypeError):
                 told = f"{environment.names[i]} observes {brief(own)}, which has not always the same numbers to bin"
                 raise TacitError(f"{told}; give a function as encode") from None
+            if not np.isfinite(row).all():
+                told = f"{environment.names[i]} observed {brief(own)}, which has nan or an infinite number in it"
+                raise TacitError(
+                    f"{told}; bins lie between finite numbers, so give their edges or a function as encode"
+                )
             seen[i].append(row)
 
     scout(environment, horizon, seed, see)
     return {i: (np.min(rows, axis=0), np.max(rows, axis=0)) for i, rows in seen.items()}
-
-
-def _parts(space: Any) -> dict[str, Any]:
-    """Return the parts of a Dict or Tuple by name."""
-    parts = space.spaces
-    return dict(parts) if isinstance(parts, Mapping) else {str(i): part for i, part in enumerate(parts)}
 
 
 def _is_container(tree: Any) -> bool:
@@ -244,17 +236,16 @@ class Leaf(NamedTuple):
 
 def _leaves(space: Any, tree: Any, name: str = "", *, own: bool = False) -> Iterator[Leaf]:
     """Return the numbers of a space in their order; `own` says whether the entry was given for this part by itself."""
-    kind = type(space).__name__
-    if kind in ("Dict", "Tuple"):
-        parts = _parts(space)
-        entries = _entries(tree, list(parts), brief(space)) if _is_container(tree) else dict.fromkeys(parts, tree)
-        for key, part in parts.items():
+    if kind(space) in ("Dict", "Tuple"):
+        each = parts(space)
+        entries = _entries(tree, list(each), brief(space)) if _is_container(tree) else dict.fromkeys(each, tree)
+        for key, part in each.items():
             yield from _leaves(part, entries.get(key), f"{name}.{key}".strip("."), own=own or _is_container(tree))
         return
-    low, high, whole = _ends(space)
+    low, high, whole = ends(space)
     if not low.shape or not _is_container(tree):
         at = [f"{name}[{','.join(map(str, place))}]" if place else name for place in np.ndindex(low.shape)]
-        entries = dict.fromkeys(at, tree if own or kind in ("Box", "_Numbers") else None)
+        entries = dict.fromkeys(at, tree if own or kind(space) in ("Box", "Numbers") else None)
     else:
         at = list(tree) if isinstance(tree, Mapping) else [str(i) for i in range(low.size)]
         entries = {f"{name}.{key}".strip("."): entry for key, entry in _entries(tree, at, brief(space)).items()}
@@ -274,24 +265,6 @@ def _entries(tree: Any, names: list[str], said: str) -> dict[str, Any]:
     if unknown:
         raise TacitError(f"encode has an entry {brief(unknown[0])}; {said} has {', '.join(names)}")
     return {str(key): entry for key, entry in tree.items()}
-
-
-def _ends(space: Any) -> tuple[FloatArray, FloatArray, bool]:
-    """Return the bounds of each number of a space, and whether they are whole numbers."""
-    match type(space).__name__:
-        case "Discrete":
-            return np.array(float(space.start)), np.array(float(space.start + space.n - 1)), True
-        case "MultiDiscrete":
-            first = np.asarray(getattr(space, "start", np.zeros_like(space.nvec)), dtype=np.float64)
-            return first, first + space.nvec - 1, True
-        case "MultiBinary":
-            return np.zeros(space.shape), np.ones(space.shape), True
-        case "Box":
-            whole = np.dtype(space.dtype).kind in "iub"
-            return np.asarray(space.low, dtype=np.float64), np.asarray(space.high, dtype=np.float64), whole
-        case "_Numbers":
-            return np.full(space.shape, -np.inf), np.full(space.shape, np.inf), False
-    raise TacitError(f"{brief(space)} has no numbers to put into bins; give a function as encode")
 
 
 def _cell(leaf: Leaf, counted: bool, met: tuple[float, float] | None) -> Cell:
@@ -340,34 +313,3 @@ def _middles(ends: Sequence[float]) -> tuple[float, ...]:
         short = float(f"{middle:.3g}")
         found.append(short if low < short < high else float(middle))
     return tuple(found)
-
-
-def flatten(space: Any, observation: Any) -> list[Any]:
-    """Return the numbers of an observation in their order."""
-    match type(space).__name__:
-        case "Dict":
-            return [value for key, part in space.spaces.items() for value in flatten(part, observation[key])]
-        case "Tuple":
-            pairs = zip(space.spaces, observation, strict=True)
-            return [value for part, own in pairs for value in flatten(part, own)]
-        case "Discrete":
-            if not 0 <= operator.index(observation) - space.start < space.n:
-                raise TacitError(f"{brief(observation)} is not in {brief(space)}")
-            return [operator.index(observation)]
-    array = np.asarray(observation)
-    if array.shape != tuple(space.shape):
-        raise TacitError(f"{brief(observation)} is not in {brief(space)}")
-    return array.ravel().tolist()
-
-
-def unflatten(space: Any, values: Iterator[Any]) -> Any:
-    """Return an observation of a space from its numbers."""
-    match type(space).__name__:
-        case "Dict":
-            return {key: unflatten(part, values) for key, part in space.spaces.items()}
-        case "Tuple":
-            return tuple(unflatten(part, values) for part in space.spaces)
-        case "Discrete":
-            return next(values)
-    taken = [next(values) for _ in range(math.prod(space.shape))]
-    return np.array(taken, dtype=getattr(space, "dtype", np.float64)).reshape(space.shape)

@@ -59,6 +59,9 @@ MARKOV = "the bound holds if what all agents see is the state of a Markov game, 
 #: Observations after which the share of new ones says something.
 MANY = 2_000
 
+#: Visits of a state, and of a step of it, from which on and below which steps are better shared.
+OFTEN, RARELY = 10, 2
+
 #: What helps where memory is short.
 FEWER = "encode= makes fewer states (rounds, bins, leaves out), keep=False leaves out the record"
 #: Copies of the answer's table that are made at the end, and bytes that are left for all else.
@@ -181,7 +184,7 @@ class EnvironmentEngine(Engine):
             log.warning("%s: %s", self.game.name, new)
         self.warnings = tuple(one for one in ("" if self.common_state else DIFFERENT, new) if one)
         told = [TOLD[self._seeding.how]] if self.tells_seeding else []
-        self.notes = (*self.bounds.notes, *proven, *self.warnings, *told)
+        self.notes = (*self.bounds.notes, *proven, *self.warnings, *self._compare_steps(), *told)
 
     def _watch_memory(self) -> None:
         """End the run while there is memory for its answer; say so early where that will be before its last episode."""
@@ -199,6 +202,17 @@ class EnvironmentEngine(Engine):
             self._said_short = True
             told = f"memory will do for about {affords:,} of {self._episodes:,} episodes, if states stay as new as now"
             log.warning("%s: %s; the run ends there with what it has; %s", self.game.name, told, FEWER)
+
+    def _compare_steps(self) -> list[str]:
+        """Return what to note where states are met often, and single steps of them too rarely to learn from."""
+        steps, met, cells = self._episode * self.bounds.horizon, max(self._met), self.team.buffer.cells
+        if steps < MANY or self.learner.steps not in (None, "each") or not len(cells.keys):
+            return []
+        often, rarely = steps / met, steps / max(int(cells.filled.max()) - 1, 1)
+        if often < OFTEN or rarely >= RARELY:
+            return []
+        told = f"a state was met {often:.0f} times, and {rarely:.1f} times at a step of it"
+        return [f"{told}: steps='shared' learns from all steps of a state together"]
 
     def _count_new(self) -> str:
         """Return in words how many observations are new, where most are; "" otherwise."""
@@ -344,7 +358,7 @@ class EnvironmentEngine(Engine):
         """Return distributions as a policy; even ones at states that an agent had not met by then."""
         probs = []
         for table, actions, own in zip(distributions, self.game.actions, self.observations, strict=True):
-            masks = {s: mask for s in range(len(own.met)) if (mask := own.mask(s)) is not None}
+            masks = own.masks()
             padded = table
             if masks or table.shape[1] < self.game.states:
                 padded = np.full((self.bounds.horizon, self.game.states, actions), 1 / actions)

@@ -17,7 +17,7 @@ import numpy as np
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.memory import Owned
 from tacit.core.types import FloatArray
-from tacit.environments.adapters import environment
+from tacit.environments.adapters import environment, find_mask, stand_in
 from tacit.environments.encoding import fit
 from tacit.environments.observations import Encode
 from tacit.environments.play import is_arena
@@ -89,8 +89,8 @@ class ExternalPart(Part):
                 self._given.reset()
 
     def act(self, h: int, s: Any) -> int:
-        """Return the action at step h on an observation."""
-        return self.choose(h, s, None)
+        """Return the action at step h on an observation, which may hold an action mask."""
+        return self.choose(h, s, find_mask(s))
 
     def choose(self, h: int, s: Any, allowed: Any) -> int:
         """Return an action among those that are allowed, all where that is None."""
@@ -112,6 +112,8 @@ class ExternalPart(Part):
     def _read(self, answer: Any) -> FloatArray:
         """Return probabilities of an answer: an action, or probabilities."""
         A, first = self._size, self._choices[0]
+        if callable(getattr(answer, "detach", None)):  # a tensor of PyTorch that knows its gradient
+            answer = answer.detach()
         try:
             array = np.squeeze(np.asarray(answer, dtype=np.float64))
         except (TypeError, ValueError, RuntimeError) as error:
@@ -154,8 +156,9 @@ class TrainedPart(ExternalPart):
         return super().distribution(h, self._show(s))
 
     def choose(self, h: int, s: Any, allowed: Any) -> int:
-        """Return an action; what a forbidden one stands for is the environment's to say."""
-        return super().choose(h, s, None)
+        """Return an action among those that are allowed."""
+        a = super().choose(h, s, None)
+        return a if allowed is None else stand_in(allowed)[a]
 
 
 class ObservingPart(Part):
@@ -194,6 +197,7 @@ def policy_of(game: Any, given: Any, *, encode: Encode | None = None) -> Any:
     >>> policy_of(tacit.make("chicken"), lambda h, s: [0.5, 0.5])
     MarkovPolicy(product, 2 agents, 1 state, 2×2 actions, the same at every step)
     """
+    _refuse_class(given)
     if hasattr(given, "candidates"):  # a Run
         given = given.policy
     if callable(getattr(given, "part", None)) or is_arena(game):
@@ -237,12 +241,19 @@ def _each(given: Any, names: Sequence[Any], *, call: str) -> list[Any]:
     return [given] * len(names)
 
 
+def _refuse_class(given: Any) -> None:
+    if inspect.isclass(given):
+        name = given.__name__
+        raise TacitError(f"the policy is the class {name}; give an object of it, such as {name}(…)")
+
+
 def _acts(given: Any) -> bool:
     return callable(given) or any(callable(getattr(given, name, None)) for name in METHODS)
 
 
 def _part(i: int, given: Any, actions: int, choices: Sequence[Any], encode: Encode | None, *, game: bool) -> Part:
     """Return an agent's part of whatever was given for it."""
+    _refuse_class(given)
     if hasattr(given, "candidates"):
         given = given.policy
     seen = None
@@ -298,8 +309,8 @@ def _predict(method: Any) -> Callable[[int, Any, Any], tuple[Any, Any]]:
 
 def _counts_steps(function: Any) -> bool:
     """Return whether a function takes the step too: it needs two arguments, or the second is called so."""
-    try:
-        arguments = list(inspect.signature(function).parameters.values())
+    try:  # the call of a PyTorch module takes anything, and hands it to `forward`
+        arguments = list(inspect.signature(getattr(function, "forward", function)).parameters.values())
     except (TypeError, ValueError):
         return True
     places = [one for one in arguments if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]

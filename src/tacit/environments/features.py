@@ -31,6 +31,8 @@ from tacit.core.elementary import dot, exp
 from tacit.core.errors import TacitError, brief
 from tacit.core.generics import jitable
 from tacit.core.types import FloatArray, IntArray
+from tacit.environments.adapters import find_mask
+from tacit.environments.spaces import kind, pairs, parts
 from tacit.policies import Part
 
 #: Centres; fewer, down to half, where observations are long.
@@ -205,8 +207,8 @@ class Vector:
 
     Examples
     --------
-    >>> from tacit.environments.adapters import Anything, Discrete
     >>> from tacit.environments.features import Vector
+    >>> from tacit.environments.spaces import Anything, Discrete
     >>> Vector(Discrete(3), "agent 0")(1).tolist(), Vector(Anything(), "agent 0")((2, [0.5, True])).tolist()
     ([0.0, 1.0, 0.0], [2.0, 0.5, 1.0])
     """
@@ -240,20 +242,17 @@ class Vector:
 
 def _numbers(space: Any, observation: Any) -> list[float]:
     """Return the numbers of an observation: whole ones of few values as unit vectors, an action mask left out."""
-    kind = type(space).__name__
-    if kind == "Discrete":
-        return _unit(int(observation) - int(space.start), int(space.n))
-    if kind == "MultiDiscrete":
-        values = np.ravel(observation).tolist()
-        sizes = np.ravel(space.nvec).tolist()
-        units = [_unit(int(x), n) for x, n in zip(values, sizes, strict=True)] if sum(sizes) <= LONGEST else []
-        return [float(x) for x in values] + [one for unit in units for one in unit]
-    if kind == "Tuple":
-        pairs = zip(space.spaces, observation, strict=True)
-        return [x for part, own in pairs for x in _numbers(part, own)]
-    if kind == "Dict":
-        names = [name for name in space.spaces if name != "action_mask"]
-        return [x for name in names for x in _numbers(space.spaces[name], observation[name])]
+    match kind(space):
+        case "Discrete":
+            return _unit(int(observation) - int(space.start), int(space.n))
+        case "MultiDiscrete":
+            values = np.ravel(observation).tolist()
+            sizes = np.ravel(space.nvec).tolist()
+            units = [_unit(int(x), n) for x, n in zip(values, sizes, strict=True)] if sum(sizes) <= LONGEST else []
+            return [float(x) for x in values] + [one for unit in units for one in unit]
+        case "Tuple" | "Dict":
+            named = zip(parts(space), pairs(space, observation), strict=True)
+            return [x for name, (part, own) in named if name != "action_mask" for x in _numbers(part, own)]
     return _flatten(observation)
 
 
@@ -333,8 +332,8 @@ class FeaturePart(Part):
         return int(self._choose(self._basis, x, *own, mask, *self._scratch))
 
     def act(self, h: int, s: Any) -> int:
-        """Return the action at step h on an observation."""
-        return self.choose(h, s, None)
+        """Return the action at step h on an observation, which may hold an action mask."""
+        return self.choose(h, s, find_mask(s))
 
     def choose(self, h: int, s: Any, allowed: Any) -> int:
         """Return the action at step h where only some are allowed."""

@@ -58,7 +58,7 @@ def evaluate(game: Any, policy: Any, *, gap: str | None = None, episodes: int | 
     from tacit.evaluation import evaluate as exactly
 
     if episodes is None and not given and _exact(game):
-        if not callable(getattr(policy, "part", None)):
+        if isinstance(policy, type) or not callable(getattr(policy, "part", None)):
             from tacit.environments.external import policy_of  # imports the compiler
 
             policy = policy_of(game, policy)

@@ -17,22 +17,25 @@ samples are the same, it reaches about 4/n of the way to either end (95 %).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tacit.core import check
-from tacit.core.errors import TacitError
+from tacit.core.errors import TacitError, sentence
 from tacit.core.types import FloatArray
+from tacit.engine.run import Run
 from tacit.environments.bounds import describe_cut
-from tacit.environments.deviators import TABLE, check_deviators, name_of, suggest_deviators, train_best
+from tacit.environments.deviators import TABLE, Trained, check_deviators, name_of, suggest_deviators, train_best
 from tacit.environments.external import policy_of
 from tacit.environments.play import Arena, Played, arena_of, finite_returns, play
-from tacit.environments.training import Model
 
 __all__ = ["Exploitation", "PlayedEvaluation", "evaluate_by_play", "exploit_by_play"]
+
+#: How the note begins that says what intervals rest on.
+RESTS = "intervals hold"
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +78,9 @@ class PlayedEvaluation:
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        told = with_halves(self.values, self.low, self.high)
-        return f"values {told} ({100 * self.confidence:g} % intervals, {self.episodes} episodes played)"
+        told = ", ".join(map(with_interval, self.values, self.low, self.high))
+        rests = "".join(f"; {note}" for note in self.notes)
+        return f"values {told} ({100 * self.confidence:g} % intervals, {self.episodes:,} episodes played{rests})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +92,8 @@ class Exploitation:
     gains : array [N]
         Mean gain of each agent's trained response, played afresh; nan for agents that were not asked for.
     low, high : array [N]
-        Confidence intervals of those gains. `low` is the lower bound on the agent's gap. They hold for every
-        distribution of returns, rare events included, where the range of rewards is known; see `notes`.
+        Confidence intervals of those gains, for all agents together. `low` is the lower bound on the agent's gap. They
+        hold for every distribution of returns, rare events included, where the range of rewards is known; see `notes`.
     upper : array [N]
         Upper bounds on the gaps from the empirical model of the frozen game, at the same confidence; inf for none.
     values : array [N]
@@ -101,17 +105,15 @@ class Exploitation:
         act on observations, and can be played like any policy.
     tried : tuple of N dicts
         What each deviator's response gained, by the deviator's name, in the episodes by which the best was chosen;
-        empty where there was one deviator.
+        with one deviator, its gain.
     kind : {"nash", "cce"}
         Whether the policy is a product, so that a deviation is one from a Nash equilibrium, or correlated.
     deviations : str
         Which deviations were tried, in words.
     confidence : float
-        Of each interval; that of `gap` is the same, for the largest of all agents.
+        Of all intervals of gains together, so of `lower` too; and of each value's.
     episodes, plays : int
         Episodes of training for each agent, and of play afterwards.
-    half : float
-        `lower` is `gap` less this.
     most : float
         No gap is larger.
     halving : int
@@ -140,14 +142,13 @@ class Exploitation:
     confidence: float
     episodes: int
     plays: int
-    half: float  # the gap is at least `gap` less this, at the same confidence
     most: float  # no gap is larger
     halving: int
+    values_low: FloatArray
+    values_high: FloatArray
+    tried: tuple[dict[str, float], ...]
     notes: tuple[str, ...] = ()
     source: str = "trained"
-    tried: tuple[dict[str, float], ...] = ()
-    values_low: FloatArray | None = None
-    values_high: FloatArray | None = None
 
     @property
     def agent(self) -> int:
@@ -162,7 +163,12 @@ class Exploitation:
     @property
     def lower(self) -> float:
         """Lower bound on the gap, at the stated confidence for all agents together; 0 where no gain is shown."""
-        return max(self.gap - self.half, 0.0)
+        return max(float(np.nanmax(self.low)), 0.0)
+
+    @property
+    def half(self) -> float:
+        """How far the lower bound is below the largest mean gain."""
+        return self.gap - self.lower
 
     @property
     def bounded(self) -> bool:
@@ -170,30 +176,38 @@ class Exploitation:
         return bool(np.nanmax(self.upper) < self.most * (1 - 1e-12))
 
     def __str__(self) -> str:
-        i, sure = self.agent, f"{100 * self.confidence:g} % confidence"
-        half = max(self.gains[i] - self.low[i], self.high[i] - self.gains[i])
-        gained = f"a trained best response gained {self.gains[i]:.4g} ± {half:.2g} in {self.plays:,} episodes"
-        if self.tried and self.tried[i]:
-            each = ", ".join(f"{name} {gain:.3g}" for name, gain in self.tried[i].items())
-            gained = f"{gained}, tried: {each}"
-        if self.lower > 0:
-            told = f"gap ≥ {_round_down(self.lower):.3g}, with {sure} ({gained}, {self.deviations})"
-        else:
-            more = f"about {self.halving:,} would halve the interval"
-            told = f"no gain shown, with {sure} ({gained}, {self.deviations}; {more})"
-        return f"{told}; gap ≤ {float(np.nanmax(self.upper)):.4g} (empirical model)" if self.bounded else told
+        sure = f"{100 * self.confidence:g} % confidence"
+        i = int(np.nanargmax(self.low)) if self.lower > 0 else self.agent
+        gained = with_interval(self.gains[i], self.low[i], self.high[i])
+        told = f"a trained best response of agent {i} gained {gained} in {self.plays:,} episodes"
+        if len(self.tried[i]) > 1:
+            told += f", tried: {', '.join(f'{name} {gain:.3g}' for name, gain in self.tried[i].items())}"
+        told += f", {self.deviations}; about {self.halving:,} episodes would halve the interval"
+        told += "".join(f"; {note}" for note in self.notes if note.startswith(RESTS))
+        shown = f"gap ≥ {_round(self.lower, 3, math.floor):.3g}" if self.lower > 0 else "no gain shown"
+        above = f"; gap ≤ {float(np.nanmax(self.upper)):.4g} (empirical model)" if self.bounded else ""
+        return f"{shown}, with {sure} ({told}){above}"
 
 
-def _round_down(value: float) -> float:
-    """Return the largest number of three digits that is not above a positive one."""
-    unit = 10.0 ** (math.floor(math.log10(value)) - 2)
-    return math.floor(value / unit) * unit
+def _round(value: float, digits: int, way: Callable[[float], int] = math.ceil) -> float:
+    """Return a number to so many digits, rounded up, or down with `math.floor`: intervals only become wider."""
+    if value == 0:
+        return 0.0
+    unit = 10.0 ** (math.floor(math.log10(abs(value))) - digits + 1)
+    return way(round(value / unit, 9)) * unit
 
 
-def with_halves(values: FloatArray, low: FloatArray, high: FloatArray) -> str:
-    """Return values in writing, each with the larger half of its interval."""
-    halves = np.maximum(high - values, values - low)
-    return ", ".join(f"{value:.4g} ± {half:.2g}" for value, half in zip(values, halves, strict=True))
+def with_interval(value: float, low: float, high: float) -> str:
+    """Return a mean with its interval: its half where both are about the same, otherwise its ends.
+
+    >>> with_interval(0.41, 0.21, 0.6), with_interval(0.1, 0.05, 0.3), with_interval(0.0, 0.0, 0.0)
+    ('0.41 ± 0.2', '0.1 (0.05 to 0.3)', '0 (always)')
+    """
+    if low == high:  # nobody knows how far returns reach that were not met
+        return f"{value:.4g} (always)"
+    if value - low >= 0.9 * (high - value) and value - low <= 1.2 * (high - value):
+        return f"{value:.4g} ± {_round(max(value - low, high - value), 2):.2g}"
+    return f"{value:.4g} ({_round(low, 3, math.floor):.3g} to {_round(high, 3):.3g})"
 
 
 def evaluate_by_play(
@@ -216,8 +230,60 @@ def evaluate_by_play(
     ends = Ends(arena, return_range)
     ends.meet(found)
     low, high = interval(returns, confidence, ends.low, ends.high)
-    notes = _notes(arena, policy, ends, given)
+    notes = _notes(arena, policy, ends, given, episodes, confidence)
     return PlayedEvaluation(returns.mean(axis=0), low, high, returns, episodes, confidence, notes=notes)
+
+
+class Gains(NamedTuple):
+    """What trained responses gained in play."""
+
+    arena: Arena
+    deviators: list[Any]
+    baseline: Played  # of the policy itself
+    gained: FloatArray  # [plays, N]  paired: by the same chance; nan for agents that were not asked for
+    trained: list[Trained | None]  # of each agent
+    tried: tuple[dict[str, float], ...]
+    ends: Ends
+
+
+def train_and_play(
+    game: Any,
+    policy: Any,
+    agents: Sequence[int] | None,
+    *,
+    episodes: int,
+    plays: int,
+    seed: int,
+    deviators: list[Any] | None = None,
+    return_range: tuple[float, float] | None = None,
+    progress: Callable[[str], None] | None = None,
+    **given: Any,
+) -> Gains:
+    """Train a best response of each agent, and play it and the policy by the same chance."""
+    alone = deviators is not None and deviators != [TABLE]
+    arena = arena_of(game, policy, counts=deviators is None or TABLE in deviators, alone=alone, **given)
+    asked = range(arena.agents) if agents is None else agents
+    for i in asked:
+        check.integer("agent", i, least=0, most=arena.agents - 1)
+    each = deviators or suggest_deviators(arena, policy, episodes, seed)
+    if TABLE not in each and getattr(policy, "sees", False) and given.get("encode") is None:
+        arena = arena_of(game, policy, alone=alone, **given)  # nobody counts states
+    baseline, ends = play(arena, policy, episodes=plays, seed=seed), Ends(arena, return_range)
+    ends.meet(baseline)
+    returns, gained = finite_returns("the game", baseline), np.full((plays, arena.agents), np.nan)
+    trained: list[Trained | None] = [None] * arena.agents
+    tried: list[dict[str, float]] = [{} for _ in range(arena.agents)]
+    for i in asked:
+        best, tried[i] = train_best(arena, policy, i, each, episodes, seed)
+        trained[i] = best
+        found = play(arena, policy, episodes=plays, seed=seed, deviation=best.deviation)
+        ends.meet(found)
+        gained[:, i] = finite_returns("the game", found)[:, i] - returns[:, i]
+        mean = float(gained[:, i].mean())
+        tried[i] = tried[i] or {name_of(each[0]): mean}
+        if progress is not None:
+            progress(f"agent {i} gained {mean:.4g} in {plays:,} episodes")
+    return Gains(arena, each, baseline, gained, trained, tuple(tried), ends)
 
 
 def exploit_by_play(
@@ -231,7 +297,6 @@ def exploit_by_play(
     confidence: float,
     progress: Callable[[str], None] | None,
     deviators: Any = None,
-    return_range: tuple[float, float] | None = None,
     **given: Any,
 ) -> Exploitation:
     """Train best responses, and measure what they gain; see `measure.exploit`."""
@@ -240,38 +305,28 @@ def exploit_by_play(
     plays = max(2, episodes // 2) if plays is None else check.integer("plays", plays, least=2)
     seed, confidence = check.integer("seed", seed), _confidence(confidence)
     policy = policy_of(game, policy, encode=given.get("encode"))
-    asked_for = None if deviators is None else check_deviators(deviators)
-    alone = asked_for is not None and asked_for != [TABLE]
-    arena = arena_of(game, policy, counts=asked_for is None or TABLE in asked_for, alone=alone, **given)
-    asked = range(arena.agents) if agent is None else [check.integer("agent", agent, least=0, most=arena.agents - 1)]
-    each = asked_for or suggest_deviators(arena, policy, episodes, seed)
-    if TABLE not in each and getattr(policy, "sees", False) and given.get("encode") is None:
-        arena = arena_of(game, policy, alone=alone, **given)  # nobody counts states
-    baseline = play(arena, policy, episodes=plays, seed=seed)
-    returns = finite_returns("the game", baseline)
-    gains, low, high, upper, sure = (np.full(arena.agents, np.nan) for _ in range(5))
-    halving = np.zeros(arena.agents, np.int64)
-    responses: list[Any] = [None] * arena.agents
-    tried: list[dict[str, float]] = [{} for _ in range(arena.agents)]
-    ends = Ends(arena, return_range)
-    ends.meet(baseline)
+    found = train_and_play(
+        game,
+        policy,
+        None if agent is None else [agent],
+        episodes=episodes,
+        plays=plays,
+        seed=seed,
+        deviators=None if deviators is None else check_deviators(deviators),
+        progress=progress,
+        **given,
+    )
+    arena, ends, returns = found.arena, found.ends, found.baseline.returns
+    asked = [i for i, one in enumerate(found.trained) if one is not None]
+    chance, spread = (1 - confidence) / len(asked), ends.high - ends.low  # of all intervals together
+    low, high, upper = (np.full(arena.agents, np.nan) for _ in range(3))
+    low[asked], high[asked] = interval(found.gained[:, asked], 1 - chance, -spread, spread)
     notes: list[str] = []
     for i in asked:
-        best, tried[i] = train_best(arena, policy, i, each, episodes, seed)
-        responses[i] = best.response
-        found = play(arena, policy, episodes=plays, seed=seed, deviation=best.deviation)
-        gained = finite_returns("the game", found)[:, i] - returns[:, i]
-        ends.meet(found)
-        spread = ends.high - ends.low
-        gains[i] = gained.mean()
-        low[i], high[i] = (end[0] for end in interval(gained[:, None], confidence, -spread, spread))
-        sure[i] = lower(gained, (1 - confidence) / len(asked), -spread, spread)  # one end, for all agents together
-        halving[i] = _halving(gained, 1 - confidence, 2 * spread)
-        upper[i], told = _upper(arena, policy, best.model, baseline, best.episodes, 1 - confidence)
+        upper[i], told = _upper(arena, policy, found.trained[i], found.baseline, 1 - confidence)
         notes += [told] if told and told not in notes else []
-        if progress is not None:
-            progress(f"agent {i} gains {gains[i]:.4g} ± {gains[i] - low[i]:.2g}")
-    notes += _notes(arena, policy, ends, given)
+    gains = found.gained.mean(axis=0)
+    shown = int(np.nanargmax(low if np.nanmax(low) > 0 else gains))
     values_low, values_high = interval(returns, confidence, ends.low, ends.high)
     return Exploitation(
         gains=gains,
@@ -279,19 +334,18 @@ def exploit_by_play(
         high=high,
         upper=upper,
         values=returns.mean(axis=0),
-        responses=tuple(responses),
+        values_low=values_low,
+        values_high=values_high,
+        responses=tuple(None if one is None else one.response for one in found.trained),
+        tried=found.tried,
         kind="nash" if getattr(policy, "product", False) else "cce",
-        deviations=_describe(arena, each),
+        deviations=_describe(arena, found.deviators),
         confidence=confidence,
         episodes=episodes,
         plays=plays,
-        half=max(float(np.nanmax(gains)), 0.0) - max(float(np.nanmax(sure)), 0.0),
-        most=ends.high - ends.low,
-        halving=int(halving[np.nanargmax(gains)]),
-        notes=tuple(notes),
-        tried=tuple(tried),
-        values_low=values_low,
-        values_high=values_high,
+        most=spread,
+        halving=_halving(found.gained[:, shown], chance, 2 * spread),
+        notes=(*notes, *_notes(arena, policy, ends, given, plays, confidence)),
     )
 
 
@@ -305,7 +359,8 @@ class Ends:
     """Between which ends an episode's return lies: as is given, by the range of rewards, or by what was met.
 
     Who is out of an environment before the horizon gets nothing, so a reward of 0 counts there. Where nothing is known,
-    the span of the returns that were met is taken on either side again, or less, by the rewards that were met.
+    the span of the returns that were met is taken on either side again, or less, by the rewards that were met; if all
+    returns were the same, that is no interval, and `_notes` says how rare others are.
     """
 
     def __init__(self, arena: Arena, given: tuple[float, float] | None) -> None:
@@ -345,17 +400,25 @@ class Ends:
         if self.known:
             return least, most
         low, high = self._returns
-        if low == high:
-            return least, most
+        if low == high:  # which says nothing of what else there may be
+            return low, high
         return max(least, 2 * low - high), min(most, 2 * high - low)
 
 
-def _notes(arena: Arena, policy: Any, ends: Ends, given: Mapping[str, Any]) -> tuple[str, ...]:
+def _notes(
+    arena: Arena, policy: Any, ends: Ends, given: Mapping[str, Any], episodes: int, confidence: float
+) -> tuple[str, ...]:
     """Return what to note: what intervals rest on where nobody said how large returns are, and episodes cut short."""
     notes = []
-    if not ends.known:
+    if not ends.known and ends.low == ends.high:
+        rare = 1 - (1 - confidence) ** (1 / episodes)
+        notes.append(
+            f"{RESTS} if no other return is ever met: others come in at most {100 * rare:.2g} % of episodes "
+            f"({100 * confidence:g} % confidence), of a size that nobody said; give reward_range or return_range"
+        )
+    elif not ends.known:
         seen = f"[{ends.low:g}, {ends.high:g}], three times what was met at most"
-        notes.append(f"intervals hold if no return lies outside {seen}; give reward_range or return_range")
+        notes.append(f"{RESTS} if no return lies outside {seen}; give reward_range or return_range")
     if getattr(arena, "cut", False) and (given.get("horizon") is not None or getattr(policy, "steps", 1) > 1):
         notes.append(describe_cut(arena.horizon))
     return tuple(notes)
@@ -371,13 +434,12 @@ def _halving(samples: FloatArray, chance: float, width: float) -> int:
     return math.ceil(root**-2 * (1 - 1e-9))
 
 
-def _upper(
-    arena: Arena, policy: Any, model: Model | None, baseline: Played, episodes: int, chance: float
-) -> tuple[float, str]:
+def _upper(arena: Arena, policy: Any, trained: Any, baseline: Played, chance: float) -> tuple[float, str]:
     """Return an upper bound on an agent's gap and what to note; inf where none holds.
 
     Half of the chance of being wrong is for the model, half for the mean over fresh first states and returns.
     """
+    model, episodes = trained.model, trained.episodes
     if model is None:
         return math.inf, "no response was trained in a table, so no model bounds the gap from above"
     if not arena.common_state:
@@ -398,6 +460,76 @@ def _upper(
     if found >= largest:
         return largest, "the upper bound of the empirical model says nothing yet: train for more episodes"
     return max(found, 0.0), ""
+
+
+#: Half as many episodes as in learning are played to choose a candidate, at most so many; where each candidate, and
+#: each response in training and in play, would get fewer than the least, nothing is measured.
+SHARE, MOST, LEAST = 2, 20_000, 30
+
+#: How many standard errors show a difference: 5 % of the differences that are none are taken for one.
+SHOWN = 1.645
+
+
+def choose_by_play(run: Run) -> Run:
+    """Return a run with the best of its candidates as the answer where no bound says it, and in its notes what was met.
+
+    The average over all episodes answers, as in the theory, unless another candidate is shown to be better. One of the
+    others is picked in a third of the episodes. In the rest, which are new, it and the average meet the same chance.
+    """
+    held = {name: one.policy for name, one in run.candidates.items() if one._policy is not None}
+    proven = run.gaps.source == "model-free" and run.gaps.informative
+    if len(held) < 2 or proven or run.interrupted:
+        return run
+    first = "average" if "average" in held else run.chosen
+    others = [name for name in held if name != first]
+    budget, each = min(run.episodes // SHARE, MOST), 2 * run.game.agents + 1
+    few = budget // (3 * len(others) * each) if len(others) > 1 else 0
+    many = (budget - few * len(others) * each) // (2 * each)
+    if many < LEAST:
+        told = f"too few episodes to compare {', '.join(held)} by play; the answer is {run.chosen!r}"
+        return run if run.gaps.source != "none" else replace(run, notes=(*run.notes, told))
+
+    def measure(names: Sequence[str], plays: int, seed: int) -> dict[str, Gains]:
+        options = {"episodes": plays, "plays": plays, "seed": seed}
+        return {name: train_and_play(run.game, held[name], None, **options) for name in names}  # type: ignore[arg-type]
+
+    try:
+        picked = others[0]
+        if few:
+            found = measure(others, max(few, 2), run.seed + (1 << 20))
+            picked = min(others, key=lambda name: found[name].gained.mean(axis=0).max())
+            values = {name: found[name].baseline.returns.mean(axis=0) for name in others}
+            picked = next((name for name in others if (values[name] > values[picked]).all()), picked)
+        found = measure([first, picked], many, run.seed)
+    except (TacitError, KeyboardInterrupt) as error:
+        told = f"candidates could not be compared by play ({sentence(error)}); the answer is {run.chosen!r}"
+        return replace(run, notes=(*run.notes, told))
+    better = is_better(*((one.baseline.returns, one.gained) for one in (found[picked], found[first])))
+    chosen = picked if better else first
+    gains = ", ".join(f"{one.gained.mean(axis=0).max():.3g} from {name!r}" for name, one in found.items())
+    why = "is shown to be better (95 % confidence)" if better else "is not shown to be better (95 % confidence)"
+    told = (
+        f"the answer is {chosen!r}, by {(few * len(others) + 2 * many) * each:,} further episodes: trained best "
+        f"responses gain {gains}, and {picked!r} {why}"
+    )
+    return replace(run, chosen=chosen, notes=(*run.notes, told))
+
+
+def is_better(one: tuple[FloatArray, FloatArray], other: tuple[FloatArray, FloatArray]) -> bool:
+    """Return whether one candidate is shown to be better than another, by returns and gains [plays, N] of each.
+
+    It is if the largest gain against it is smaller, or if it is worth more to every agent and the gain is not shown to
+    be larger. Differences are taken episode by episode, which share their chance.
+    """
+    (returns, gained), (known, lost) = one, other
+    less = lost[:, lost.mean(axis=0).argmax()] - gained[:, gained.mean(axis=0).argmax()]
+    worth_more = all(_is_positive(own) for own in (returns - known).T)
+    return _is_positive(less) or (worth_more and not _is_positive(-less))
+
+
+def _is_positive(samples: FloatArray) -> bool:
+    """Return whether a mean is shown to be above 0, up to one that is 0 exactly."""
+    return bool(samples.mean() > SHOWN * samples.std(ddof=1) / math.sqrt(len(samples)))
 
 
 def _confidence(value: object) -> float:

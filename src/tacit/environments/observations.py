@@ -18,6 +18,7 @@ import numpy as np
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.core.types import IntArray
 from tacit.environments.adapters import Environment, environment, name_of
+from tacit.environments.spaces import count, ends, kind, pairs, parts
 from tacit.policies import document
 
 Encode = Callable[[Any], Hashable]
@@ -71,14 +72,15 @@ class Observations:
     def __init__(self, space: Any, encode: Encode | None, who: str, *, numbered: bool, early: bool = False) -> None:
         self._key: Encode
         self.count: int | None
-        self._key, self.count = _plain(space, who) if encode is None else (encode, None)
+        self._key = _plain(space, who) if encode is None else encode
+        self.count = None if encode is not None else count(space, whole=False)
         self._who = who
         self.lost = False  # whether its encode did not pickle
         self._space, self._encoded = space, encode
         self.numbered = numbered
         self.start = int(space.start) if numbered else 0
         self.plain = numbered and not early and self.start == 0
-        self.arrays = encode is None and _kind(space) in ("MultiDiscrete", "MultiBinary", "Box")
+        self.arrays = encode is None and kind(space) in ("MultiDiscrete", "MultiBinary", "Box")
         self.raw: dict[bytes, int] = {}
         self.met: list[Hashable] = list(range(int(space.n))) if self.numbered else []
         if self.numbered and early:
@@ -95,11 +97,15 @@ class Observations:
         """Return an observation as something hashable."""
         try:
             key = self._key(observation)
-        except TacitError:
-            raise
+        except TacitError as error:
+            if self._encoded is None or self.lost:
+                raise
+            raise TacitError(f"encode failed on what {self._who} observed: {error}") from None
         except Exception as error:
-            told = one_line(f"{type(error).__name__}: {error}")
-            raise TacitError(f"{self._who} observed {brief(observation)}, which cannot be read ({told})") from error
+            told, seen = one_line(f"{type(error).__name__}: {error}"), f"{self._who} observed, {brief(observation)}"
+            if self._encoded is not None:
+                raise TacitError(f"encode failed on what {seen}: {told}") from error
+            raise TacitError(f"what {seen}, is not in its space {brief(self._space)}: {told}") from error
         try:
             hash(key)
         except TypeError:
@@ -138,7 +144,7 @@ class Observations:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._key = _gone if self.lost else (self._encoded or _plain(self._space, self._who)[0])
+        self._key = _gone if self.lost else (self._encoded or _plain(self._space, self._who))
 
     def restore(self, met: list[Hashable]) -> None:
         """Number observations as they were numbered before."""
@@ -155,18 +161,13 @@ class Observations:
         made.restore(keys)
         return made
 
-    def mask(self, s: int) -> Any:
-        """Return the action mask that is part of a state's observation; None where there is none."""
-        if _kind(self._space) != "Dict" or "action_mask" not in self._space.spaces or not self._restores:
-            return None
-        key: Any = self.met[s]
-        if key is OVER:
-            return None
-        if self._encoded is None:
-            found = key[list(self._space.spaces).index("action_mask")]
-        else:
-            found = self.restore_observation(s)["action_mask"]
-        return found if any(found) else None
+    def masks(self) -> dict[int, Any]:
+        """Return the action masks that are part of what was observed, by state."""
+        if kind(self._space) != "Dict" or "action_mask" not in self._space.spaces or not self._restores:
+            return {}
+        shown = {s: self.restore_observation(s) for s, key in enumerate(self.met) if key is not OVER}
+        masks = {s: np.ravel(seen["action_mask"]) for s, seen in shown.items()}
+        return {s: mask for s, mask in masks.items() if mask.any()}
 
     @property
     def _restores(self) -> bool:
@@ -220,7 +221,7 @@ class Observations:
 def numberings(environment: Environment, encode: Sequence[Encode | None] | None, *, early: bool) -> list[Observations]:
     """Return each agent's observations, with an `encode` for each; those who see the same give it the same number."""
     each = [None] * len(environment.spaces) if encode is None else encode
-    small = [_kind(space) == "Discrete" and int(space.n) <= LARGEST_SPACE for space in environment.spaces]
+    small = [kind(space) == "Discrete" and int(space.n) <= LARGEST_SPACE for space in environment.spaces]
     numbered = not any(each) and all(small)
     trios = zip(environment.spaces, each, environment.names, strict=True)
     return [Observations(space, own, who, numbered=numbered, early=early) for space, own, who in trios]
@@ -243,33 +244,19 @@ def _gone(observation: Any) -> Hashable:
     raise TacitError("how observations were read was not pickled; give encode= again")
 
 
-def _kind(space: Any) -> str:
-    return type(space).__name__
-
-
-def _plain(space: Any, who: str) -> tuple[Encode, int | None]:
-    """Return how observations of a space become hashable, and how many there can be."""
-    kind = _kind(space)
-    if kind == "Discrete":
-        return _within(int(space.start), int(space.n), who), int(space.n)
-    if kind == "Tuple":
-        parts = [_plain(part, who) for part in space.spaces]
-        return lambda observation: tuple(
-            key(part) for (key, _), part in zip(parts, observation, strict=True)
-        ), _product(count for _, count in parts)
-    if kind == "Dict":
-        named = {name: _plain(part, who) for name, part in space.spaces.items()}
-        return lambda observation: tuple(key(observation[name]) for name, (key, _) in named.items()), _product(
-            count for _, count in named.values()
-        )
-    if kind == "Anything":
-        return _hashable, None
-    if getattr(space, "dtype", None) is not None and math.prod(space.shape) <= LARGEST_ARRAY:
-        if np.dtype(space.dtype).kind in "iub":
-            return _array_key(space, who), _array_count(space)
-        low, high = _array_ends(space)
-        if np.isfinite([low, high]).all() and (np.round([low, high]) == [low, high]).all():
-            return _array_key(space, who), _array_count(space)  # floats that may turn out to be whole numbers
+def _plain(space: Any, who: str) -> Encode:
+    """Return how observations of a space become hashable."""
+    match kind(space):
+        case "Discrete":
+            return _within(int(space.start), int(space.n), who)
+        case "Tuple" | "Dict":
+            keys = [_plain(part, who) for part in parts(space).values()]
+            return lambda seen: tuple([key(own) for key, (_, own) in zip(keys, pairs(space, seen), strict=True)])
+        case "Anything":
+            return _hashable
+    whole = np.dtype(getattr(space, "dtype", object)).kind in "iub" or count(space, whole=False) is not None
+    if whole and math.prod(space.shape) <= LARGEST_ARRAY:
+        return _array_key(space, who)  # of floats, as long as they turn out to be whole numbers
     raise _too_large(space, who)
 
 
@@ -282,14 +269,14 @@ def _too_large(space: Any, who: str) -> TacitError:
 
 def _shown(space: Any, key: Any) -> Any:
     """Return the observation that has become this key."""
-    kind = _kind(space)
-    if kind == "Discrete":
-        return key + int(space.start)
-    if kind == "Tuple":
-        return [_shown(part, own) for part, own in zip(space.spaces, key, strict=True)]
-    if kind == "Dict":
-        return {name: _shown(part, own) for (name, part), own in zip(space.spaces.items(), key, strict=True)}
-    return key if kind == "Anything" else np.array(key, dtype=object).reshape(space.shape)
+    match kind(space):
+        case "Discrete":
+            return key + int(space.start)
+        case "Tuple":
+            return [_shown(part, own) for part, own in pairs(space, key)]
+        case "Dict":
+            return {name: _shown(part, own) for (name, part), own in zip(parts(space).items(), key, strict=True)}
+    return key if kind(space) == "Anything" else np.array(key, dtype=object).reshape(space.shape)
 
 
 def _hashable(observation: Any) -> Hashable:
@@ -313,7 +300,7 @@ def _within(start: int, count: int, who: str) -> Encode:
 
 def _array_key(space: Any, who: str) -> Encode:
     """Return how an array becomes hashable; the first time that one is met, it is looked for in its space."""
-    low, high = _array_ends(space)
+    low, high, _ = ends(space)
     known: set[Hashable] = set()
 
     def key(observation: Any) -> Hashable:
@@ -329,31 +316,6 @@ def _array_key(space: Any, who: str) -> Encode:
         return found
 
     return key
-
-
-def _array_ends(space: Any) -> tuple[Any, Any]:
-    kind = _kind(space)
-    if kind == "MultiDiscrete":
-        first = getattr(space, "start", np.zeros_like(space.nvec))
-        return first, first + space.nvec - 1
-    return (0, 1) if kind == "MultiBinary" else (getattr(space, "low", -np.inf), getattr(space, "high", np.inf))
-
-
-def _array_count(space: Any) -> int | None:
-    kind = _kind(space)
-    if kind == "MultiDiscrete":
-        return math.prod(int(side) for side in space.nvec.ravel())
-    if kind == "MultiBinary":
-        return int(2 ** math.prod(space.shape))
-    if kind == "Box":
-        sides = (space.high.astype(object) - space.low.astype(object) + 1).ravel().tolist()
-        return math.prod(int(side) for side in sides)
-    return None
-
-
-def _product(counts: Any) -> int | None:
-    found = list(counts)
-    return None if None in found else math.prod(found)
 
 
 def number_as_stored(

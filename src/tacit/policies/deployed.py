@@ -7,6 +7,10 @@ H, S and the logarithm of the number of episodes. (With the rule "rate" there ar
 grows with the number of states that can be met on the way.) Nodes from which everybody plays the same to the end are
 kept once. Played, the policy draws m evenly.
 
+Agents with a record each are held by no certificate, so with "rate" their indices are rounded up to the ends of stages,
+1, 2, …, H, and then each larger by 1/H: what is played is a mixture over visits up to 1/H more recent, and the size
+depends on the logarithm of the number of episodes again.
+
 Its value and gap are those of the full policy in expectation over the M runs; they differ by sampling, of the order of
 H times the span of the rewards over √M.
 
@@ -42,6 +46,7 @@ from tacit.policies.recorded import (
     check_stored,
     check_whole,
     columns,
+    stage_lengths,
 )
 
 if TYPE_CHECKING:
@@ -245,7 +250,12 @@ def deploy(policy: RecordedPolicy, starts: int, seed: int) -> DeployedPolicy:
     """Draw M runs, follow each through every state it can meet, and number the nodes from the last step back."""
     if len(policy.records) > 1:
         return _deploy_each(policy, starts, seed)
-    met = _follow(policy, starts, streams.stream(seed, streams.ENVIRONMENT))
+    return _deploy_shared(policy, starts, seed, np.arange(policy.episodes + 1))
+
+
+def _deploy_shared(policy: RecordedPolicy, starts: int, seed: int, grid: IntArray) -> DeployedPolicy:
+    """Deploy a policy with one record; `grid` has the indices that there are, ascending."""
+    met = _follow(policy, starts, streams.stream(seed, streams.ENVIRONMENT), grid)
     node, nodes = np.zeros(1 + int(met[-1][1].max(initial=-1)), dtype=np.int64), 0  # after the last step
     row: list[IntArray] = []
     content, width = [], sum(policy.actions) - policy.agents
@@ -281,8 +291,12 @@ def _deploy_each(policy: RecordedPolicy, starts: int, seed: int) -> DeployedPoli
     """Deploy a policy with a record for each agent: the same draws for all of them, and nodes of its own for each."""
     row, following, stored, first, nodes = [], [], [], [], 0
     width = sum(policy.actions) - policy.agents
+    grid = np.arange(policy.episodes + 1)
+    if policy.rule == "rate":
+        ends = np.cumsum(stage_lengths(policy.horizon, policy.episodes))
+        grid = np.concatenate([np.arange(policy.horizon), ends[ends < policy.episodes], [policy.episodes]])
     for own, place in zip(policy.records, columns(policy.actions), strict=True):
-        made = deploy(RecordedPolicy.of_records([own], start=policy.start), starts, seed)
+        made = _deploy_shared(RecordedPolicy.of_records([own], start=policy.start), starts, seed, grid)
         node, s = np.divmod(made.row, made.states)
         row.append((node + nodes) * policy.states + s)
         following.append(np.where(made.following > 0, made.following + nodes, 0))
@@ -303,12 +317,15 @@ def _deploy_each(policy: RecordedPolicy, starts: int, seed: int) -> DeployedPoli
     return found
 
 
-def _follow(policy: RecordedPolicy, starts: int, rng: np.random.Generator) -> list[tuple[IntArray, IntArray]]:
+def _follow(
+    policy: RecordedPolicy, starts: int, rng: np.random.Generator, grid: IntArray
+) -> list[tuple[IntArray, IntArray]]:
     """Follow M runs through all states: for each step, what comes after each of its nodes n in each state s.
 
     The two arrays [n, s] are the index after the step and its place among the nodes of the next step, −1 for none.
+    Nodes have the indices of `grid`, the next larger one each.
     """
-    index = policy.first(rng.random(starts))
+    index = grid[np.searchsorted(grid, policy.first(rng.random(starts)))]
     numbers = rng.random((starts, policy.horizon))
     run, met = np.arange(starts), []
     for h in range(policy.horizon):
@@ -318,7 +335,8 @@ def _follow(policy: RecordedPolicy, starts: int, rng: np.random.Generator) -> li
         s = np.tile(np.arange(policy.states), len(run))
         after = policy.record.earlier(h, k, s, numbers[m, h])
         kept = after >= 0
-        pairs, place = np.unique(np.stack([m[kept], after[kept]]), axis=1, return_inverse=True)
+        onto = grid[np.searchsorted(grid, after[kept])]
+        pairs, place = np.unique(np.stack([m[kept], onto]), axis=1, return_inverse=True)
         onward = np.full(after.shape, -1)
         onward[kept] = place.ravel()
         met.append((after.reshape(-1, policy.states), onward.reshape(-1, policy.states)))
