@@ -224,17 +224,20 @@ class Model:
             h, s = np.divmod(place, before)
             self._code = ((h * self.states + s) * self.actions + a) * self.states + s_next
 
-    def plan(self, bonus: FloatArray, most: FloatArray, unknown: float) -> tuple[FloatArray, FloatArray]:
-        """Return Q [H, S, A] and V [H + 1, S]: means plus a bonus, at most `most` [H]; `unknown` [as most] untried.
+    def plan(
+        self, bonus: FloatArray, most: FloatArray, *, unknown: float = 1.0, low: float | None = None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Return Q [H, S, A] and V [H + 1, S]: means plus a bonus, at most `most` [H].
 
-        `unknown` times `most` is what an action is worth that was never tried.
+        Rewards are counted from the lowest, so that no value is negative; `unknown` times `most` is what an action is
+        worth that was never tried.
         """
         H, S, A = self.horizon, self.states, self.actions
         place, s_next = np.divmod(self._code, S)
         edges = np.searchsorted(place, np.arange(H + 1) * S * A)
         Q, V = np.zeros((H, S, A)), np.zeros((H + 1, S))
         tried = self.visits > 0
-        mean = self.rewards / np.maximum(self.visits, 1)
+        mean = (self.rewards - (self.low if low is None else low) * self.visits) / np.maximum(self.visits, 1)
         for h in reversed(range(H)):
             own = slice(edges[h], edges[h + 1])
             ahead = np.bincount(
@@ -250,14 +253,14 @@ class Model:
         span = max(self.high - self.low, 1e-12)
         left = np.arange(self.horizon, 0, -1.0)
         bonus = constant * span * left[:, None, None] / np.sqrt(np.maximum(self.visits, 1))
-        Q, _ = self._plan_from_lowest(bonus, left * span)
+        Q, _ = self.plan(bonus, left * span)
         return self._choice(Q, np.zeros_like(self.visits))
 
     def best(self) -> IntArray:
         """Return the best response by what was met [H, S]; what was never tried does not count, −1 for no state."""
         left = np.arange(self.horizon, 0, -1.0)
         span = max(self.high - self.low, 1e-12)
-        Q, _ = self._plan_from_lowest(np.zeros_like(self.visits), left * span, unknown=-1.0)
+        Q, _ = self.plan(np.zeros_like(self.visits), left * span, unknown=-1.0)
         return self._choice(Q, np.where(self.visits > 0, 0.0, -np.inf))
 
     def upper(self, *, span: float, low: float, states: int, episodes: int, chance: float) -> FloatArray:
@@ -265,21 +268,9 @@ class Model:
         count = 2 * self.horizon * states * self.actions * max(episodes, 1)
         left = np.arange(self.horizon, 0, -1.0) * span
         width = np.sqrt(math.log(count / chance) / (2 * np.maximum(self.visits, 1)))
-        _, V = self._plan_from_lowest(left[:, None, None] * width, left, low=low)
+        _, V = self.plan(left[:, None, None] * width, left, low=low)
         found: FloatArray = V[0] + self.horizon * low
         return found
-
-    def _plan_from_lowest(
-        self, bonus: FloatArray, most: FloatArray, *, unknown: float = 1.0, low: float | None = None
-    ) -> tuple[FloatArray, FloatArray]:
-        """Plan with rewards counted from their lowest, so that no value is negative."""
-        lowest = self.low if low is None else low
-        kept = self.rewards
-        self.rewards = kept - lowest * self.visits
-        try:
-            return self.plan(bonus, most, unknown)
-        finally:
-            self.rewards = kept
 
     def _choice(self, Q: FloatArray, allowed: FloatArray) -> IntArray:
         met = self.visits.sum(axis=2) > 0

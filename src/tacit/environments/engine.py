@@ -70,9 +70,6 @@ ANSWERS, SPARE = 3, 1 << 27
 #: A state's number, where memory is made for what is met.
 UNLIMITED = 2**31
 
-#: Types that a reward most often has.
-_FLOATS = frozenset({float, np.float64, np.float32, int})
-
 
 class EnvironmentEngine(Engine):
     """The agents, what each makes of its observations, and the record of where they were."""
@@ -279,12 +276,7 @@ class EnvironmentEngine(Engine):
     def _take(self, h: int, shown: Sequence[Any], paid: Sequence[Any], over: list[bool] | None) -> None:
         """Write down rewards and states, looking at each; what is none is told."""
         buffer = self.team.buffer
-        try:
-            buffer.rewards[:] = paid if _FLOATS.issuperset(map(type, paid)) else floats(self.environment, paid)
-        except TacitError:
-            raise
-        except Exception:
-            buffer.rewards[:] = floats(self.environment, paid)
+        buffer.rewards[:] = floats(self.environment, paid)
         if h < self.bounds.horizon - 1:
             if over is not None:
                 check_over(self.bounds, over)

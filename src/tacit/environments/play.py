@@ -9,10 +9,10 @@ other. Anything else with these attributes can be played too. One agent may devi
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -111,23 +111,8 @@ class Draws(NamedTuple):
         return cls(numbers(0, horizon), numbers(1, horizon + 1), own, numbers(2, horizon))
 
 
-class Players(Protocol):
-    """All agents in a batch of episodes."""
-
-    def act(self, h: int, states: IntArray) -> IntArray:
-        """Return the actions [B, N] at step h in each agent's own states [B, N]."""
-
-
-def batch_players(policy: Any, actions: Sequence[int], draws: Draws, deviation: Deviation | None) -> Players:
-    """Return the players of a batch."""
-    made = _batch(policy, draws)
-    return made if deviation is None else _Deviating(made, deviation, draws, actions[deviation.agent])
-
-
-@singledispatch
-def _batch(policy: Any, draws: Draws) -> Players:
-    """Return how a policy plays a batch; one of another kind plays its parts."""
-    return _PartsBatch(policy, draws)
+#: What all agents play in a batch: actions [B, N] at step h in each agent's own states [B, N].
+Act: TypeAlias = Callable[[int, IntArray], IntArray]
 
 
 def parts_of(policy: Any, agents: int) -> list[Part]:
@@ -137,66 +122,51 @@ def parts_of(policy: Any, agents: int) -> list[Part]:
     return [policy.part(i) for i in range(agents)]
 
 
-@dataclass
-class _Deviating:
-    """A batch in which one agent deviates; what the policy would have it play is still drawn."""
+@singledispatch
+def in_batches(policy: Any, draws: Draws) -> Act:
+    """Return how a policy plays a batch; one of no known kind by a part for each agent and episode: slow, and right."""
+    seeds = (draws.common[:, 0] * 2**31).astype(np.int64).tolist()
+    parts = [parts_of(policy, draws.own.shape[0]) for _ in seeds]
+    for row, seed in zip(parts, seeds, strict=True):
+        for part in row:
+            part.begin(seed)
 
-    players: Players
-    deviation: Deviation
-    draws: Draws
-    size: int
+    def act(h: int, states: IntArray) -> IntArray:
+        rows = zip(parts, states.tolist(), strict=True)
+        return np.array([[part.act(h, s) for part, s in zip(row, own, strict=True)] for row, own in rows])
 
-    def act(self, h: int, states: IntArray) -> IntArray:
-        chosen, i = self.players.act(h, states), self.deviation.agent
-        chosen[:, i] = self.deviation.choose(h, states[:, i], chosen[:, i], self.draws.stray[:, h], self.size)
-        return chosen
-
-
-@_batch.register(MarkovPolicy)
-class _MarkovBatch:
-    def __init__(self, policy: MarkovPolicy, draws: Draws) -> None:
-        self.policy, self.draws = policy, draws
-        flat = (own.reshape(*own.shape[:2], -1) for own in policy.probs)
-        self.cumulated = [np.cumsum(own, axis=2) for own in flat]
-
-    def act(self, h: int, states: IntArray) -> IntArray:
-        step = h if self.policy.steps > 1 else 0
-        if not self.policy.product:
-            joint = _pick(self.cumulated[0][step], states[:, 0], self.draws.common[:, h])
-            return np.stack(np.unravel_index(joint, self.policy.actions), axis=1)
-        pairs = enumerate(self.cumulated)
-        return np.stack([_pick(own[step], states[:, i], self.draws.own[i][:, h]) for i, own in pairs], axis=1)
+    return act
 
 
-@_batch.register(RecordedPolicy)
-class _RecordedBatch:
-    def __init__(self, policy: RecordedPolicy, draws: Draws) -> None:
-        self.policy, self.draws = policy, draws
-        self.k = [policy.first(draws.common[:, -1])] * len(policy.records)  # the index in each record
+@in_batches.register
+def _(policy: MarkovPolicy, draws: Draws) -> Act:
+    cumulated = [np.cumsum(own.reshape(*own.shape[:2], -1), axis=2) for own in policy.probs]
 
-    def act(self, h: int, states: IntArray) -> IntArray:
+    def act(h: int, states: IntArray) -> IntArray:
+        step = h if policy.steps > 1 else 0
+        if not policy.product:
+            joint = _pick(cumulated[0][step], states[:, 0], draws.common[:, h])
+            return np.stack(np.unravel_index(joint, policy.actions), axis=1)
+        pairs = enumerate(cumulated)
+        return np.stack([_pick(own[step], states[:, i], draws.own[i][:, h]) for i, own in pairs], axis=1)
+
+    return act
+
+
+@in_batches.register
+def _(policy: RecordedPolicy, draws: Draws) -> Act:
+    k = [policy.first(draws.common[:, -1])] * len(policy.records)  # the index in each record
+
+    def act(h: int, states: IntArray) -> IntArray:
         chosen = []
-        for r, record in enumerate(self.policy.records):
+        for r, record in enumerate(policy.records):
             known, s = states[:, r] < record.states, np.minimum(states[:, r], record.states - 1)
-            self.k[r] = np.where(known, record.earlier(h, self.k[r], s, self.draws.common[:, h]), -1)
-            own = self.draws.own[r : r + len(record.actions)]
-            chosen += [record.draw(i, self.k[r], h, u[:, h]) for i, u in enumerate(own)]
+            k[r] = np.where(known, record.earlier(h, k[r], s, draws.common[:, h]), -1)
+            own = draws.own[r : r + len(record.actions)]
+            chosen += [record.draw(i, k[r], h, u[:, h]) for i, u in enumerate(own)]
         return np.stack(chosen, axis=1)
 
-
-class _PartsBatch:
-    """Any policy with parts, one for each agent and episode: slow, and right."""
-
-    def __init__(self, policy: Any, draws: Draws) -> None:
-        seeds = (draws.common[:, 0] * 2**31).astype(np.int64).tolist()
-        self.parts = [parts_of(policy, draws.own.shape[0]) for _ in seeds]
-        for row, seed in zip(self.parts, seeds, strict=True):
-            for part in row:
-                part.begin(seed)
-
-    def act(self, h: int, states: IntArray) -> IntArray:
-        rows = zip(self.parts, states.tolist(), strict=True)
-        return np.array([[part.act(h, s) for part, s in zip(row, own, strict=True)] for row, own in rows])
+    return act
 
 
 def _pick(cumulated: FloatArray, states: IntArray, u: FloatArray) -> IntArray:
@@ -333,7 +303,7 @@ class GameArena:
         start = compile_loop(start_batch, self._kernels, steps=B * H * N)
         step = compile_loop(step_batch, self._kernels, steps=B * H * N)
         draws = Draws.of(seed, episodes, H, N)
-        players = batch_players(policy, self.actions, draws, deviation)
+        act = in_batches(policy, draws)
         played = Played(np.zeros((B, H, N), np.int64), np.zeros((B, H, N), np.int64), np.zeros((B, H, N)))
         s, s_next, chosen = np.zeros(B, np.int64), np.zeros(B, np.int64), np.zeros(N, np.int64)
         rewards = np.zeros((B, N))
@@ -341,7 +311,11 @@ class GameArena:
         for h in range(H):
             last = h + 1 == H
             played.states[:, h] = s[:, None]
-            actions = np.ascontiguousarray(players.act(h, played.states[:, h]))
+            actions = np.ascontiguousarray(act(h, played.states[:, h]))
+            if deviation is not None:  # what the policy would have it play is drawn all the same
+                i = deviation.agent
+                own = played.states[:, h, i], actions[:, i], draws.stray[:, h], self.actions[i]
+                actions[:, i] = deviation.choose(h, *own)
             u = np.ascontiguousarray(draws.world[:, 0 if last else h + 1])
             step(self._kernels, h, s, actions, u, last, chosen, s_next, rewards)
             played.actions[:, h], played.rewards[:, h] = actions, rewards
