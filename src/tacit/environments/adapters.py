@@ -279,7 +279,7 @@ def _list(adapter: Any, what: str, given: Any) -> list[Any]:
         return [given] * N
     if len(given) != N:
         told = f"{what} of {name_of(adapter.source)} gave {brief(given)}"
-        raise TacitError(f"{told}; there must be one entry for each of {N} agents")
+        raise TacitError(f"{told}; there must be one for each of {N} agents")
     return list(given)
 
 
