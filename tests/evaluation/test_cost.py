@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,7 @@ import pytest
 
 import tacit
 from tacit.cli.evaluate import evaluate_run
-from tacit.evaluation import certified
+from tacit.evaluation import certified, stages
 from tacit.evaluation.gaps import seconds_to_evaluate
 from tacit.experiments import store
 
@@ -41,7 +40,7 @@ def test_what_takes_too_long_is_left_out(tmp_path: Path):
 
 
 def test_progress_of_an_exact_solution(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sys.modules["tacit.evaluation.solve"], "_EVERY_SECONDS", 0.0)
+    monkeypatch.setattr(stages, "_EVERY_SECONDS", 0.0)
     lines: list[str] = []
     tacit.solve(tacit.make("random-general-sum", horizon=2), "cce", progress=lines.append)
     assert lines[-1] == "4 of 4 stage games are solved"

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from tacit.core import check
 from tacit.core.errors import TacitError
-from tacit.evaluation.gaps import Evaluation, evaluate, in_words, uniform_gap
+from tacit.evaluation.gaps import Evaluation, evaluate, uniform_gap
 from tacit.evaluation.stage_game import OBJECTIVES, RULES, check_rule
-from tacit.evaluation.stages import CONCEPTS, NotExact, Solution, solve_stages
+from tacit.evaluation.stages import CONCEPTS, Clock, NotExact, Solution, solve_stages
 from tacit.evaluation.sweeps import Sweeps
 from tacit.evaluation.values import policy_values
 from tacit.games.exact import ExactGame, check_exact
@@ -28,9 +27,6 @@ METHODS = ("auto", "exact", "learn")
 ROUNDS, _FIRST_LOOK = 1000, 8
 
 _ENDED = {"tolerance": "its gap", "rounds": "their number", "seconds": "the clock", "interrupted": "Ctrl-C"}
-
-#: Seconds between two lines of progress, and after which the time that the exact way takes is foreseen.
-_EVERY_SECONDS, _FORESEEN = 5.0, 0.5
 
 
 def solve(
@@ -111,7 +107,7 @@ def solve(
             "the optimum is always exact; leave method='learn', tolerance and seconds out, or solve for 'cce', 'ce' or "
             "'nash'"
         )
-    clock = _Clock(seconds, progress)
+    clock = Clock(seconds, progress)
     options: dict[str, Any] = {"weights": weights, "objective": objective, "select": select, "report": clock.stage}
     if method == "exact" or concept == "optimum":
         return solve_stages(game, concept, **options)
@@ -160,7 +156,7 @@ def _fits(game: ExactGame, concept: str) -> bool:
     return joint * deviations <= LP_NUMBERS
 
 
-def _sweep(game: ExactGame, concept: str, clock: _Clock, tolerance: float | None, rounds: int | None) -> Solution:
+def _sweep(game: ExactGame, concept: str, clock: Clock, tolerance: float | None, rounds: int | None) -> Solution:
     """Sweep until the gap is small enough, or the sweeps or the time are used up; return the best policy."""
     enough = 1e-4 * uniform_gap(game) if tolerance is None else tolerance
     sweeps, look, ended = Sweeps(game, concept), _FIRST_LOOK, ""
@@ -187,37 +183,3 @@ def _best(
     """Return the policy of smallest gap, of those before and those of the sweeps so far."""
     now = [(evaluate(game, policy, gap=concept), name, policy) for name, policy in sweeps.policies().items()]
     return min([*before, *now], key=lambda found: found[0].gap)
-
-
-class _Clock:
-    """How long a solution takes: shown now and then, and limited."""
-
-    def __init__(self, seconds: float | None, progress: Callable[[str], None] | None) -> None:
-        self._seconds, self._progress = seconds, progress
-        self._began = self._told = time.monotonic()
-
-    def up(self) -> bool:
-        """Return whether the time is used up."""
-        return self._seconds is not None and time.monotonic() - self._began >= self._seconds
-
-    def tell(self, line: str) -> None:
-        """Show a line."""
-        if self._progress is not None:
-            self._progress(line)
-
-    def now_and_then(self, line: str) -> None:
-        """Show a line, if the last one was a while ago."""
-        if time.monotonic() - self._told >= _EVERY_SECONDS:
-            self._told = time.monotonic()
-            self.tell(line)
-
-    def stage(self, done: int, total: int) -> None:
-        """Note how many stage games are solved exactly; raise as soon as all of them will take too long."""
-        self.now_and_then(f"{done:,} of {total:,} stage games are solved")
-        passed = time.monotonic() - self._began
-        if (
-            self._seconds is not None
-            and passed > min(_FORESEEN, self._seconds)
-            and passed * total > self._seconds * done
-        ):
-            raise NotExact(f"{total:,} stage games take {in_words(passed * total / done)} to solve exactly")

@@ -13,6 +13,7 @@ which need not, the logit path through all stages takes their place. Every equil
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -25,7 +26,7 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.memory import Owned
 from tacit.core.types import FloatArray
 from tacit.evaluation import bimatrix, logit, stage_game
-from tacit.evaluation.gaps import Evaluation, evaluate
+from tacit.evaluation.gaps import Evaluation, evaluate, in_words
 from tacit.evaluation.induction import largest_return
 from tacit.evaluation.values import deviations, policy_values
 from tacit.games.exact import ExactGame, with_tables
@@ -44,6 +45,9 @@ _SETTLED, _ROUNDS = 1e-10, 40
 #: Numbers of zero-sum stage games that are solved together.
 _TOGETHER = 1_000_000
 
+#: Seconds between two lines of progress, and after which the time that the exact way takes is foreseen.
+_EVERY_SECONDS, _FORESEEN = 5.0, 0.5
+
 #: Is called with how many stages are solved, and of how many.
 Report = Callable[[int, int], None]
 
@@ -54,6 +58,40 @@ Find = Callable[[int, FloatArray, Callable[[int], None]], Sequence[FloatArray]]
 
 class NotExact(TacitError):
     """There is no exact way, or it takes longer than allowed."""
+
+
+class Clock:
+    """How long a solution takes: shown now and then, and limited."""
+
+    def __init__(self, seconds: float | None, progress: Callable[[str], None] | None) -> None:
+        self._seconds, self._progress = seconds, progress
+        self._began = self._told = time.monotonic()
+
+    def up(self) -> bool:
+        """Return whether the time is used up."""
+        return self._seconds is not None and time.monotonic() - self._began >= self._seconds
+
+    def tell(self, line: str) -> None:
+        """Show a line."""
+        if self._progress is not None:
+            self._progress(line)
+
+    def now_and_then(self, line: str) -> None:
+        """Show a line, if the last one was a while ago."""
+        if time.monotonic() - self._told >= _EVERY_SECONDS:
+            self._told = time.monotonic()
+            self.tell(line)
+
+    def stage(self, done: int, total: int) -> None:
+        """Note how many stage games are solved exactly; raise as soon as all of them will take too long."""
+        self.now_and_then(f"{done:,} of {total:,} stage games are solved")
+        passed = time.monotonic() - self._began
+        if (
+            self._seconds is not None
+            and passed > min(_FORESEEN, self._seconds)
+            and passed * total > self._seconds * done
+        ):
+            raise NotExact(f"{total:,} stage games take {in_words(passed * total / done)} to solve exactly")
 
 
 @dataclass(frozen=True, eq=False)
