@@ -55,10 +55,10 @@ def measure(game: tacit.TabularGame, learner: str, seed: int) -> dict[str, Any]:
     even = tacit.evaluate(game, tacit.MarkovPolicy.uniform(game)).gap
     began = time.process_time()
     episodes = TAKING_TURNS if learner == "portfolio" else EPISODES
-    run = tacit.learn(game, learner, episodes=episodes, seed=seed, gap=1e-12)
+    run = tacit.learn(game, learner, episodes=episodes, seed=seed, seconds=86_400)  # rows grow by a tenth
     curve = run.curve
-    gaps = curve["gap"] / even
-    welfare = np.sum([curve[f"value_{i}"] for i in range(game.agents)], axis=0)
+    gaps = np.append(curve["gap"][:-1], run.gap) / even  # the answer has candidates that no row has
+    welfare = np.sum([np.append(curve[f"value_{i}"][:-1], run.values[i]) for i in range(game.agents)], axis=0)
     first = [next((int(k) for k, gap in zip(curve["episode"], gaps, strict=True) if gap <= s), None) for s in SHARES]
     rows = [max(int(np.searchsorted(curve["episode"], mark, side="right")) - 1, 0) for mark in MARKS]
     return {
@@ -213,8 +213,8 @@ Three classes of learners, by what an agent may know while it learns:
 Gaps are exact or certified, in percent of uniform play's, and those of the answer of a run. Welfare is the sum of all
 agents' values, and its way the share of what lies between uniform play's (0 %) and the best that any policy reaches
 (100 %); games in which rewards cancel out have none. Candidates that are made at the end of a run ("markov", "product",
-"planned") are not in the rows of a curve, and so not in these figures. Each run has {episodes:,} episodes, {seeds} on
-each of the {games} games of `benchmarks/games.py` (three of `stage-v-cce`, `adaptive-v-cce` and `model-central`,
+"planned" of larger games) are in the figures of {episodes:,} episodes only. Each run has {episodes:,} episodes, {seeds}
+on each of the {games} games of `benchmarks/games.py` (three of `stage-v-cce`, `adaptive-v-cce` and `model-central`,
 which explores in another way since, one of the others; of the six games with more than two agents `portfolio` has not
 been measured on any, `model-independent` on one). Half of the games ("held-out") were not used to choose settings, but
 for GoodState, BoxPushing and matrix-team, on which rules of `model-independent` and `portfolio` were chosen.

@@ -62,6 +62,18 @@ def test_the_best_equilibrium_of_box_pushing():
     assert sum(one.gap < 1e-9 for one in found) >= 6
 
 
+def test_what_was_foretold_by_mistake_is_counted_for_that_hypothesis_alone():
+    """Both agents are made to believe for a while that their rewards are common, which they are not."""
+    engine = FusedEngine(random_game("general"), tacit.ModelSeeded(), episodes=400, seed=0)
+    engine.advance(60)
+    engine.state.agents["mode"], engine.state.agents["confirmed"][:, 0] = TEAM, 1
+    engine.advance(60)
+    counts = engine.state.model["counts"]
+    seen, known = (counts[name].sum(axis=(0, 1, 2, 4)) for name in ("seen", "known"))
+    assert seen[1] > known[1]
+    assert seen[0] == known[0] > 0
+
+
 def test_agents_that_are_too_many_for_joint_actions_take_turns():
     """Of 2²⁰ joint actions; the agents split evenly, which nobody can improve."""
     game = tacit.make("minority", agents=20)
@@ -123,7 +135,7 @@ def test_noise_in_rewards_refutes_nothing_that_is_true():
     agents = noisy(game, 600, 0.1, 3)
     assert all(agent.state.agents["evidence"][0, 0] < 0 for agent in agents)
     assert all(agent.state.agents["own"][0] == 0 for agent in agents)
-    variance = [agent.state.agents["square"][0, 1] / agent.state.agents["degrees"][0, 1] for agent in agents]
+    variance = [agent.state.agents["square"][0, 1] / agent.state.agents["degrees"][0] for agent in agents]
     np.testing.assert_allclose(variance, 0.01, rtol=0.2)
     policy = tacit.MarkovPolicy([agent.policy for agent in agents])
     assert tacit.evaluate(game, policy).values[0] > 0.97 * tacit.solve(game, "optimum").values[0]

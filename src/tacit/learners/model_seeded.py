@@ -24,11 +24,14 @@ reward and of the next state after the joint action a, the sum of
 
 is the logarithm of a likelihood ratio, whose expectation stays at most 1 while the hypothesis is true. Above log 1000
 the hypothesis is refuted: by Ville's inequality the error has a probability of at most 1/1000 where the model's
-likelihoods are the true ones. Below −log 1000 it is confirmed, and takes all episodes, T before Z. Noise of rewards is
-taken as Gaussian, with one variance that is estimated from rewards of the same joint action.
+likelihoods are the true ones. Below −log 1000 it is confirmed, if so is the sum over steps whose plan follows from
+rewards, and not from ties, which are alike for any rewards; steps whose plan follows from hope are left out. Then it
+takes all episodes, T before Z. Noise of rewards is taken as Gaussian, with one variance that is estimated from rewards
+of the same joint action.
 
-Until something is confirmed, T, Z and G take turns by the schedule, and only known joint actions are counted; after
-that foretold ones too, and once both are refuted, next states of inferred ones. The test looks at known ones only.
+Until something is confirmed, T, Z and G take turns by the schedule, and only known joint actions are counted. T and Z,
+once confirmed, plan on foretold ones too; once both are refuted, G on next states of inferred ones. Each has counts of
+its own: what is confirmed may be refuted after all. The test looks at known ones only.
 
 Where there are too many joint actions for all of this, agents take turns to move instead (`seeded_turns.py`).
 
@@ -46,26 +49,31 @@ import numpy as np
 
 from tacit.bandits.rows import share
 from tacit.core import check, generics
-from tacit.core.elementary import exp, log, pow
+from tacit.core.elementary import exp, log
 from tacit.core.memory import lock
 from tacit.core.records import NONNEGATIVE, Fields, capacity, index, record, records
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners import joint_model, seeded_turns
 from tacit.learners.joint_model import (
-    chance,
+    LIMIT,
+    Scratch,
+    compare_move,
+    compare_reward,
     count_move,
-    count_reward,
-    count_visit,
+    explored,
+    foresee,
     mean_reward,
+    meet,
+    reward_variance,
 )
-from tacit.learners.seeded_plans import GENERAL, LIMIT, OPPOSED, PROBE, TEAM, part, plan, view
+from tacit.learners.seeded_plans import GENERAL, OPPOSED, PROBE, TEAM, part, plan, view
 from tacit.learners.seeded_turns import TurnsState
 from tacit.learners.spec import Learner, World
 
 #: Episodes that only probe: the first of them, and later one in so many.
 HEAD, RARE = 20, 10
-#: Exploration by joint actions from the common seed is min(MOST, (1 + k/PATIENCE)^−DECAY) at each step.
-MOST, PATIENCE, DECAY = 0.2, 50.0, 0.34
+#: Steps that explore by joint actions from the common seed, at most.
+MOST = 0.2
 #: The evidence against a hypothesis goes no lower than this.
 FIRM = -20.0
 #: No likelihood of a reward is smaller than this.
@@ -83,8 +91,8 @@ class ModelSeeded(Learner):
         latter or the former, where it is known whether the game changes from step to step.
     successors : int
         Next states of a joint action that an agent remembers. With J joint actions, rounded up to 4, 8, 16, …, a model
-        takes J·(48 + 12·successors) bytes for each state and agent, twice that for two agents, and H + 1 times that for
-        "auto".
+        takes J·(32 + 12·successors) bytes for each state and agent, three times for two agents and twice for more, and
+        H + 1 times that for "auto".
     joint : int
         Joint actions up to which agents model them. Where there are more, they take turns to move
         (`seeded_turns.py`), any number of agents, and the other parameters have no meaning.
@@ -136,7 +144,7 @@ class ModelSeeded(Learner):
         steps = {"auto": H + 1, "own": H, "shared": 1}[self.steps]
         model = records(
             (steps, S, N),
-            model_fields(joint_model.rows_for(J), self.successors, 2 if len(team) == 2 else 1),
+            model_fields(joint_model.rows_for(J), self.successors, 3 if len(team) == 2 else 2),
             "the agents' models of the world",
         )
         cells = records((H, S, N), cell_fields(len(team), A, J))
@@ -159,11 +167,9 @@ class ModelSeeded(Learner):
             model=model,
             returns=records((H, N), [("reward", "f8"), ("most", "f8"), ("least", "f8")]),
             agents=agents,
-            q=np.zeros((2, 2, A)),
-            tests=np.zeros((2, A)),
-            joint=np.zeros(joint_model.rows_for(J)),
-            scratch=np.zeros((2, S, 4)),
-            team=lock(np.array(team)),
+            likely=np.zeros(J),
+            scratch=joint_model.make_scratch(S, 4, J, max(len(team), 2), A),
+            actions=lock(np.array(team)),
             strides=lock(np.array(strides)),
             rows=J,
             first=world.first,
@@ -177,23 +183,15 @@ def cell_fields(team: int, actions: int, joint: int) -> Fields:
     return [
         ("choice", index(joint)),  # T: the joint action to try
         ("answer", index(joint + 1)),  # T: 1 + the best joint action of those that were met, 0 for none
-        ("sharp", index(2)),  # T: whether that is what is tried, and better than all others
+        ("sharp", index(3)),  # T: 1 if that is what is tried, 2 if it is better than all others too
         ("opposed", NONNEGATIVE, (2, 2, actions)),  # Z: what both play with hope, and what they answer without
         ("opposed_regret", NONNEGATIVE, (2, 2, actions)),
         ("opposed_average", NONNEGATIVE, (2, actions)),  # of answers
         ("prob", NONNEGATIVE, actions),  # G
         ("regret", NONNEGATIVE, actions),
         ("average", NONNEGATIVE, actions),
-        (
-            "deficit",
-            "f8",
-            actions,
-        ),  # how often each action should have been played in this stage, less how often it was
-        (
-            "inferred",
-            NONNEGATIVE,
-            (team, actions),
-        ),  # how often the others seem to have played each action in this stage
+        ("deficit", "f8", actions),  # how often each should have been played in this stage, less how often it was
+        ("inferred", NONNEGATIVE, (team, actions)),  # how often the others seem to have played each in this stage
         ("belief", NONNEGATIVE, (team, actions)),  # what they played in the stages before
         ("visits", "i8"),  # of this stage
         ("total", "i8"),  # of the stages before
@@ -209,11 +207,7 @@ def model_fields(rows: int, successors: int, plans: int) -> Fields:
         ("known", "i4", rows),  # visits with this joint action from the common seed
         ("sure", joint_model.WEIGHT, (rows, successors)),  # next states of those visits
     ]
-    return [
-        ("rank", "i8"),  # of records of the first step: 1 for the state that was met first, 0 for one that was not met
-        ("state", "i8"),  # of the k-th record of the first step: the state that was met after k others
-        ("counts", record(counts), plans),  # of T and G, and of Z
-    ]
+    return [*joint_model.MET, ("counts", record(counts), plans)]  # of G, T and Z
 
 
 def agent_fields() -> Fields:
@@ -229,15 +223,13 @@ def agent_fields() -> Fields:
         ("met", "i8"),  # states that were met
         ("links", "f8"),  # next states of known joint actions
         ("spent", "f8"),  # products of all plans, for each step
-        ("low", "f8"),  # least and largest reward so far
-        ("high", "f8"),
+        *joint_model.ERRORS,
         ("evidence", "f8", 2),  # against T and Z
+        ("telling", "f8", 2),  # that of it from where a plan follows from rewards
         ("confirmed", index(2), 2),  # whether they are
         ("refuted", index(2), 2),
         ("own", index(2)),  # whether steps differ
         ("apart", "f8"),  # evidence of that in next states
-        ("square", NONNEGATIVE, 2),  # squared errors of known rewards: by the step's own mean, by that of all steps
-        ("degrees", NONNEGATIVE, 2),  # how many of them
     ]
 
 
@@ -248,11 +240,9 @@ class SeededState(NamedTuple):
     model: Any  # [H+1, S, N], [H, S, N] or [1, S, N]
     returns: Any  # [H, N]
     agents: Any  # [N]
-    q: FloatArray  # [2, 2, A]  scratch
-    tests: FloatArray  # [2, A]  scratch
-    joint: FloatArray  # [J]  scratch
-    scratch: FloatArray  # [2, S, 4]  values of plans
-    team: IntArray  # [n]  actions of all agents of the team
+    likely: FloatArray  # [J]  scratch
+    scratch: Scratch
+    actions: IntArray  # [n]  of all agents of the team
     strides: IntArray  # [n]  what one more of an agent's action adds to the number of the joint action
     rows: int  # J
     first: int  # the number in the team of the first agent here
@@ -281,19 +271,13 @@ def stir(x):
     return x ^ (x >> 13)
 
 
-@generics.jitable
+@generics.apart
 def common(learner, k, h, number):
     """Return a uniform number in [0, 1) that all agents know, by the seed, the episode, the step and its own number."""
     x = stir(learner.seed)
     x = stir(x + k % 2147483647)
     x = stir(stir(x + h) + number)
     return x / 2147483648.0
-
-
-@generics.jitable
-def explored(k):
-    """Return how often the joint action of a step comes from the common seed."""
-    return min(MOST, pow(1.0 + k / PATIENCE, -DECAY))
 
 
 @generics.jitable
@@ -316,12 +300,12 @@ def role_of(me):
     return GENERAL if me.kind != GENERAL and me.refuted[me.kind - 1] == 1 else me.kind
 
 
-@generics.jitable
+@generics.apart
 def told(learner, i, h, s):
     """Return the joint action that the common seed says, −1 where agents play as they have planned."""
     me = learner.agents[i]
     k, rows = me.episodes, learner.rows
-    if me.kind != PROBE and common(learner, k, h, 0) >= explored(k):
+    if me.kind != PROBE and common(learner, k, h, 0) >= explored(k, MOST):
         return -1
     chosen = min(int(common(learner, k, h, 1) * rows), rows - 1)
     if me.kind == PROBE and common(learner, k, learner.horizon, 2) < 0.5:  # the one that is known least
@@ -344,14 +328,14 @@ def draw(prob, n, u):
     return n - 1
 
 
-@generics.jitable
+@generics.apart
 def foretold(learner, i, h, s, role):
     """Return the joint action of T or Z."""
     cell, k = learner.cells[h, s, i], learner.agents[i].episodes
     if role == TEAM:
         return cell.choice
-    first = draw(cell.opposed[0, 0], learner.team[0], common(learner, k, h, 2))
-    return first * learner.strides[0] + draw(cell.opposed[0, 1], learner.team[1], common(learner, k, h, 3))
+    first = draw(cell.opposed[0, 0], learner.actions[0], common(learner, k, h, 2))
+    return first * learner.strides[0] + draw(cell.opposed[0, 1], learner.actions[1], common(learner, k, h, 3))
 
 
 # acting and answering ------------------------------------------------------------------------------------------------
@@ -366,7 +350,7 @@ def act(learner, i, h, s, u):
         joint = foretold(learner, i, h, s, role)
     if joint >= 0:
         return part(learner, joint, m)
-    cell, n, total = learner.cells[h, s, i], learner.team[m], 0.0
+    cell, n, total = learner.cells[h, s, i], learner.actions[m], 0.0
     for a in range(n):
         total += max(0.0, cell.prob[a] + cell.deficit[a])
     left = u * total
@@ -380,12 +364,8 @@ def act(learner, i, h, s, u):
 @generics.weigh.implement(SeededState)
 def weigh(learner, i, h, s, out):
     """Write the plan that the agent believes in."""
-    cell, n, m, mode = (
-        learner.cells[h, s, i],
-        learner.team[learner.first + i],
-        learner.first + i,
-        learner.agents[i].mode,
-    )
+    cell, m, mode = learner.cells[h, s, i], learner.first + i, learner.agents[i].mode
+    n = learner.actions[m]
     if mode == TEAM:
         for a in range(n):
             out[a] = 1.0 / n if cell.answer == 0 else 1.0 if part(learner, cell.answer - 1, m) == a else 0.0
@@ -398,12 +378,8 @@ def weigh(learner, i, h, s, out):
 @generics.average.implement(SeededState)
 def average(learner, i, h, s, out):
     """Write the average of the iterates of that plan."""
-    cell, n, m, mode = (
-        learner.cells[h, s, i],
-        learner.team[learner.first + i],
-        learner.first + i,
-        learner.agents[i].mode,
-    )
+    cell, m, mode = learner.cells[h, s, i], learner.first + i, learner.agents[i].mode
+    n = learner.actions[m]
     if mode == TEAM:
         generics.weigh(learner, i, h, s, out)
     elif mode == OPPOSED:
@@ -419,9 +395,9 @@ def average(learner, i, h, s, out):
 def learn(learner, i, h, s, a, r, s_next):
     """Count the step, or test and infer by it; after the last of a batch, plan."""
     me, m, last = learner.agents[i], learner.first + i, h + 1 == learner.horizon
-    meet(learner, i, s)
+    meet(learner.model, i, me, s)
     if not last:
-        meet(learner, i, s_next)
+        meet(learner.model, i, me, s_next)
     me.low, me.high = min(me.low, r), max(me.high, r)
     role, joint = role_of(me), told(learner, i, h, s)
     if joint >= 0:
@@ -432,7 +408,7 @@ def learn(learner, i, h, s, a, r, s_next):
         infer(learner, i, h, s, a, r, s_next)
         cell = learner.cells[h, s, i]
         cell.visits += 1
-        for b in range(learner.team[m]):
+        for b in range(learner.actions[m]):
             cell.deficit[b] += cell.prob[b]
         cell.deficit[a] -= 1.0
     else:
@@ -444,98 +420,72 @@ def learn(learner, i, h, s, a, r, s_next):
             count(learner, i, h, s, joint, r, s_next, role)
     learner.returns[h, i].reward = r
     if last:
-        end_episode(learner, i)
+        gained = 0.0
+        for d in range(learner.horizon):  # the largest and the least return from each step on
+            own = learner.returns[learner.horizon - 1 - d, i]
+            gained += own.reward
+            own.most = max(own.most, gained) if me.episodes > 0 else gained
+            own.least = min(own.least, gained) if me.episodes > 0 else gained
+        me.episodes += 1
+        if me.episodes >= me.due:
+            plan(learner, i)
+        me.kind = schedule(learner, me.episodes)
 
 
 @generics.jitable
-def meet(learner, i, s):
-    """Take a state in that was not met before."""
-    here = learner.model[0, s, i]
-    if here.rank == 0:
-        me = learner.agents[i]
-        learner.model[0, min(me.met, learner.model.shape[1] - 1), i].state = s
-        me.met += 1
-        here.rank = me.met
+def level_of(learner, h, k):
+    """Return where the model of a step is, k = 0, or that of all steps, k = 1; −1 where there is none."""
+    steps = learner.model.shape[0]
+    return min(h, steps - 1) if k == 0 else learner.horizon if steps > learner.horizon else -1
 
 
-@generics.jitable
+@generics.apart
 def count(learner, i, h, s, joint, r, s_next, role):
-    """Count a joint action, at its step and for all steps: a known one for all plans, a foretold one for its own."""
+    """Count a joint action, at its step and for all steps: for all plans if all know it, for its own if foretold."""
     steps, known = learner.model.shape[0], 1 if role == PROBE else 0
     for k in range(2):
-        level = min(h, steps - 1) if k == 0 else learner.horizon
-        if level < steps:
-            plans = learner.model[level, s, i].counts
-            for which in range(len(plans)):
-                if role == PROBE or which == (1 if role == OPPOSED else 0):
-                    plans[which].known[joint] += known
-                    count_reward(plans[which], joint, 0, r, 1.0)
-                    count_visit(plans[which], joint, 1.0)
-                    if h + 1 < learner.horizon:
-                        fresh = count_next(plans[which], joint, s_next, 1.0, known)
-                        if known == 1 and which == 0 and (k == 1 or steps <= learner.horizon):
-                            learner.agents[i].links += fresh / steps if steps == learner.horizon else fresh
+        level = level_of(learner, h, k)
+        plans = learner.model[max(level, 0), s, i].counts
+        for which in range(len(plans) if level >= 0 else 0):
+            if role in (PROBE, which):
+                here = plans[which]
+                here.known[joint] += known
+                here.reward[joint, 0] += r
+                here.seen[joint] += 1.0
+                if h + 1 < learner.horizon:
+                    fresh = count_next(here, joint, s_next, 1.0, known)
+                    if known == 1 and which == 0 and (k == 1 or steps <= learner.horizon):
+                        learner.agents[i].links += fresh / steps if steps == learner.horizon else fresh
 
 
-@generics.jitable
+@generics.apart
 def count_next(here, joint, s_next, weight, known):
     """Count a next state; return 1 if it was not known to follow."""
-    fresh = chance(here, joint, s_next) == 0.0
     k = count_move(here, joint, s_next, weight)
-    before = 0.0 if fresh else float(here.sure[joint, k])
+    before = float(here.sure[joint, k]) if here.count[joint, k] > weight + 1e-6 else 0.0  # not that of one forgotten
     here.sure[joint, k] = before + known
     return 1.0 if before == 0.0 else 0.0
 
 
 @generics.jitable
-def count_inferred(learner, i, h, s, joint, s_next, weight):
-    """Count the next state of a joint action that was inferred, at its step and for all steps."""
-    steps = learner.model.shape[0]
-    for k in range(2):
-        level = min(h, steps - 1) if k == 0 else learner.horizon
-        if level < steps:
-            count_next(learner.model[level, s, i].counts[0], joint, s_next, weight, 0)
-
-
-@generics.jitable
 def compare_steps(learner, i, h, s, joint, r, s_next):
     """Compare how the model of the step and that of all steps foretell what is about to be counted."""
-    me, steps, last = learner.agents[i], learner.model.shape[0], h + 1 == learner.horizon
-    for k in range(2):
-        level = min(h, steps - 1) if k == 0 else min(learner.horizon, steps - 1)
-        here = learner.model[level, s, i].counts[0]
-        seen = here.seen[joint]
-        if seen > 0.0:
-            error = r - mean_reward(here, joint, 0)
-            me.square[k] += error * error * seen / (seen + 1.0)
-            me.degrees[k] += 1.0
-        if not last and steps > learner.horizon:
-            found = log(foresee(here, joint, s_next, me.met))
-            me.apart += found if k == 0 else -found
-
-
-@generics.jitable
-def foresee(here, joint, s_next, met):
-    """Return the probability of a next state by known visits, with room for one that was not met."""
-    share, total, fresh = 0.0, 0.0, 1.0
-    for k in range(min(here.successors[joint], here.next.shape[1])):
-        weight = float(here.sure[joint, k])
-        total += weight
-        fresh += 1.0 if weight > 0.0 else 0.0
-        share += weight if here.next[joint, k] == s_next else 0.0
-    return (share + fresh / met) / (total + fresh)
+    me, steps = learner.agents[i], learner.model.shape[0]
+    own = learner.model[min(h, steps - 1), s, i].counts[0]
+    every = learner.model[learner.horizon if steps > learner.horizon else min(h, steps - 1), s, i].counts[0]
+    compare_reward(me, own, every, joint, 0, r)
+    if h + 1 < learner.horizon:
+        me.apart += compare_move(own, own.sure, every, every.sure, joint, s_next, me.met)
 
 
 @generics.jitable
 def noise_of(learner, i):
     """Return the variance of rewards of the same joint action."""
     me = learner.agents[i]
-    k = 0 if learner.model.shape[0] == learner.horizon or me.own == 1 else 1
-    span = 1e-6 * (me.high - me.low)
-    return (me.square[k] / me.degrees[k] if me.degrees[k] > 0.0 else 0.0) + span * span
+    return reward_variance(me, 0 if learner.model.shape[0] == learner.horizon or me.own == 1 else 1)
 
 
-@generics.jitable
+@generics.apart
 def likelihood(learner, i, h, here, joint, r, s_next, noise):
     """Return how likely a reward and a next state are after a joint action that was met; rewards by their kernel."""
     found, seen = 1.0, here.seen[joint]
@@ -543,15 +493,15 @@ def likelihood(learner, i, h, here, joint, r, s_next, noise):
         error = r - mean_reward(here, joint, 0)
         found = max(UNLIKELY, exp(max(-50.0, -0.5 * error * error / (noise * (1.0 + 1.0 / seen)))))
     if h + 1 < learner.horizon:
-        found *= foresee(here, joint, s_next, learner.agents[i].met)
+        found *= foresee(here, here.sure, joint, s_next, learner.agents[i].met)
     return found
 
 
 @generics.apart
 def test(learner, i, h, s, joint, r, s_next, role):
     """Add to the evidence against a hypothesis; where it is true, all agents have the same and decide together."""
-    me, here = learner.agents[i], view(learner, i, h, s, role)
-    if here.known[joint] == 0 or not is_telling(learner, i, h, s, role):
+    me, here, clear = learner.agents[i], view(learner, i, h, s, role), clarity(learner, i, h, s, role)
+    if here.known[joint] == 0 or clear == 0:
         return
     noise, total, rows = noise_of(learner, i), 0.0, 0
     for j in range(learner.rows):
@@ -560,21 +510,23 @@ def test(learner, i, h, s, joint, r, s_next, role):
             rows += 1
     ratio = log(total / rows / likelihood(learner, i, h, here, joint, r, s_next, noise))
     me.evidence[role - 1] = max(FIRM, me.evidence[role - 1] + ratio)
+    if clear == 2:
+        me.telling[role - 1] = max(FIRM, me.telling[role - 1] + ratio)
 
 
 @generics.jitable
-def is_telling(learner, i, h, s, role):
-    """Return whether a plan follows from rewards here, and not from ties and hope, which are alike for any rewards."""
+def clarity(learner, i, h, s, role):
+    """Return 0 where a plan follows from hope, 1 from ties too, which are alike for any rewards, and 2 from rewards."""
     cell, here, total = learner.cells[h, s, i], view(learner, i, h, s, role), 0.0
     if role == TEAM:
-        return cell.sharp == 1
+        return cell.sharp
     for j in range(learner.rows):
         if here.known[j] == 0:
-            return False
+            return 0
     for z in range(2):
-        for a in range(learner.team[z]):
+        for a in range(learner.actions[z]):
             total += cell.opposed_regret[0, z, a]
-    return total > 0.0
+    return 2 if total > 0.0 else 0
 
 
 @generics.jitable
@@ -589,44 +541,23 @@ def is_paid_so(learner, i, h, s, joint, r, role):
 def infer(learner, i, h, s, a, r, s_next):
     """Infer what the others did, from their play so far and what came of it."""
     me, m, here, cell = learner.agents[i], learner.first + i, view(learner, i, h, s, GENERAL), learner.cells[h, s, i]
-    noise, stride, n, team, likely = (
-        noise_of(learner, i),
-        learner.strides[m],
-        learner.team[m],
-        learner.team,
-        learner.joint,
-    )
-    total = 0.0
+    noise, team, likely, total = noise_of(learner, i), len(learner.actions), learner.likely, 0.0
     for j in range(learner.rows):
-        likely[j] = 0.0
-        if j // stride % n == a:
+        if part(learner, j, m) == a:
             prior = 1.0
-            for k in range(len(team)):
+            for k in range(team):
                 if k != m:
                     prior *= cell.belief[k, part(learner, j, k)] + 0.02
             known = here.known[j] > 0
             likely[j] = prior * (likelihood(learner, i, h, here, j, r, s_next, noise) if known else 0.2)
             total += likely[j]
     for j in range(learner.rows):
-        if j // stride % n == a:
+        if part(learner, j, m) == a:
             weight = likely[j] / total
-            for k in range(len(team)):
+            for k in range(team):
                 if k != m:
                     cell.inferred[k, part(learner, j, k)] += weight
             if me.mode == GENERAL and weight > 1e-3 and here.seen[j] > 0.0 and h + 1 < learner.horizon:
-                count_inferred(learner, i, h, s, j, s_next, weight)
-
-
-@generics.jitable
-def end_episode(learner, i):
-    """Keep the largest and the least return from each step on; plan if it is time; begin the next episode."""
-    me, gained = learner.agents[i], 0.0
-    for d in range(learner.horizon):
-        own = learner.returns[learner.horizon - 1 - d, i]
-        gained += own.reward
-        own.most = max(own.most, gained) if me.episodes > 0 else gained
-        own.least = min(own.least, gained) if me.episodes > 0 else gained
-    me.episodes += 1
-    if me.episodes >= me.due:
-        plan(learner, i)
-    me.kind = schedule(learner, me.episodes)
+                for k in range(2):
+                    if level_of(learner, h, k) >= 0:
+                        count_next(learner.model[level_of(learner, h, k), s, i].counts[0], j, s_next, weight, 0)

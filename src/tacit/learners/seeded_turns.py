@@ -26,7 +26,7 @@ from tacit.core import generics
 from tacit.core.records import NONNEGATIVE, Fields, capacity, index, records
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners import joint_model
-from tacit.learners.joint_model import match_ahead
+from tacit.learners.joint_model import blend, match_ahead
 from tacit.learners.spec import World
 
 #: Episodes of a turn: at least so many, and one for so many played.
@@ -204,5 +204,4 @@ def move(cell, q, n):
     cell.moves += 1
     weight = float(cell.moves) * cell.moves
     cell.weight += weight
-    for a in range(n):
-        cell.average[a] += weight / cell.weight * (cell.prob[a] - cell.average[a])
+    blend(cell.average, cell.prob, n, weight / cell.weight)

@@ -292,8 +292,11 @@ class Learner:
         """Return Σ_k (V̄_1 − V̲_1) of the agents [N] in a state, where they keep bounds of their own."""
         return None
 
-    def plan(self, state: Any, states: int) -> MarkovPolicy | None:
-        """Return what agents that share a model answer with at the first so many states; None without a model."""
+    def plan(self, state: Any, states: int, *, quick: bool = False) -> MarkovPolicy | None:
+        """Return what agents that share a model answer with at the first so many states; None without a model.
+
+        With `quick`, None where that takes longer than a moment.
+        """
         return None
 
     def bound_gaps(

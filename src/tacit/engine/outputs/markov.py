@@ -30,6 +30,9 @@ from tacit.policies import MarkovPolicy
 #: as much as learning from an episode. In larger games the averages are over the points of the curve.
 AVERAGE_ALL = 64
 
+#: Policies that are kept in checkpoints, where there are any yet.
+KEPT = ("sampled", "best", "planned")
+
 
 class MarkovOutput(Output):
     """Answers with the last iterate; of exact ascent, which costs nothing to measure, with the best that was seen."""
@@ -46,6 +49,8 @@ class MarkovOutput(Output):
         self._sampling, self._sampled_at = streams.stream(options.seed, streams.OUTPUT), 0
         self._sampled: list[FloatArray] | None = None
         self._best: list[FloatArray] | None = None
+        self._planned: list[FloatArray] | None = None  # on a shared model, a while ago
+        self._planned_at = 0
         self._best_gap = math.inf
         self._sum, self._count = np.zeros(3), 0  # of value, gap and L² gap, over the iterates averaged
         self._trace: Trace | None = None
@@ -78,12 +83,14 @@ class MarkovOutput(Output):
         if not self._averages_all:
             self._add(np.array([[found.values[0], found.gap, distance]]))
         value, gap, l2 = self._sum / max(self._count, 1)
-        answer = Candidate.with_gaps(Gaps("nash", found.gaps, "exact"), found.values)
+        known = {"last": Candidate.with_gaps(Gaps("nash", found.gaps, "exact"), found.values)}
         if self._recent:
             recent = engine.policy(engine.distributions(recent=True))
-            both = {"recent": Candidate.with_exact_gaps(recent, self._tables), "last": answer}
-            uniform = functools.partial(uniform_gap, self._tables)
-            answer = both[choose(both, uniform, **self.options.choice)]
+            known = {"recent": Candidate.with_exact_gaps(recent, self._tables), **known}
+        self._plan_again(engine, done)
+        if self._planned is not None:
+            known["planned"] = Candidate.with_exact_gaps(engine.policy(self._planned), self._tables)
+        answer = known[choose(known, functools.partial(uniform_gap, self._tables), **self.options.choice)]
         return {
             "value": np.asarray(answer.values),
             "gap": answer.gaps.upper,
@@ -122,6 +129,13 @@ class MarkovOutput(Output):
             return Candidate.with_exact_gaps(policy, tables, engine.learner.equilibrium)
         return Candidate(policy, lambda: (engine.model_bounds(policy), None))
 
+    def _plan_again(self, engine: Engine, done: int) -> None:
+        """Plan on a shared model whenever there are twice as many episodes, where that takes a moment."""
+        if done >= 2 * self._planned_at and engine.state is not None and not self.interrupted:
+            found = engine.learner.plan(engine.state, self.game.states, quick=True)
+            if found is not None and found.product:
+                self._planned, self._planned_at = list(found.probs), done
+
     def _leaves_out(self, policy: MarkovPolicy) -> bool:
         """Return whether there is no time to evaluate a policy."""
         return self.interrupted and self._exact is not None and not is_quick(self._exact, policy)
@@ -129,7 +143,8 @@ class MarkovOutput(Output):
     def snapshot(self) -> Arrays:
         """Return the iterates that are kept, where there are any yet, and the measures so far."""
         arrays = {"sum": self._sum, "count": np.array(self._count), "best_gap": np.array(self._best_gap)}
-        for name, table in {"sampled": self._sampled, "best": self._best}.items():
+        arrays["planned_at"] = np.array(self._planned_at)
+        for name, table in zip(KEPT, (self._sampled, self._best, self._planned), strict=True):
             if table is not None:  # two arrays, however many agents there are
                 arrays[name] = np.concatenate([own.ravel() for own in table])
                 arrays[f"{name}_shapes"] = np.array([own.shape for own in table])
@@ -137,8 +152,8 @@ class MarkovOutput(Output):
 
     def check(self, arrays: Arrays, done: int) -> None:
         """Raise unless a snapshot can be of this output after that many episodes."""
-        names = {"sum", "count", "best_gap"}
-        for name in ("sampled", "best"):
+        names = {"sum", "count", "best_gap", "planned_at"}
+        for name in KEPT:
             if name in arrays:
                 names |= {name, f"{name}_shapes"}
                 shapes = take(arrays, f"{name}_shapes", np.int64, (self.game.agents, 3))
@@ -148,6 +163,7 @@ class MarkovOutput(Output):
                 MarkovPolicy(_split(arrays, name)).check_fits(self.game)
         check_names(arrays, names)
         whole_number(arrays, "count", most=done + 1)
+        whole_number(arrays, "planned_at", most=done)
         if not np.isfinite(take(arrays, "sum", np.float64, (3,))).all():
             raise TacitError("its measures are not finite numbers")
         if np.isnan(take(arrays, "best_gap", np.float64, ())):
@@ -156,8 +172,8 @@ class MarkovOutput(Output):
     def restore(self, arrays: Arrays) -> None:
         """Resume from a snapshot that was checked."""
         self._sum, self._count = arrays["sum"], int(arrays["count"])
-        self._best_gap = float(arrays["best_gap"])
-        self._sampled, self._best = (_split(arrays, name) if name in arrays else None for name in ("sampled", "best"))
+        self._best_gap, self._planned_at = float(arrays["best_gap"]), int(arrays["planned_at"])
+        self._sampled, self._best, self._planned = (_split(arrays, name) if name in arrays else None for name in KEPT)
 
     def _sample_next(self) -> None:
         """Draw the next iterate that takes the place of the sampled one.
