@@ -198,15 +198,16 @@ def _round(value: float, digits: int, way: Callable[[float], int] = math.ceil) -
 
 
 def with_interval(value: float, low: float, high: float) -> str:
-    """Return a mean with its interval: its half where both are about the same, otherwise its ends.
+    """Return a mean with its interval: its half where both are the same in print, otherwise its ends.
 
-    >>> with_interval(0.41, 0.21, 0.6), with_interval(0.1, 0.05, 0.3), with_interval(0.0, 0.0, 0.0)
+    >>> with_interval(0.41, 0.21, 0.61), with_interval(0.1, 0.05, 0.3), with_interval(0.0, 0.0, 0.0)
     ('0.41 ± 0.2', '0.1 (0.05 to 0.3)', '0 (always)')
     """
     if low == high:  # nobody knows how far returns reach that were not met
         return f"{value:.4g} (always)"
-    if value - low >= 0.9 * (high - value) and value - low <= 1.2 * (high - value):
-        return f"{value:.4g} ± {_round(max(value - low, high - value), 2):.2g}"
+    below, above = (f"{_round(half, 2):.2g}" for half in (value - low, high - value))
+    if below == above:
+        return f"{value:.4g} ± {below}"
     return f"{value:.4g} ({_round(low, 3, math.floor):.3g} to {_round(high, 3):.3g})"
 
 
