@@ -194,8 +194,8 @@ def plot(store: Store, path: Path, learners: Iterable[str]) -> None:
         left.set_ylabel("gap, % of uniform play's")
         right.set(xscale="log", xlabel="episodes", title="how good an equilibrium", ylim=(None, 1.02))
         right.set_ylabel("welfare (uniform play 0 %, best 100 %)", fontsize=9)
-        for ax in (left, right):
-            ax.yaxis.set_major_formatter(PercentFormatter(1, decimals=None))
+        left.yaxis.set_major_formatter(lambda y, _: f"{100 * y:g}%")
+        right.yaxis.set_major_formatter(PercentFormatter(1, decimals=None))
         left.legend(fontsize=8, loc="lower left")
         figure.savefig(path)
 
@@ -214,10 +214,11 @@ Gaps are exact or certified, in percent of uniform play's, and those of the answ
 agents' values, and its way the share of what lies between uniform play's (0 %) and the best that any policy reaches
 (100 %); games in which rewards cancel out have none. Candidates that are made at the end of a run ("markov", "product",
 "planned" of larger games) are in the figures of {episodes:,} episodes only. Each run has {episodes:,} episodes, {seeds}
-on each of the {games} games of `benchmarks/games.py` (three of `stage-v-cce`, `adaptive-v-cce` and `model-central`,
-which explores in another way since, one of the others; of the six games with more than two agents `portfolio` has not
-been measured on any, `model-independent` on one). Half of the games ("held-out") were not used to choose settings, but
-for GoodState, BoxPushing and matrix-team, on which rules of `model-independent` and `portfolio` were chosen.
+on each of the {games} games of `benchmarks/games.py` (three of `stage-v-cce`, `adaptive-v-cce`, `model-seeded` and
+`model-central`, one of the others; of the six games with more than two agents `portfolio` has not been measured on any,
+`model-independent` on one). Runs of `model-seeded` and `model-central` played all episodes, those of the others ended
+as soon as their gap was 0. Half of the games ("held-out") were not used to choose settings, but for GoodState,
+BoxPushing and matrix-team, on which rules of `model-independent` and `portfolio` were chosen.
 
 ![gap and welfare against episodes](figures/classes.png)
 
