@@ -66,7 +66,7 @@ def test_a_plan_is_backward_induction_on_what_was_counted():
             s = s_next
     G = max(sum(step[3] for step in steps[k : k + H]) for k in range(0, len(steps), H))
     e = 1000 / 1010
-    w = 10 * e**1.5 * 10.0  # ten visits of the weight that steps now have
+    w = 5 * e**1.5 * 10.0  # five visits of the weight that steps now have
     V = np.zeros((H + 1, 2))
     for h in reversed(range(H)):
         for s in range(2):
@@ -85,17 +85,50 @@ def test_a_plan_is_backward_induction_on_what_was_counted():
             np.testing.assert_allclose(cell["value"], V[h, s])
             np.testing.assert_allclose(cell["prob"][:2], P)
     surprises = []
-    for k in range(10):  # the next batch, of weight 10
+    for k in range(10):  # the next batch, of weight 10; after each of its episodes states 0 are planned anew
+        V = learner.cells["value"][:, 0, 0].copy()
         generics.learn(learner, 0, 0, 0, k // 2 % 2, 4.0 * (k % 2), 0)
-        surprises.append((4.0 * (k % 2) + V[1, 0] - V[0, 0]) ** 2)
+        surprises.append((4.0 * (k % 2) + V[1] - V[0]) ** 2)
         generics.learn(learner, 0, 1, 0, 0, 0.5, 0)
         generics.learn(learner, 0, 2, 0, 0, 0.5, 0)
     before = sum(step[1] == 0 for step in steps)
     n = (before + 30 * 10) ** 2 / (before + 30 * 100)
     cell, e = learner.cells[0, 0, 0], 1000 / 1020
-    temperature = (5 - 4 * np.sqrt(e)) * np.sqrt(np.mean(surprises) / n)
-    Q = cell["model"][:2] + cell["doubt"][:2] / (cell["weight"][:2] + 30 * 20)
+    temperature = (3 - 2 * np.sqrt(e)) * np.sqrt(np.mean(surprises) / n)
+    Q = cell["model"][:2] + cell["doubt"][:2] / (cell["weight"][:2] + doubt(learner.cells[:H], 10) * 20)
     np.testing.assert_allclose(np.diff(np.log(cell["prob"][:2])), np.diff(Q) / temperature)
+
+
+def doubt(cells: Any, w: float) -> float:
+    """Return d by the formula of the file."""
+    seen = cells["weight"] > 0
+    n, D = cells["weight"][seen], cells["doubt"][seen]
+    chance = np.broadcast_to((2 / 3 * cells["surprise"] / np.maximum(cells["visits"], 1e-300))[..., None], seen.shape)
+    tau = (D**2 / (n * w) - chance[seen]).sum() / (n / w).sum()
+    return float(np.clip(chance[seen].mean() / tau, 3, 100)) if tau > 0 else 100.0
+
+
+@pytest.mark.parametrize(("slope", "low", "high"), [(0.0, 30, 100), (2.0, 3, 5)])
+def test_agents_learn_whether_steps_differ(slope: float, low: float, high: float):
+    """Rewards are noise, or differ from step to step by as much as that: the model is believed, or each step is."""
+    learner, rng = alone(1, 2, 4), np.random.default_rng(0)
+    for _ in range(500):
+        for h in range(4):
+            generics.learn(learner, 0, h, 0, int(rng.integers(2)), slope * h + float(rng.normal()), 0)
+    assert low <= learner.agents[0]["doubt"] <= high
+
+
+def test_every_episode_moves_the_policy_where_it_passed():
+    learner, rng = alone(3, 2, 2), np.random.default_rng(0)
+    for k in range(36):
+        before = learner.cells["prob"].copy()
+        for h in range(2):
+            generics.learn(learner, 0, h, k % 2 + h, int(rng.integers(2)), float(rng.random()), k % 2 + 1)
+        planned = int(learner.agents[0]["plans"]) * 10 == k + 1
+        moved = np.argwhere((learner.cells["prob"] != before).any(axis=(2, 3))).tolist()
+        if k >= 20 and not planned:
+            assert moved == [[h, k % 2 + h] for h in range(2)]
+            assert learner.cells["at"][0, k % 2, 0] == k + 1
 
 
 def test_of_too_many_successors_the_lightest_is_forgotten():

@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from tacit.core.types import FloatArray
+
 ENVIRONMENT = 0
 START = 1 << 20  # plus i: the starting point of agent i
 OUTPUT = 1 << 21  # which iterate a learner returns
@@ -28,6 +30,28 @@ def stream(seed: int, role: int) -> np.random.Generator:
     True
     """
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(role,))))
+
+
+def fill(generator: np.random.Generator, out: FloatArray, *, first: int, turns: int = 1) -> None:
+    """Draw the numbers of the episodes from number `first` on into `out` [episodes, H].
+
+    Where learners take turns, so many episodes in a row have the same numbers: each learner has those that it would
+    have alone.
+
+    >>> import numpy as np
+    >>> source, out = stream(7, 1), np.empty((5, 2))
+    >>> fill(source, out[:3], first=0, turns=2); fill(source, out[3:], first=3, turns=2)
+    >>> (out[::2] == stream(7, 1).random((3, 2))).all(), (out[1::2] == out[:4:2]).all()
+    (np.True_, np.True_)
+    """
+    if turns == 1:
+        generator.random(out=out)
+        return
+    again = first % turns
+    if again:
+        generator.bit_generator.advance(-out.shape[1])  # type: ignore[attr-defined]
+    rows = generator.random((-(-(again + len(out)) // turns), out.shape[1]))
+    out[:] = np.repeat(rows, turns, axis=0)[again : again + len(out)]
 
 
 def seeds(seed: int, role: int, numbers: range) -> np.ndarray[Any, np.dtype[np.int64]]:

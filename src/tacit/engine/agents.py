@@ -148,6 +148,8 @@ class Agent:
         s_next = s if last else check.integer("next_state", next_state, least=0, most=self.world.states - 1)
         self._learn(h, s, a, r, s_next)
         self.episodes += last
+        if last and self.episodes % self.spec.turns:  # the next learner in turn has the same numbers
+            self.stream.bit_generator.advance(-self.world.horizon)  # type: ignore[attr-defined]
 
     @property
     def estimate(self) -> float:

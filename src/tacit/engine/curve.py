@@ -51,9 +51,10 @@ class Curve:
         The rows so far.
     stops : bool
         Whether the run may stop early: nobody knows when, so windows grow, and the last row says what ended it.
+        Where learners take turns, they are as many times as long, so that each has the rows that it would have alone.
     """
 
-    def __init__(self, episodes: int, points: int, agents: int, *, stops: bool = False) -> None:
+    def __init__(self, episodes: int, points: int, agents: int, *, stops: bool = False, turns: int = 1) -> None:
         self.episodes, self.done, self.stops = episodes, 0, stops
         self.rows: list[dict[str, Any]] = []
         self._agents = agents
@@ -61,7 +62,7 @@ class Curve:
         columns = 6 + 3 * min(agents, MOST_COLUMNS)
         memory.require(rows * (_PER_ROW + _PER_COLUMN * columns), f"a curve of {rows:,} points")
         if stops:
-            edges = _growing(episodes, points)
+            edges = [min(turns * end, episodes) for end in _growing(-(-episodes // turns), points)]
         else:
             edges = np.unique(np.linspace(0, episodes, rows + 1).round().astype(int))[1:].tolist()
         self._edges = edges[::-1]  # the next one last

@@ -16,7 +16,7 @@ from tacit.core.compilation import compile_loop
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
 from tacit.engine import loop, observers
-from tacit.engine.checkpoint import Arrays, check_alike, check_names, check_seconds, pack, unpack
+from tacit.engine.checkpoint import Arrays, check_alike, check_equal, check_names, check_seconds, pack, unpack
 from tacit.engine.drive import Engine
 from tacit.engine.observers import Nothing
 from tacit.engine.run import Gaps
@@ -78,6 +78,8 @@ class FusedEngine(Engine):
         self.seconds = 0.0
         self._kernels = game.kernels()
         self._streams = [streams.stream(seed, role) for role in range(1 + game.agents)]
+        self._turns = [learner.turns, *(learner.seat(i).turns for i in range(game.agents))]
+        self._episodes = 0
         self._seats = seats(game.agents)
         self._chosen = np.zeros(game.agents, dtype=np.int64)
         self._room = np.empty((1 + game.agents) * self.chunk * game.horizon)
@@ -122,6 +124,7 @@ class FusedEngine(Engine):
             **pack(self.state, "learner"),
             **{key: array for own in watched for key, array in own.items()},
             "streams": np.array(json.dumps([stream.bit_generator.state for stream in self._streams])),
+            "episodes": np.array(self._episodes),
             "seconds": np.array(self.seconds),
         }
 
@@ -130,12 +133,13 @@ class FusedEngine(Engine):
         game, fresh, watched = self.game, pack(self.state, "learner"), self._observers()
         most = max(self.world.most(done), math.prod(game.actions) if self.learner.central else 0)
         own = {key: array for key, array in arrays.items() if key.partition(".")[0] not in watched}
-        check_names(own, {*fresh, "streams", "seconds"})
+        check_names(own, {*fresh, "streams", "episodes", "seconds"})
         check_alike(arrays, fresh, most=most)
         for name, observer in watched.items():
             observers.check(observer, arrays, name, game, done, most=most)
         for stream, state in zip(self._streams, json.loads(str(arrays["streams"])), strict=True):
             streams.check_state(stream, state)
+        check_equal(arrays, "episodes", done)
         check_seconds(arrays, "seconds")
 
     def restore(self, arrays: Arrays) -> None:
@@ -145,7 +149,7 @@ class FusedEngine(Engine):
             setattr(self, name, observers.restore(observer, arrays, name))
         for stream, state in zip(self._streams, json.loads(str(arrays["streams"])), strict=True):
             stream.bit_generator.state = state
-        self.seconds = float(arrays["seconds"])
+        self._episodes, self.seconds = int(arrays["episodes"]), float(arrays["seconds"])
 
     def _observers(self) -> dict[str, Any]:
         return {"certificate": self.certificate, "record": self.record}
@@ -158,12 +162,13 @@ class FusedEngine(Engine):
     def _run(self, returns: FloatArray) -> None:
         began = time.perf_counter()
         self.play(self._draws(len(returns)), returns)
+        self._episodes += len(returns)
         self.seconds += time.perf_counter() - began
 
     def _draws(self, episodes: int) -> FloatArray:
         """Draw the uniform numbers of a chunk, always into the same memory: it stays within a core's cache."""
         shape = (1 + self.game.agents, episodes, self.game.horizon)
         draws = self._room[: math.prod(shape)].reshape(shape)
-        for stream, own in zip(self._streams, draws, strict=True):
-            stream.random(out=own)
+        for stream, turns, own in zip(self._streams, self._turns, draws, strict=True):
+            streams.fill(stream, own, first=self._episodes, turns=turns)
         return draws

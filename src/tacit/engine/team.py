@@ -198,12 +198,16 @@ class CompiledTeam(Team):
         return partial(self._turn, episode, b)
 
     def _draw(self, block: int) -> None:
+        N, H, first = self.world.agents, self.world.horizon, block * self._ahead
+        turns = [self.learner.seat(i).turns for i in range(N)]
         if block != self._block + 1 or not self._streams:
-            self._streams = [streams.stream(self._seed, streams.agent_role(i)) for i in range(self.world.agents)]
-            for stream in self._streams:
-                stream.bit_generator.advance(block * self._ahead * self.world.horizon)  # type: ignore[attr-defined]
+            self._streams = [streams.stream(self._seed, streams.agent_role(i)) for i in range(N)]
+            for stream, own in zip(self._streams, turns, strict=True):
+                stream.bit_generator.advance(-(-first // own) * H)  # type: ignore[attr-defined]
+        drawn = np.empty((self._ahead, H))
         for i, stream in enumerate(self._streams):
-            self.buffer.u[:, :, i] = stream.random((self._ahead, self.world.horizon))
+            streams.fill(stream, drawn, first=first, turns=turns[i])
+            self.buffer.u[:, :, i] = drawn
         self._block = block
 
     def grow(self, states: int) -> None:

@@ -12,6 +12,7 @@ called. Tuples, sets, bytes, arrays and "over" are objects with one field; every
 from __future__ import annotations
 
 import base64
+import contextlib
 import inspect
 import json
 import math
@@ -62,11 +63,23 @@ class Seeding:
         self._environment, self._seed = environment, seed
         self.how = PICKLE if pickled else _best(environment)
         self._block, self._seeds = -1, np.zeros(0, dtype=np.int64)
+        self._kept, self._goes_back = "", False  # the state as this episode began, and whether the next begins with it
 
-    def at(self, episode: int) -> int | None:
-        """Return the seed with which an episode begins, None for none."""
+    def at(self, episode: int, turns: int = 1) -> int | None:
+        """Return the seed with which an episode begins, None for none.
+
+        Episodes of learners that take turns, so many in a row, begin alike: with the same seed, or the same state.
+        """
+        episode, again = divmod(episode, turns)
         if episode == 0:
             return self._seed
+        if self.how == STATE and turns > 1:
+            self._goes_back = False
+            with contextlib.suppress(TacitError):  # a state that cannot be told goes on
+                if again and self._kept:
+                    self.load(self._kept)
+                self._kept = self._state()
+                self._goes_back = again + 1 < turns
         if self.how != SEED:
             return None
         block, place = divmod(episode, _AHEAD)
@@ -76,7 +89,11 @@ class Seeding:
         return int(self._seeds[place])
 
     def dump(self) -> str:
-        """Return what an environment has to remember; "" for nothing."""
+        """Return what an environment has to remember, as the next episode begins; "" for nothing."""
+        return self._kept if self._goes_back else self._state()
+
+    def _state(self) -> str:
+        """Return what an environment has to remember now."""
         env = self._environment.source
         try:
             if self.how == STATE:

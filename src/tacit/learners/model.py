@@ -1,28 +1,31 @@
 """Each agent models the world as if it were alone in it, plans on its model, and plays a smooth best response.
 
 An agent counts how often its own action a in state s led to s', and what it was paid: one model for all steps. A step
-of episode k has the weight k, so that what others did long ago counts for little. After every batch of episodes (0.5 %
-of those played, at least 10) the agent plans by backward induction at every (h, s) that it has met. With w = k,
-e = 1000/(1000 + k) and o = 10·e^{3/2}·w,
+of episode k has the weight k, so that what others did long ago counts for little. After every episode the agent plans
+by backward induction at the (h, s) that it passed, and after every batch of episodes (0.5 % of those played, at least
+10, and as many as a plan takes in time) at every (h, s) that it has met. With w the k of the last batch,
+e = 1000/(1000 + k) and o = 5·e^{3/2}·w,
 
     Q̂_h(s, a) = (n·(r̄(s, a) + Σ_{s'} P̂(s'|s, a)·V_{h+1}(s')) + o·G) / (n + o)
-    Q_h(s, a) = Q̂_h(s, a) + D_h(s, a) / (n_h + 30·w),   V_h(s) = Σ_a π_h(a|s)·Q_h(s, a)
-    π_h(a|s) ∝ exp(Q_h(s, a)/λ) where that is above e^{−10} of the largest,   λ = (5 − 4·√e)·σ_h(s)/√n(s)
+    Q_h(s, a) = Q̂_h(s, a) + D_h(s, a) / (n_h + d·w),   V_h(s) = Σ_a π_h(a|s)·Q_h(s, a)
+    π_h(a|s) ∝ exp(Q_h(s, a)/λ) where that is above e^{−10} of the largest,   λ = (3 − 2·√e)·σ_h(s)/√n(s)
 
 - Smooth best responses: σ² is the mean of (r + V_{h+1}(s') − V_h(s))² over the visits of (h, s), and n(s) the number of
   visits of s that their weights are worth, (Σ weight)²/Σ weight². Q is a mean over the visits already, so this follows
   the regularised leader with a step that falls as 1/√n. Matching regrets on Q adds such means up once more: where
   equilibria mix that circles for good.
 - Optimism: n is the weight of the visits of (s, a), and G the best return so far. What was never tried is worth that,
-  as if by ten visits at first.
+  as if by five visits at first.
 - Doubt: D is the sum of weight·(r + V_{h+1}(s') − Q̂_h(s, a)) over the visits of (h, s, a), of weight n_h, with V and Q̂
-  of the plan before. Others, and perhaps the game, differ from step to step, though the model does not.
+  of the plan before. Others, and perhaps the game, differ from step to step, though the model does not. How much is
+  estimated at every batch: by chance D² would be (2/3)·σ²·n_h·w, and what it is beyond that is n_h²·τ². Half of
+  D/n_h is believed after d = (2/3)·σ²/τ² visits, at least 3 and at most 100, with means of σ² and τ² over (h, s, a).
 - Leniency: a step that brought more than expected, r + V_{h+1}(s') > Q̂_h(s, a), has 1 + 20·e³ times the weight. Others
   are still exploring at first, and what they spoil says little about one's own action. [Panait, Tuyls 2007, for
   Q-learning]
-- While it learns, an agent takes an even action with probability min(1/2, 1/√(1 + k/50)). What it answers with leaves
-  that out: the last π, and an average of the iterates, the p-th of which enters with the rate max(2/(p + 1), 1.5·b/k)
-  after a batch of b episodes.
+- While it learns, an agent takes an even action with probability min(1/2, 1/√(1 + k/m)), where m is twice the number of
+  states that it has met, at least 50. What it answers with leaves that out: the last π, and an average of the iterates,
+  which moves by 2.5·b/k where (h, s) was planned b episodes ago.
 
 In stretches of a discounted game there is one table for all steps, planned by three sweeps after every batch (2 % of
 the episodes played) and followed by matching regrets:
@@ -59,23 +62,23 @@ from tacit.learners.spec import Learner, World
 FEWEST, SHARE, DISCOUNTED_SHARE = 10, 200, 50
 #: Products of a plan, for each step, that take as long as playing one step; and episodes that a plan need not wait for.
 PRODUCTS, CREDIT = 50.0, 2000.0
-#: Exploration is min(MOST, 1/√(1 + k/PATIENCE)).
-MOST, PATIENCE = 0.5, 50.0
+#: Exploration is min(MOST, 1/√(1 + k/m)), where m is PATIENCE, or PER_STATE for each state that was met.
+MOST, PATIENCE, PER_STATE = 0.5, 50.0, 2.0
 #: λ in units of σ/√n: at last, and less at first, when agents settle on one of several equilibria.
-WARM, COLDER = 5.0, 4.0
+WARM, COLDER = 3.0, 2.0
 #: What is worse than the best by so many λ is left to exploration.
 RARE = 10.0
-#: Visits of (h, s, a) after which half of what they brought beside the model is believed.
-DOUBT = 30.0
+#: Visits of (h, s, a) after which half of what they brought beside the model is believed: between these.
+LEAST_DOUBT, MOST_DOUBT = 3.0, 100.0
 #: Of discounted games: sweeps of a plan, and the average of the iterates is over one of so many of the episodes.
 SWEEPS, LATE = 3, 2.0
 #: What differs by less than this share is the same.
 ROUNDING = 1e-9
 #: Episodes after which e is 1/2; at first, what was better than expected counts for 1 + LENIENT times as much, and the
 #: best return for OPTIMISM visits.
-FADED, LENIENT, OPTIMISM = 1000.0, 20.0, 10.0
+FADED, LENIENT, OPTIMISM = 1000.0, 20.0, 5.0
 #: The average's weight of an episode grows with k to this power less one.
-FORGET = 1.5
+FORGET = 2.5
 
 
 @dataclass(frozen=True)
@@ -123,16 +126,13 @@ class ModelIndependent(Learner):
         for i, size in enumerate(world.actions):
             cells["prob"][:H, :, i, :size] = cells["average"][:H, :, i, :size] = 1.0 / size
         agents = records((N,), agent_fields())
-        agents["weight"], agents["due"], agents["exploration"], agents["lenience"] = (
-            1.0,
-            FEWEST,
-            MOST,
-            1.0 + LENIENT,
-        )
+        agents["weight"], agents["due"], agents["exploration"] = 1.0, FEWEST, MOST
+        agents["lenience"], agents["doubt"] = 1.0 + LENIENT, MOST_DOUBT
         return ModelState(
             cells=cells,
             model=model,
             agents=agents,
+            path=records((H, N), [("state", "i8")]),
             q=np.zeros(A),
             actions=world.actions,
             horizon=H,
@@ -152,6 +152,7 @@ def cell_fields(actions: int) -> Fields:
         ("weight", NONNEGATIVE, actions),  # n_h
         ("visits", NONNEGATIVE),  # Σ weight, without leniency
         ("surprise", NONNEGATIVE),  # Σ weight·(r + V_{h+1}(s') − V_h(s))²
+        ("at", "i8"),  # k of the last plan here
     ]
 
 
@@ -183,6 +184,7 @@ def agent_fields() -> Fields:
         ("work", "f8"),  # products of a plan, for each step
         ("spent", "f8"),  # those of all plans
         ("weight", "f8"),  # w
+        ("doubt", NONNEGATIVE),  # d
         ("lenience", "f8"),  # how many times as much counts what was better than expected
         ("exploration", NONNEGATIVE),
         ("gained", "f8"),  # rewards of the running episode
@@ -196,6 +198,7 @@ class ModelState(NamedTuple):
     cells: Any  # [H+1, S, N]; [1, S, N] in a discounted game
     model: Any  # [1, S, N]
     agents: Any  # [N]
+    path: Any  # [H, N]  states of the running episode
     q: FloatArray  # [A]  scratch
     actions: IntArray  # [N]
     horizon: int
@@ -251,6 +254,8 @@ def learn(learner, i, h, s, a, r, s_next):
         me.episodes += 1
         if me.episodes >= me.due:
             plan(learner, i)
+        elif learner.continues == 1.0 and me.plans > 0:
+            plan_path(learner, i)
 
 
 @generics.jitable
@@ -258,6 +263,7 @@ def learn_step(learner, i, h, s, a, r, s_next):
     """Count a step of a finite game, and what it brought beside the model."""
     me, cell, here = learner.agents[i], learner.cells[h, s, i], learner.model[0, s, i]
     weight, last = me.weight, h + 1 == learner.horizon
+    learner.path[h, i].state = s
     here.visits += weight
     here.squares += weight * weight
     meet(learner, i, s)
@@ -349,14 +355,15 @@ def plan(learner, i):
     me.plans += 1
     me.lenience = lenience(learner, k)
     if learner.continues == 1.0:
+        me.doubt = misfit(learner, i)
         me.weight = k
-        plan_steps(learner, i, max(2.0 / (me.plans + 1.0), min(1.0, FORGET * (k - me.before) / k)))
+        plan_steps(learner, i)
     else:
         square = float(k) * k
         me.weight = square * square * square * square
         plan_moves(learner, i, min(1.0, LATE * (k - me.before) / k))
     me.before, me.known = k, me.met
-    me.exploration = min(MOST, 1.0 / math.sqrt(1.0 + k / PATIENCE))
+    me.exploration = min(MOST, 1.0 / math.sqrt(1.0 + k / max(PATIENCE, PER_STATE * me.met)))
     cost = me.work if learner.continues == 1.0 else SWEEPS * (1.0 - learner.continues) * me.work
     me.spent += cost
     paid = int((me.spent + cost) / PRODUCTS - CREDIT)  # by playing so many episodes
@@ -364,16 +371,50 @@ def plan(learner, i):
 
 
 @generics.jitable
-def plan_steps(learner, i, rate):
-    """Plan backwards over the steps."""
+def plan_steps(learner, i):
+    """Plan backwards over the steps, at every state that was met."""
     me, states = learner.agents[i], learner.model.shape[1]
-    left = FADED / (FADED + me.weight)
-    optimism, warmth = OPTIMISM * left * math.sqrt(left) * me.weight, WARM - COLDER * math.sqrt(left)
     for h in range(learner.horizon - 1, -1, -1):
         for k in range(min(me.met, states)):
-            s = min(learner.model[0, k, i].state, states - 1)
-            evaluate(learner, i, h, s, optimism)
-            respond(learner.cells[h, s, i], learner.model[0, s, i], learner.q, learner.actions[i], warmth, rate)
+            plan_cell(learner, i, h, min(learner.model[0, k, i].state, states - 1))
+
+
+@generics.apart
+def plan_path(learner, i):
+    """Plan backwards over the states of an episode: as much work as playing it."""
+    for h in range(learner.horizon - 1, -1, -1):
+        plan_cell(learner, i, h, min(learner.path[h, i].state, learner.model.shape[1] - 1))
+
+
+@generics.jitable
+def plan_cell(learner, i, h, s):
+    """Plan at (h, s): play a smooth best response there, and move the average by the episodes since the last time."""
+    me, cell = learner.agents[i], learner.cells[h, s, i]
+    k = me.episodes
+    left = FADED / (FADED + k)
+    evaluate(learner, i, h, s, OPTIMISM * left * math.sqrt(left) * me.weight)
+    warmth, rate = WARM - COLDER * math.sqrt(left), min(1.0, FORGET * (k - cell.at) / k)
+    respond(cell, learner.model[0, s, i], learner.q, learner.actions[i], warmth, rate)
+    cell.at = k
+
+
+@generics.jitable
+def misfit(learner, i):
+    """Return after how many visits of (h, s, a) half of what they brought beside the model is believed: d."""
+    me, states = learner.agents[i], learner.model.shape[1]
+    found, noise, visits, cases = 0.0, 0.0, 0.0, 0
+    for h in range(learner.horizon):
+        for k in range(min(me.met, states)):
+            cell = learner.cells[h, min(learner.model[0, k, i].state, states - 1), i]
+            for a in range(learner.actions[i]):
+                if cell.weight[a] > 0.0:
+                    found += cell.doubt[a] * cell.doubt[a] / (cell.weight[a] * me.weight)
+                    noise += cell.surprise / cell.visits / 1.5
+                    visits += cell.weight[a] / me.weight
+                    cases += 1
+    if found <= noise:
+        return MOST_DOUBT
+    return min(max(noise * visits / (cases * (found - noise)), LEAST_DOUBT), MOST_DOUBT)
 
 
 @generics.jitable
@@ -409,7 +450,7 @@ def evaluate(learner, i, h, s, optimism):
         if tried > 0.0:
             mean = here.reward[a] / here.seen[a] + q[a] / tried
             cell.model[a] += (mean - me.best) * tried / (tried + optimism)
-        q[a] = cell.model[a] + cell.doubt[a] / (cell.weight[a] + DOUBT * me.weight)
+        q[a] = cell.model[a] + cell.doubt[a] / (cell.weight[a] + me.doubt * me.weight)
 
 
 @generics.jitable

@@ -4,9 +4,10 @@ The state is a chain: each link holds one learner's own state and the links of t
 by type, so every learner runs its own kernels at full speed.
 
 Turns: with M members, member m plays and learns in episodes m, m + M, m + 2·M, …. Every agent counts episodes for
-itself, so all of them switch together without a message. A member never sees an episode of another: after K episodes it
-is, bit for bit, where ⌈(K − m)/M⌉ episodes with the same random numbers would have brought it alone. Guarantees are
-those of the members, at a share of the episodes.
+itself, so all of them switch together without a message. A member never sees an episode of another, and its n-th episode
+has the random numbers of the n-th episode of a run with the same seed: after K episodes it is, bit for bit, where
+⌈(K − m)/M⌉ episodes alone would have brought it. So what the better member reaches alone in n episodes, the portfolio has
+after M·n. Guarantees are those of the members, at a share of the episodes.
 """
 
 from __future__ import annotations
@@ -194,6 +195,11 @@ class Portfolio(Learner):
     def output(self) -> str:
         """One for each member, and the best of their candidates."""
         return "portfolio"
+
+    @property
+    def turns(self) -> int:
+        """Each member has the random numbers that it would have alone."""
+        return len(self.members)
 
     @property
     def rangeless(self) -> bool:

@@ -273,6 +273,11 @@ class Learner:
         """Where `tacit tune` looks for better parameters, by name; a parameter that is not here keeps its default."""
         return {}
 
+    @property
+    def turns(self) -> int:
+        """How many episodes in a row have the same random numbers: one for each of the learners that take turns."""
+        return 1
+
     def seat(self, i: int) -> Learner:
         """Return agent i's learner: itself, but for a team of different ones."""
         return self
