@@ -138,14 +138,15 @@ def apart(
         )
         for i in range(game.agents)
     ]
-    world = stream(seed, 0)
+    world = stream(seed, 0).random((episodes, game.horizon))
     returns = np.zeros((episodes, game.agents))
     for k in range(episodes):
-        s = game.start(world.random())
+        u = world[k // make_learner(name).turns]  # learners that take turns have the same numbers
+        s = game.start(u[0])
         for h in range(game.horizon):
             actions = [agent.act(h, s) for agent in agents]
             last = h == game.horizon - 1
-            s_next, rewards = game.step(h, s, actions, 0.0 if last else world.random())
+            s_next, rewards = game.step(h, s, actions, 0.0 if last else u[h + 1])
             for agent, a, r in zip(agents, actions, rewards, strict=True):
                 agent.learn(h, s, a, float(r), None if last else s_next)
             returns[k] += rewards

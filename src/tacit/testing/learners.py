@@ -181,7 +181,10 @@ def play_both_ways(
     """Play the compiled loop, and see that the interpreted one gives the same bits, or the same to a tolerance."""
     kernels, state = game.kernels(), spec.init(world_of(spec, game, episodes=episodes, seed=SEED))
     seen = watching(spec, game, episodes)
-    draws = np.array([streams.stream(SEED, role).random((episodes, game.horizon)) for role in range(1 + game.agents)])
+    draws = np.empty((1 + game.agents, episodes, game.horizon))
+    for role, own in enumerate(draws):
+        turns = spec.turns if role == streams.ENVIRONMENT else spec.seat(role - 1).turns
+        streams.fill(streams.stream(SEED, role), own, first=0, turns=turns)
     returns = np.zeros((episodes, game.agents))
     chosen, places = np.zeros(game.agents, dtype=np.int64), seats(game.agents)
     compiled, plain = both_ways(loop.episodes, name, kernels, state, *seen)
@@ -247,10 +250,11 @@ def check_checkpoint(name: str, spec: Learner, game: Game, whole: FusedEngine, r
 def check_alone(name: str, spec: Learner, game: Game, engine: FusedEngine, returns: FloatArray) -> None:
     """See that agents who know nothing of each other do what they do in the loop."""
     agents = [make_alone(spec, game, engine.world, i, game.states) for i in range(game.agents)]
-    kernels, world = game.kernels(), streams.stream(SEED, streams.ENVIRONMENT)
+    kernels, world = game.kernels(), np.empty((len(returns), game.horizon))
+    streams.fill(streams.stream(SEED, streams.ENVIRONMENT), world, first=0, turns=spec.turns)
     alone = np.zeros_like(returns)
-    for k in range(len(returns)):
-        s, draws = 0, world.random(game.horizon)
+    for k, draws in enumerate(world):
+        s = 0
         for h in range(game.horizon):
             s = int(generics.start(kernels, draws[0])) if h == 0 else s
             actions = [agent.act(h, s) for agent in agents]
