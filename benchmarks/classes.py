@@ -259,7 +259,7 @@ seeds. It was looked at while designing all of them, and is not in the figures a
 | adaptive-v-cce | 48 | 97 |
 | model-independent | 25, 25, 26 | 45, 47, 47 |
 | model-seeded | 4.6, 1.3 | – |
-| model-central | 1.7, 2.2 | 1.8 |
+| model-central | 2.5, 2.1, 1.9 | 2.1 |
 
 ## Game by game
 

@@ -4,10 +4,10 @@ The state is a chain: each link holds one learner's own state and the links of t
 by type, so every learner runs its own kernels at full speed.
 
 Turns: with M members, member m plays and learns in episodes m, m + M, m + 2·M, …. Every agent counts episodes for
-itself, so all of them switch together without a message. A member never sees an episode of another, and its n-th episode
-has the random numbers of the n-th episode of a run with the same seed: after K episodes it is, bit for bit, where
-⌈(K − m)/M⌉ episodes alone would have brought it. So what the better member reaches alone in n episodes, the portfolio has
-after M·n. Guarantees are those of the members, at a share of the episodes.
+itself, so all of them switch together without a message. A member never sees an episode of another, and its n-th
+episode has the random numbers of the n-th episode of a run with the same seed: after K episodes it is, bit for bit,
+where ⌈(K − m)/M⌉ episodes alone would have brought it. So what the better member reaches alone in n episodes, the
+portfolio has after M·n. Guarantees are those of the members, at a share of the episodes.
 """
 
 from __future__ import annotations
