@@ -8,6 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numba
+
+from tacit.core import beyond
+
 SCRIPT = """
 import json
 import tacit
@@ -39,7 +43,8 @@ def test_the_fallbacks_give_the_same_bits(tmp_path: Path):
     missing, options, found = answers(full, "0")
     left_out, none, same = answers(plain, "1")
     assert (left_out, none) == (5, 0)
-    assert (missing, options) == (0, 3), "this numba has not all that core/beyond.py uses: it runs, more slowly"
+    untried = not numba.__version__.startswith(beyond.TRIED)  # kernels then have machine code of their own
+    assert (missing, options) == (untried, 3), "this numba has not all that core/beyond.py uses: it runs, more slowly"
     assert same == found
     assert list(full.rglob("*.kernel"))
     assert not list(plain.rglob("*.kernel"))

@@ -4,7 +4,8 @@ Loops and kernels are plain numba. What is here makes them faster, and nothing d
 
 - `OPTIONS`: no references are counted, and kernels have no entry points of their own. Without: half the steps a second.
 - `event` says when a loop is being compiled (`core/compilation.py`). Without: kernels are optimised twice.
-- `make_part`: kernels have no machine code of their own. Without: a quarter more time to compile.
+- `make_part`: kernels have no machine code of their own, with releases of numba that it was tried with (`TRIED`), since
+  what goes wrong there is no exception. Without: a quarter more time to compile.
 - `CompileResult` and `dumps`: machine code on disk (`core/compilation.py`). Without: every process compiles in memory.
 - `cpu_target`: how large a struct is (`core/pinned.py`). Without: structs are unpacked at every call.
 
@@ -17,6 +18,8 @@ import importlib
 import os
 from types import ModuleType
 from typing import Any
+
+import numba
 
 
 def _module(name: str, *needed: str) -> Any:
@@ -48,11 +51,15 @@ def can_store() -> bool:
 
 # kernels without machine code of their own ---------------------------------------------------------------------------
 
+#: Releases of numba with which the tests have been run.
+TRIED = ("0.68.",)
+
 _library: Any = getattr(_module("numba.core.codegen", "JITCodeLibrary"), "JITCodeLibrary", None)
 _methods = ("_optimize_final_module", "_finalize_final_module", "_finalize_dynamic_globals", "_ensure_finalized")
 _codegen: Any = None if cpu_target is None else cpu_target.target_context.codegen()
 _parts = (
-    all(hasattr(_library, word) for word in (*_methods, "codegen", "get_pointer_to_function"))
+    numba.__version__.startswith(TRIED)
+    and all(hasattr(_library, word) for word in (*_methods, "codegen", "get_pointer_to_function"))
     and getattr(_codegen, "_library_class", None) is _library
     and hasattr(_codegen, "set_env")
     and hasattr(getattr(_codegen, "_engine", None), "is_symbol_defined")
