@@ -6,6 +6,7 @@ import json
 import signal
 import time
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -161,6 +162,15 @@ class Hangs(Bare):
         return super().step(actions)
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Have Ctrl-C mean what it most often does: a job in the background ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_a_second_ctrl_c_keeps_the_episodes_before(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
     monkeypatch.setattr(drive, "PATIENCE", 0.05)
     with pytest.warns(UserWarning, match="holds 4 of 9 episodes"):

@@ -38,7 +38,7 @@ def test_a_stored_run_is_evaluated_by_play(tmp_path: Path, capsys: pytest.Captur
     document = json.loads(capsys.readouterr().out)
     (played,) = document["played"]
     assert played["gap"]["source"] == "trained"
-    assert "a trained best response gained" in played["told"]
+    assert "a trained best response of agent" in played["told"]
     assert len(played["value"]) == 2
     assert all(low <= v <= high for low, v, high in zip(*(played[k] for k in KEYS), strict=True))
     assert main(["evaluate", str(tmp_path), "--game", GAME, "--episodes", "20"]) == 0

@@ -213,3 +213,44 @@ def test_tables_of_responses_name_nothing_that_is_forbidden():
     assert len(masks) == 3
     for s, mask in masks.items():
         assert all(a < 0 or mask[a] for a in table[:, s])
+
+
+class Words:
+    """Two words, by turns of a coin; it states its horizon, and never ends an episode itself."""
+
+    agents, actions, horizon, reward_range = 2, 2, 3, (0.0, 1.0)
+
+    def reset(self, seed: int | None = None) -> str:
+        self.rng = np.random.default_rng(seed)
+        return self.show()
+
+    def show(self) -> str:
+        self.word = int(self.rng.integers(2))
+        return ("low", "high")[self.word]
+
+    def step(self, actions: list[int]) -> Any:
+        paid = [float(a == self.word) for a in actions]
+        return self.show(), paid, False
+
+
+def test_observations_that_a_table_does_not_have_are_noted():
+    low, both = np.array([[[1.0, 0.0]]] * 3), np.array([np.eye(2)] * 3)
+    whole = tacit.evaluate(Words(), tacit.MarkovPolicy([both, both], observations=[["low", "high"]] * 2), episodes=200)
+    assert (whole.values.tolist(), whole.notes) == ([3.0, 3.0], ())
+    half = tacit.MarkovPolicy([low, low], observations=[["low"]] * 2)
+    for found in (tacit.evaluate(Words(), half, episodes=200), tacit.exploit(Words(), half, episodes=200)):
+        (told,) = (note for note in found.notes if "not in the policy's tables" in note)
+        assert 40 < float(told.split(" %")[0]) < 60
+
+
+def test_a_horizon_that_the_environment_states_cuts_nothing():
+    both = tacit.MarkovPolicy([np.array([np.eye(2)] * 3)] * 2, observations=[["low", "high"]] * 2)
+    assert not tacit.evaluate(Words(), both, episodes=20).notes
+    (told,) = tacit.evaluate(Words(), both, episodes=20, horizon=2).notes
+    assert "horizon=2 cuts episodes" in told
+
+
+def test_tables_of_agents_in_one_array_are_told_from_a_correlated_policy():
+    with pytest.raises(tacit.TacitError, match=r"one table \[H, S, A\] for each agent; give them as a list"):
+        tacit.MarkovPolicy(np.full((3, 4, 2, 2), 0.5))
+    assert tacit.MarkovPolicy(list(np.full((3, 4, 2, 2), 0.5))).product

@@ -202,9 +202,12 @@ class ParallelAdapter(Masks):
             0.0 if out else self._find(rewards, "reward", name) for name, out in zip(self.names, before, strict=True)
         ]
         left = ask(self.source, "its agents", lambda: set(self.source.agents))
+        flags = [
+            [ask(self.source, "step", bool, part.get(name)) for name in self.names] for part in (terminated, truncated)
+        ]
         self._over = [
-            out or name not in left or bool(terminated.get(name)) or bool(truncated.get(name))
-            for name, out in zip(self.names, before, strict=True)
+            out or name not in left or ended or cut
+            for name, out, ended, cut in zip(self.names, before, *flags, strict=True)
         ]
         self._last = [
             observations.get(name, last) if out else self._find(observations, "observation", name)

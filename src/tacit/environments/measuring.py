@@ -406,10 +406,14 @@ class Ends:
         return max(least, 2 * low - high), min(most, 2 * high - low)
 
 
+#: From this share on it is noted that observations are none of those in the policy's tables.
+LOST = 0.01
+
+
 def _notes(
     arena: Arena, policy: Any, ends: Ends, given: Mapping[str, Any], episodes: int, confidence: float
 ) -> tuple[str, ...]:
-    """Return what to note: what intervals rest on where nobody said how large returns are, and episodes cut short."""
+    """Return what to note: what intervals rest on, episodes that were cut short, and what the policy does not know."""
     notes = []
     if not ends.known and ends.low == ends.high:
         rare = 1 - (1 - confidence) ** (1 / episodes)
@@ -422,6 +426,10 @@ def _notes(
         notes.append(f"{RESTS} if no return lies outside {seen}; give reward_range or return_range")
     if getattr(arena, "cut", False) and (given.get("horizon") is not None or getattr(policy, "steps", 1) > 1):
         notes.append(describe_cut(arena.horizon))
+    lost, met = getattr(arena, "lost", 0), getattr(arena, "met", 0)
+    if lost >= LOST * max(met, 1):
+        share = f"{100 * lost / met:.2g} %"
+        notes.append(f"{share} of what was observed is not in the policy's tables, and it plays evenly there")
     return tuple(notes)
 
 
@@ -479,9 +487,13 @@ def choose_by_play(run: Run) -> Run:
     """
     held = {name: one.policy for name, one in run.candidates.items() if one._policy is not None}
     proven = run.gaps.source == "model-free" and run.gaps.informative
-    if len(held) < 2 or proven or run.interrupted:
+    if len(held) < 2 or proven:
         return run
     first = "average" if "average" in held else run.chosen
+    if run.gaps.source == "none":  # nothing else chose among them
+        run = replace(run, chosen=first)
+    if run.interrupted:
+        return run
     others = [name for name in held if name != first]
     budget, each = min(run.episodes // SHARE, MOST), 2 * run.game.agents + 1
     few = budget // (3 * len(others) * each) if len(others) > 1 else 0

@@ -21,7 +21,7 @@ from tacit.core.compilation import compile_loop
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
 from tacit.environments.adapters import Environment, GameAdapter, environment, floats, name_of
-from tacit.environments.bounds import episode_bounds, stated_range
+from tacit.environments.bounds import episode_bounds, stated_horizon, stated_range
 from tacit.environments.encoding import Bins, fit, see_nothing
 from tacit.environments.observations import OVER, Encode, Numbering, Observations, can_number, numberings
 from tacit.games.exact import check_playable
@@ -337,6 +337,8 @@ class EnvironmentArena:
         self.agents, self.actions = len(environment.actions), environment.actions
         self.reward_range = reward_range
         self.cut = False  # whether the horizon has ended an episode, and not the environment
+        self.lost, self.met = 0, 0  # observations that the policy's tables do not have, of all that were met
+        self.planned = False  # whether the environment itself states this horizon
         self.blind = False  # whether no states are counted: all that is observed is one
         self.seen = Numbering(self.observations)
 
@@ -370,19 +372,27 @@ class EnvironmentArena:
             self._episode(int(seeds[b]) if self.environment.seeded else None, players, played, b)
         return played
 
-    def _episode(self, seed: int | None, players: Any, played: Played, b: int) -> None:
+    def _episode(self, seed: int | None, players: EpisodePlayers, played: Played, b: int) -> None:
         over: list[bool] | None = None
         shown = self.environment.reset(seed)
         for h in range(self.horizon):
             states = played.states[b, h]
             self.seen.write(shown, over, states)
+            if players.deviation is None:
+                self._count_lost(states.tolist(), players.known, over)
             played.actions[b, h] = chosen = players.act(h, states.tolist(), shown, self.environment.allowed)
             shown, paid, over = self.environment.step(chosen)
             played.rewards[b, h] = floats(self.environment, paid)
             if over is not None and all(over):
                 self._rest(b, h + 1, played)
                 return
-        self.cut = True
+        self.cut = not self.planned
+
+    def _count_lost(self, states: Sequence[int], known: Sequence[int], over: list[bool] | None) -> None:
+        """Count what the agents who are not out observe, and how much of it their policies do not know."""
+        there = [s < size for i, (s, size) in enumerate(zip(states, known, strict=True)) if over is None or not over[i]]
+        self.lost += there.count(False)
+        self.met += len(there)
 
     def _rest(self, b: int, h: int, played: Played) -> None:
         """Fill the steps after everybody is out: a state "over" that pays nothing."""
@@ -510,7 +520,7 @@ def open_environment(
         length = bounds.horizon
         reward_range = None if bounds.guessed_range else bounds.reward_range
     arena = EnvironmentArena(adapter, own, length, reward_range)
-    arena.blind = blind
+    arena.blind, arena.planned = blind, length == stated_horizon(env)
     return arena
 
 
