@@ -217,7 +217,8 @@ def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
 @pytest.mark.parametrize("kind", ["field", "polytope"])
 def test_a_policy_is_drawn_without_learning(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     tacit.solve(tacit.make("chicken"), "ce").policy.save(tmp_path / "light.npz")
-    monkeypatch.setattr(pictures, "trajectory", lambda *_, **__: pytest.fail("something learned unasked"))
+    unasked = "tacit.engine.trajectory.trajectory"
+    monkeypatch.setattr(unasked, lambda *_, **__: pytest.fail("something learned unasked"))
     held = ["--policy", str(tmp_path / "light.npz"), "-o", str(tmp_path / "drawn.png")]
     assert main(["draw", "chicken", kind, *held]) == 0
 
