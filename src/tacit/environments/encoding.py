@@ -250,7 +250,8 @@ def _leaves(space: Any, tree: Any, name: str = "", *, own: bool = False) -> Iter
         at = list(tree) if isinstance(tree, Mapping) else [str(i) for i in range(low.size)]
         entries = {f"{name}.{key}".strip("."): entry for key, entry in _entries(tree, at, brief(space)).items()}
         if len(entries) != low.size:
-            raise TacitError(f"encode has {len(entries)} entries for the {low.size} numbers of {brief(space)}")
+            told = f"encode has {len(entries)} entries for the {low.size} numbers of {brief(space)}"
+            raise TacitError(f"{told}; give one for each, of which 1 leaves a number out")
     for (key, entry), least, most in zip(entries.items(), low.ravel().tolist(), high.ravel().tolist(), strict=True):
         yield Leaf(key, entry, least, most, whole)
 
