@@ -107,7 +107,7 @@ def test_rounds_in_which_agents_see_different_things_are_told():
     assert not saw_the_same(run)
     assert run.gaps.source == "none"
     assert np.isnan(run.gap)
-    assert run.policy is run.last
+    assert run.policy is run.candidates["average"].policy
     assert run.notes[0].startswith("the horizon is 3")
 
 

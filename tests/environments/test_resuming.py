@@ -80,8 +80,9 @@ def same(one: tacit.Run, other: tacit.Run) -> None:
     assert one.game.states == other.game.states
     assert one.game.reward_range == other.game.reward_range
     if isinstance(one.policy, tacit.RecordedPolicy):
-        np.testing.assert_array_equal(one.policy.visited, other.policy.visited)
-        np.testing.assert_array_equal(one.policy.stored, other.policy.stored)
+        for ours, theirs in zip(one.policy.records, other.policy.records, strict=True):
+            np.testing.assert_array_equal(ours.visited, theirs.visited)
+            np.testing.assert_array_equal(ours.stored, theirs.stored)
 
 
 MADE = {
