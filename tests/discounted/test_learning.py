@@ -113,3 +113,12 @@ def test_a_shared_model_answers_with_its_stationary_equilibrium(game):
 
 def test_bandits_that_restart_with_the_stages_of_a_step_keep_a_table_for_each(game, interpreted):
     assert tacit.learn(game, "stage-v-cce", episodes=5, seed=1).policy.horizon is None
+
+
+def test_a_shared_model_has_one_set_of_counts_for_all_steps_of_a_stretch(game):
+    """Whatever play looks like, steps do not differ: a model for each could not be planned on without a horizon."""
+    learner = tacit.ModelCentral()
+    state = learner.init(world_of(learner, game.stretch(), episodes=10, seed=0))
+    assert len(state.model) == 1
+    state.clock["differ"] = 1
+    assert learner.plan(state, game.states + 1) is not None

@@ -143,7 +143,8 @@ class ModelCentral(Learner):
                 "and model-independent any number"
             )
         fields = [*joint_model.MET, *joint_model.fields(joint_model.rows_for(joint), self.successors, N)]
-        each = (H + 1) * S * records((1,), fields).nbytes <= EACH
+        stationary = world.continues < 1.0  # a discounted game is the same at all steps of a stretch
+        each = not stationary and (H + 1) * S * records((1,), fields).nbytes <= EACH
         model = records((H + 1 if each else 1, S, 1), fields, "the model of all joint actions")
         cells = records((H + 1, S, N), cell_fields(A))
         for i, size in enumerate(world.actions):
