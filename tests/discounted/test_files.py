@@ -39,6 +39,38 @@ def test_npz_keeps_the_discount(tmp_path):
     assert tacit.load(tmp_path / "game.npz", discount=0.5).discount == 0.5
 
 
+def test_npz_with_both_a_horizon_and_a_discount_or_with_neither_is_refused(tmp_path, capsys):
+    path = tmp_path / "game.npz"
+    tacit.make("good-state", discount=0.9).save(path)
+    arrays = dict(np.load(path))
+    np.savez(path, **arrays, horizon=4)
+    assert main(["solve", str(path)]) == 2
+    assert "horizon is 4 and discount 0.9; give one of them" in capsys.readouterr().err
+    assert tacit.load(path, horizon=3).horizon == 3
+    assert tacit.load(path, discount=0.5).discount == 0.5
+    del arrays["discount"]
+    np.savez(path, **arrays)
+    with pytest.raises(tacit.TacitError, match=r"it has no horizon or discount \(it has"):
+        tacit.load(path)
+    assert tacit.load(path, discount=0.5).discount == 0.5
+
+
+def test_tables_that_change_with_the_step_take_no_discount(tmp_path):
+    changing = tacit.make("random-general-sum", stationary=False)
+    with pytest.raises(tacit.TacitError, match="a discounted game is the same at every step"):
+        tacit.TabularGame(changing.transitions, changing.rewards, changing.initial, discount=0.9)
+    changing.save(tmp_path / "game.npz")
+    with pytest.raises(tacit.TacitError, match="a discounted game is the same at every step"):
+        tacit.load(tmp_path / "game.npz", discount=0.9)
+
+
+def test_npz_that_ends_where_a_search_did_takes_no_discount(tmp_path):
+    game = tacit.tabulate(lambda s, a: {s + a[0]: 1.0}, lambda s, a: float(s), start=0, actions=[2], horizon=3)
+    game.save(tmp_path / "game.npz")
+    with pytest.raises(tacit.TacitError, match="was tabulated up to its horizon"):
+        tacit.load(tmp_path / "game.npz", discount=0.9)
+
+
 def test_dpomdp_keeps_its_discount_where_no_horizon_is_given(tmp_path):
     path = tmp_path / "coin.dpomdp"
     path.write_text(COIN.format(0.75))

@@ -44,24 +44,28 @@ def save(game: TabularGame, path: str | os.PathLike[str]) -> None:
     files.write_arrays(path, arrays)
 
 
-def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> TabularGame:
-    """Read a game; `horizon` replaces the stored one, which a game that changes with the step does not allow."""
+def load(path: str | os.PathLike[str], *, horizon: int | None = None, discount: float | None = None) -> TabularGame:
+    """Read a game; a horizon or discount replaces the stored one, where the game is the same at every step."""
     arrays = files.read_arrays(path)
-    own = horizon is None and "discount" in arrays  # a game without a horizon
-    needed = ["rewards", "initial", "horizon"] if horizon is None and not own else ["rewards", "initial"]
-    missing = [key for key in needed if key not in arrays]
+    missing = [key for key in ("rewards", "initial") if key not in arrays]
+    stored = horizon is None and discount is None
+    if stored and "horizon" not in arrays and "discount" not in arrays:
+        missing.append("horizon or discount")
     if "transitions" not in arrays and "successor_first" not in arrays:
         missing.append("transitions")
     if missing:
         found = one_line(", ".join(sorted(arrays)), 200) or "nothing"
         raise TacitError(f"{path} is not a game: it has no {' and no '.join(missing)} (it has {found})")
     try:
+        if stored:
+            horizon = files.single("horizon", arrays["horizon"]) if "horizon" in arrays else None
+            discount = files.single("discount", arrays["discount"]) if "discount" in arrays else None
         game = TabularGame(
             _transitions(arrays),
             Owned(arrays["rewards"]),
             arrays["initial"],
-            horizon if horizon is not None or own else files.single("horizon", arrays["horizon"]),
-            discount=files.single("discount", arrays["discount"]) if own else None,
+            horizon,
+            discount=discount,
             name=files.single("name", arrays["name"]) if "name" in arrays else None,
             state_names=files.words("state_names", arrays["state_names"]) if "state_names" in arrays else None,
             action_names=_action_names(arrays),
@@ -69,6 +73,8 @@ def load(path: str | os.PathLike[str], *, horizon: int | None = None) -> Tabular
         )
         if "edge" in arrays:
             game.edge = check.integer("edge", files.single("edge", arrays["edge"]), least=0, most=game.states)
+        if game.edge and discount is not None:
+            return game.with_discount(discount)  # says why it cannot be
         return game
     except TacitError as error:
         raise TacitError(f"{path}: {error}") from None

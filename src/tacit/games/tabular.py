@@ -112,7 +112,7 @@ class TabularGame(ExactGame):
         notes: Sequence[str] = (),
     ) -> None:
         self.horizon, self.discount = check_length(horizon, discount)
-        self.rewards = _check_rewards(rewards, self.horizon)
+        self.rewards = _check_rewards(rewards, self.horizon, self.discount)
         self.agents: int = self.rewards.shape[0]
         self.states: int = self.rewards.shape[2]
         self.actions: tuple[int, ...] = self.rewards.shape[3:]
@@ -487,9 +487,10 @@ class TabularGame(ExactGame):
         )
         rows = self.states * self.joint_actions
         if lists.rows not in (rows, rows * self.horizon):
+            wanted = f"{rows}" if self.horizon == 1 else f"{rows} or {rows * self.horizon}"
             raise TacitError(
                 f"transitions list successors for {lists.rows} rows; S·ΠA_i = {rows} rows a step, "
-                f"so there must be {rows} or {rows * self.horizon}"
+                f"so there must be {wanted}"
             )
         if first[0] != 0 or first[-1] != len(state) or len(prob) != len(state) or np.diff(first).min() < 1:
             raise TacitError("transitions.first must begin with 0, ascend, and end with the number of successors")
@@ -562,7 +563,7 @@ def check_length(horizon: object, discount: object) -> tuple[int, float | None]:
     return 1, gamma
 
 
-def _check_rewards(rewards: npt.ArrayLike | Owned[Any], horizon: int) -> FloatArray:
+def _check_rewards(rewards: npt.ArrayLike | Owned[Any], horizon: int, discount: float | None) -> FloatArray:
     array = check.array("rewards", rewards)
     if array.ndim > 2 and array.shape[0] == array.ndim - 2:  # the same at every step
         array = array[:, None]
@@ -574,7 +575,10 @@ def _check_rewards(rewards: npt.ArrayLike | Owned[Any], horizon: int) -> FloatAr
     if 0 in array.shape:
         raise TacitError(f"rewards has shape {array.shape}; agents, states and actions must be at least one each")
     if array.shape[1] not in (1, horizon):
-        raise TacitError(f"rewards has {array.shape[1]} steps; with horizon {horizon} it must have 1 or {horizon}")
+        if discount is not None:
+            raise TacitError(f"rewards has {array.shape[1]} steps; a discounted game is the same at every step: 1 step")
+        steps = "1" if horizon == 1 else f"1 or {horizon}"
+        raise TacitError(f"rewards has {array.shape[1]} steps; with horizon {horizon} it must have {steps}")
     flat = array.reshape(*array.shape[:3], -1)
     check.finite("rewards", flat, ["i", "h", "s", ("joint", array.shape[3:])])
     return array
