@@ -9,6 +9,7 @@ import tacit
 from tacit.engine.fused import FusedEngine
 from tacit.evaluation import policy_values
 from tacit.learners import ModelCentral, joint_model, model_central
+from tacit.learners.spec import world_of
 
 
 def random_game(steps: int, *, zero_sum: bool = False, seed: int = 3) -> tacit.TabularGame:
@@ -146,3 +147,10 @@ def test_rows_of_the_curve_show_what_would_be_answered():
     best = tacit.solve(game, "optimum").values
     assert run.curve["value_0"].tolist() == pytest.approx([best[0]] * 4)
     assert run.candidates["last"].values[0] < best[0]
+
+
+@pytest.mark.parametrize(("horizon", "models"), [(1000, 1001), (1001, 1)])
+def test_long_games_have_one_model_for_all_steps(horizon: int, models: int):
+    learner = ModelCentral()
+    state = learner.init(world_of(learner, tacit.make("chicken", horizon=horizon), episodes=10, seed=0))
+    assert len(state.model) == models

@@ -82,8 +82,8 @@ KNOWN, LITTLE = 10.0, 0.01
 EXACT, ROUNDS = 20_000, 200
 #: Those up to which it is solved again and again for rows of the curve, each time in some tenths of a second at most.
 QUICK = 5_000
-#: Bytes up to which each step has counts of its own; above, there are only those of all steps together.
-EACH = 1 << 27
+#: Bytes and steps up to which each step has counts of its own; above, there are only those of all steps together.
+EACH, STEPS = 1 << 27, 1000
 #: Counts of next states up to which gaps are bounded by them.
 BOUNDED = 20_000_000
 
@@ -144,7 +144,7 @@ class ModelCentral(Learner):
             )
         fields = [*joint_model.MET, *joint_model.fields(joint_model.rows_for(joint), self.successors, N)]
         stationary = world.continues < 1.0  # a discounted game is the same at all steps of a stretch
-        each = not stationary and (H + 1) * S * records((1,), fields).nbytes <= EACH
+        each = not stationary and H <= STEPS and (H + 1) * S * records((1,), fields).nbytes <= EACH
         model = records((H + 1 if each else 1, S, 1), fields, "the model of all joint actions")
         cells = records((H + 1, S, N), cell_fields(A))
         for i, size in enumerate(world.actions):
