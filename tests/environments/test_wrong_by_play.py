@@ -251,6 +251,6 @@ def test_a_horizon_that_the_environment_states_cuts_nothing():
 
 
 def test_tables_of_agents_in_one_array_are_told_from_a_correlated_policy():
-    with pytest.raises(tacit.TacitError, match=r"one table \[H, S, A\] for each agent; give them as a list"):
+    with pytest.raises(tacit.TacitError, match=r"one table \[H, S, A\] for each agent: give them as a list"):
         tacit.MarkovPolicy(np.full((3, 4, 2, 2), 0.5))
     assert tacit.MarkovPolicy(list(np.full((3, 4, 2, 2), 0.5))).product

@@ -317,10 +317,13 @@ def _check_joint(given: Any) -> FloatArray:
             f"a list of arrays [H, S, A_i] a product policy"
         )
     flat = joint.reshape(*joint.shape[:2], -1)
-    if joint.ndim == 4 and joint.shape[2] > 1 and np.allclose(joint.sum(axis=-1), 1.0):
-        raise TacitError(
-            f"probs is one array of shape {joint.shape}, a correlated policy [H, S, A_1, A_2], and looks like one "
-            f"table [H, S, A] for each agent; give them as a list: MarkovPolicy(list(probs))"
-        )
-    check.distributions("probs", flat, ["h", "s", ("joint", joint.shape[2:])], over="joint actions")
+    try:
+        check.distributions("probs", flat, ["h", "s", ("joint", joint.shape[2:])], over="joint actions")
+    except TacitError as error:
+        if joint.ndim == 4 and np.allclose(joint.sum(axis=-1), 1.0):
+            raise TacitError(
+                f"{error}; one array is a correlated policy [H, S, A_1, …], and this one of shape {joint.shape} looks "
+                f"like one table [H, S, A] for each agent: give them as a list, MarkovPolicy(list(probs))"
+            ) from None
+        raise
     return joint
