@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import math
+import sys
+
 import numba
 import pytest
 from hypothesis import settings
 
 settings.register_profile("tacit", deadline=None, derandomize=True, database=None)
 settings.load_profile("tacit")
+
+
+@pytest.fixture(autouse=True)
+def without_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands print no lines of progress now and then: how many there are depends on how busy the machine is."""
+    if "tacit.cli.options" in sys.modules:
+        monkeypatch.setattr("tacit.cli.options._EVERY_SECONDS", math.inf)
 
 
 @pytest.fixture

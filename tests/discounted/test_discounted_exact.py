@@ -280,7 +280,7 @@ def bad(**given):
         ({}, "neither a horizon nor a discount"),
         ({"horizon": 3, "discount": 0.9}, "horizon is 3 and discount 0.9; give one of them"),
         ({"discount": 1}, "discount is 1; it must be at least 0 and below 1"),
-        ({"discount": -0.1}, "discount is -0.1"),
+        ({"discount": -0.1}, "discount is -0.1; it must be at least 0 and below 1"),
         ({"discount": float("nan")}, "discount is nan"),
         ({"discount": "0.9"}, "discount is '0.9'"),
         ({"discount": 0.9, "rewards": np.zeros((2, 5, 4, 3, 2))}, "rewards has 5 steps"),

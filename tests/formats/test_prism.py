@@ -139,6 +139,7 @@ def test_until_and_a_goal_without_a_bound(read):
         (("csg", "csg const int k = 1;\nconst int k = 2;"), "<<even>>Pmax=? [ X won=1 ]", "2: k is declared twice"),
         (("csg", "csg const int k;\nconst int k = 2;"), "<<even>>Pmax=? [ X won=1 ]", "2: k is declared twice"),
         (("csg", "csg formula f = 1;\nformula f = 2;"), "<<even>>Pmax=? [ X won=1 ]", "2: f is declared twice"),
+        (("csg", "csg formula k = 1;\nconst int k = 2;"), "<<even>>Pmax=? [ X won=1 ]", "2: k is declared twice"),
         (("module referee", "module n"), "<<even>>Pmax=? [ X won=1 ]", "is declared twice"),
         (("(h1'=true)", "(h1'=true)&(h1'=false)"), "<<even>>Pmax=? [ X won=1 ]", "6: h1' is set twice in one update"),
         (("", ""), "<<even>>Pmax=? [ F<=3 won=1", "it ends where ] must be"),
@@ -147,6 +148,14 @@ def test_until_and_a_goal_without_a_bound(read):
 def test_what_is_not_read_is_refused_in_a_sentence(read, change, wanted, message):
     with pytest.raises(tacit.TacitError, match=message):
         read(PENNIES.replace(*change, 1), wanted)
+
+
+def test_modules_must_not_set_a_global_variable_at_once(read):
+    model = PENNIES.replace("csg\n", "csg\nglobal g : bool;\n", 1).replace("(h1'=true)", "(h1'=true)&(g'=true)")
+    with pytest.raises(tacit.TacitError, match=r"model.prism:7: several modules set g at once"):
+        read(model, "<<even>>Pmax=? [ X won=1 ]")
+    alone = model.replace("module n = m[h1=h2, show1=show2, hide1=hide2]", "module n h2 : bool; [show2] true -> true;")
+    assert read(alone, "<<even>>Pmax=? [ X g ]").horizon == 1
 
 
 @pytest.mark.parametrize(

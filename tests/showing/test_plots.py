@@ -195,6 +195,17 @@ def test_pictures_take_axes():
         pictures.plot_polytope(tacit.make("shapley"))
 
 
+def test_play_is_drawn_until_it_is_over(tmp_path: Path):
+    """Inspected at once, and violated at once: of four periods one is played."""
+    game = tacit.make("atlas/inspection-4-2")
+    assert game.horizon == 4
+    ends = tacit.MarkovPolicy([np.eye(2)[[[1] * game.states] * 4]] * 2)
+    axes = pictures.plot_play(game, ends)
+    assert [ax.get_title() for ax in axes] == ["step 0: (2, 4)"]
+    with Image.open(pictures.animate_play(game, ends, tmp_path / "play.gif")) as image:
+        assert image.n_frames == 1
+
+
 def test_commands(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     moving = tmp_path / "play.gif"
     assert main(["draw", "box-pushing", "play", "--game-set", "horizon=2", "-o", str(moving)]) == 0

@@ -16,8 +16,8 @@ import threading
 from types import FrameType
 from typing import Any
 
-#: Seconds that the program has after Ctrl-C to end by itself.
-GRACE = 1.2
+#: Seconds that the program has after Ctrl-C to end by itself; and after the second, to bring back what was done.
+GRACE, LAST_GRACE = 1.2, 2.4
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
@@ -43,7 +43,7 @@ class Interrupter:
     """
 
     def __init__(self) -> None:
-        self.keeps = False
+        self.keeps, self._grace = False, GRACE
 
     def watch(self) -> None:
         """Begin to watch; the main thread only can."""
@@ -55,9 +55,10 @@ class Interrupter:
     def _listen(self) -> None:
         while True:
             if self._signals.recv(1)[0] == signal.SIGINT:
-                timer = threading.Timer(GRACE, self._wait if self.keeps else leave)
+                timer = threading.Timer(self._grace, self._wait if self.keeps else leave)
                 timer.daemon = True
                 timer.start()
+                self._grace = LAST_GRACE if self.keeps else GRACE
                 self.keeps = False
 
     @staticmethod

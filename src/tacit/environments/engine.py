@@ -71,6 +71,10 @@ ANSWERS, SPARE = 3, 1 << 27
 UNLIMITED = 2**31
 
 
+class CutShort(TacitError):
+    """Ctrl-C came within an episode, which does not count."""
+
+
 class EnvironmentEngine(Engine):
     """The agents, what each makes of its observations, and the record of where they were."""
 
@@ -165,7 +169,7 @@ class EnvironmentEngine(Engine):
         except KeyboardInterrupt:  # the second, in an environment that hangs
             if self._episode == 0:
                 raise
-            self.failure = TacitError(f"Ctrl-C within an episode of {self.game.name}; the episodes before it are kept")
+            self.failure = CutShort(f"Ctrl-C within an episode of {self.game.name}; the episodes before it are kept")
         self.seconds += time.perf_counter() - began
         if self.visited is not None:
             self.record.visited[first : self._episode] = self.visited[first : self._episode, :, 0]

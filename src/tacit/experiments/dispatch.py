@@ -36,6 +36,8 @@ _TICK = 0.1
 _GETTING_READY = 120.0
 #: Seconds after Ctrl-C in which a job that is still compiling may come to its first chunk: it has nothing to lose.
 _GRACE = 0.5
+#: Seconds that jobs have after a second Ctrl-C to come back with what they have.
+_LAST_GRACE = 2.0
 #: Threads that store results, and results that may wait for them before no more jobs begin.
 _WRITERS, _BACKLOG = 8, 64
 _DIED = (
@@ -139,10 +141,10 @@ class Dispatcher:
         self._heard: deque[tuple[Key, Message]] = deque()  # a watcher that raises leaves the rest of them here
         self._results: list[Any] = [None] * count
         self._tries = [0] * count
-        self._stopping, self._grace = False, math.inf
+        self._stopping, self._grace, self._leaving = False, math.inf, math.inf
 
     def run(self) -> Batch[Any]:
-        """Run all jobs; the first Ctrl-C stops those that run, a second one leaves them."""
+        """Run all jobs; the first Ctrl-C stops those that run, a second one cuts them short and soon leaves them."""
         with ThreadPoolExecutor(_WRITERS) as self._writers, Interrupts() as interrupts:
             try:
                 while self._waiting or self._again or self._running or self._storing:
@@ -152,6 +154,8 @@ class Dispatcher:
                         while self._again:
                             self._end(self._again.pop().key[0], None)
                         self._backend.stop()
+                    if time.monotonic() > self._leaving:
+                        raise KeyboardInterrupt
                     try:
                         self._fill()
                         self._heard.extend(self._backend.receive(_TICK if self._has_work() else 0.0))
@@ -161,7 +165,9 @@ class Dispatcher:
                         self._collect()
                     except KeyboardInterrupt:  # a watcher's, or a second Ctrl-C
                         if self._stopping:
-                            raise
+                            if self._leaving < math.inf or not self._backend.interrupt():
+                                raise
+                            self._leaving = time.monotonic() + _LAST_GRACE
                         interrupts.pending = True
             finally:
                 for k in [*self._running, *(one.key[0] for one in self._again)]:  # the backend is lost, or a 2nd Ctrl-C

@@ -27,6 +27,7 @@ from tacit.core.registry import Registry
 from tacit.engine import Event, Noted, Run, Started, Watcher
 from tacit.engine.checkpoint import Checkpoint
 from tacit.engine.events import Advanced, to_all
+from tacit.environments.engine import CutShort
 from tacit.environments.pettingzoo import NamedEnvironment
 from tacit.experiments import backends, scripts, store
 from tacit.experiments.backends import Where
@@ -429,7 +430,8 @@ def learn_order(order: Order, watch: Watcher | None) -> store.Delivery:
             given |= game.bounds
             game = stack.enter_context(game.enter())
         run = run_learner(game, spec.learner.name, spec.learner.params, spec.options, **given)
-    run.raise_error()  # what was done up to the last checkpoint is kept
+    if not isinstance(run.error, CutShort):
+        run.raise_error()  # what was done up to the last checkpoint is kept
     found = outcome(spec, run, learned=run.episodes - before, span=(began, ended))
     return store.Delivery(found, {} if run.interrupted else store.others(run, spec))
 

@@ -177,7 +177,7 @@ def plot_play(game: TabularGame, policy: Any, *, seed: int = 0, ax: Any = None, 
     """Draw an episode step by step: the state's picture where the game has one, what each agent does and earns."""
     game, policy = unroll(game, policy)
     played = play(game, policy, seed=seed)
-    steps = min(24, game.horizon)
+    steps = min(24, _length(game, played))
     columns = min(5, steps)
     rows = -(-steps // columns)
     with styled():
@@ -217,7 +217,14 @@ def animate_play(
     played = play(game, policy, seed=seed)
     with styled():
         ax = new_axes(size=(3.6, 3.8))[0, 0]
-        return animate(ax.figure, lambda h: draw_step(ax, game, played, h), game.horizon, place, fps=fps)
+        frames = _length(game, played)
+        return animate(ax.figure, lambda h: draw_step(ax, game, played, h), frames, place, fps=fps)
+
+
+def _length(game: TabularGame, played: Played) -> int:
+    """Return how many steps of the first episode there are to draw: those before the state "over"."""
+    names = [state_name(game, s) for s in played.states[0, :, 0].tolist()]
+    return names.index("over") if "over" in names else len(names)
 
 
 def animate_learning(

@@ -554,8 +554,8 @@ def check_length(horizon: object, discount: object) -> tuple[int, float | None]:
             f"horizon is {brief(horizon)} and discount {brief(discount)}; give one of them: a finite game sums its "
             f"rewards up without a discount"
         )
-    gamma = check.real("discount", discount, least=0)
-    if gamma > MOST_DISCOUNT:
+    gamma = check.real("discount", discount)
+    if not 0 <= gamma <= MOST_DISCOUNT:
         raise TacitError(
             f"discount is {brief(discount)}; it must be at least 0 and below 1 (at most {MOST_DISCOUNT}); a game "
             f"without a discount needs a horizon"

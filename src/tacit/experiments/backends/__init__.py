@@ -131,6 +131,10 @@ class Backend:
         """Ask all jobs to end early with what they have; those that have not begun never begin."""
         raise NotImplementedError
 
+    def interrupt(self) -> bool:
+        """Cut jobs short that did not end when they were asked to, and return whether that is possible."""
+        return False
+
     def has(self, key: Key) -> bool:
         """Say whether a worker that has begun a job is still there; a backend that loses one says so itself."""
         return True
@@ -386,6 +390,13 @@ class Processes(Backend):
             for one in self._busy.values():
                 one.ask_to_end()
 
+    def interrupt(self) -> bool:
+        """Cut jobs short, and return whether that is possible."""
+        with self._lock:
+            for one in self._busy.values():
+                one.interrupt()
+        return _CUT is not None
+
     def kill(self, key: Key) -> None:
         """End a job by force, where that is possible."""
         with self._lock:
@@ -472,6 +483,12 @@ class _Worker:
         with self._sending:  # a job and the wish to end come from different threads
             self._pipe.send_bytes(content)
 
+    def interrupt(self) -> None:
+        """Raise KeyboardInterrupt in the job that runs, if one does."""
+        if _CUT is not None and self.pid is not None:
+            with contextlib.suppress(ProcessLookupError):  # it has ended already
+                os.kill(self.pid, _CUT)
+
     def kill(self) -> None:
         """End it at once; whoever waits for its answer is told that it has died."""
         self._process.kill()
@@ -484,14 +501,27 @@ class _Worker:
         self._pipe.close()
 
 
+#: What stands for Ctrl-C in a worker, to which a terminal sends it as it does to the driver; None where there is none.
+_CUT: Any = getattr(signal, "SIGUSR1", None)
+
+
 def _serve(pipe: Connection) -> None:
     """Be a worker process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _heed_cut(signal.SIG_IGN)
     os.dup2(2, 1)  # a job may print; stdout is the parent's
     with contextlib.suppress(EOFError, OSError):  # the parent is gone
         while (sent := pipe.recv_bytes()) != _END:
             watch = Reporter(lambda event: pipe.send((event, None)), pipe.poll)  # all that comes is to end
-            pipe.send((None, answer(pickle.loads(sent), watch)))
+            _heed_cut(signal.default_int_handler)
+            answered = answer(pickle.loads(sent), watch)
+            _heed_cut(signal.SIG_IGN)
+            pipe.send((None, answered))
+
+
+def _heed_cut(handler: Any) -> None:
+    if _CUT is not None:
+        signal.signal(_CUT, handler)
 
 
 #: Jobs handed over at once where nobody says how many workers there are.

@@ -141,8 +141,10 @@ class Model:
         for combination in itertools.product(*parts):
             chance = 1.0
             updates: dict[str, Expression] = {}
-            for p, assignments in combination:
+            for p, assignments, line in combination:
                 chance *= p
+                for name in updates.keys() & dict(assignments).keys():
+                    raise LineError(line, f"several modules set {name} at once")
                 updates |= dict(assignments)
             if chance > 0:
                 after = self._after(env, updates)
@@ -151,8 +153,8 @@ class Model:
 
     def _branches(
         self, module: str, commands: list[Command], env: Environment, chosen: tuple[str, ...]
-    ) -> list[tuple[float, list[tuple[str, Expression]]]]:
-        """Return the branches of the command that a module takes; a module without one stays as it is."""
+    ) -> list[tuple[float, list[tuple[str, Expression]], int]]:
+        """Return the branches of the command that a module takes, and its line; a module without one stays as it is."""
         enabled = [one for one in commands if set(one.actions) <= set(chosen) and one.guard(env)]
         if len(enabled) > 1:
             raise LineError(
@@ -160,9 +162,9 @@ class Model:
                 f"module {module} has several commands for {', '.join(chosen) or 'no action'} in one state",
             )
         if not enabled:
-            return [(1.0, [])]
-        branches = [(float(p(env)), assignments) for p, assignments in enabled[0].branches]
-        least, total = min(p for p, _ in branches), sum(p for p, _ in branches)
+            return [(1.0, [], 0)]
+        branches = [(float(p(env)), assignments, enabled[0].line) for p, assignments in enabled[0].branches]
+        least, total = min(p for p, *_ in branches), sum(p for p, *_ in branches)
         if not least >= 0:
             raise LineError(enabled[0].line, f"a probability is {least:.12g}; it must not be negative")
         if not abs(total - 1) <= SUM_TOLERANCE:
@@ -264,10 +266,11 @@ class ModelFile:
 
     def _constant(self, tokens: list[Token], given: Mapping[str, Any]) -> tuple[str, Expression, int] | None:
         """Read a constant and note down its name; return name, expression and line unless it is to be given."""
-        reader = self._parts(tokens)
-        reader.meet("int", "double", "bool")
-        line, name = reader.line, reader.name("the name of a constant")
-        self._declare(name, self.declared, line)
+        head = Reader(tokens)
+        head.meet("int", "double", "bool")
+        line, name = head.line, head.name("the name of a constant")
+        self._declare(name, self.declared | self.model.formulas.keys(), line)
+        reader = self._parts(tokens[head.at :])
         self.declared.add(name)
         if not reader.meet("="):
             self.model.open.add(name)
