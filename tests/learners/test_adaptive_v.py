@@ -10,6 +10,7 @@ import pytest
 from scipy.optimize import minimize
 
 import tacit
+from tacit.bandits.ada_tsallis import minimum, solve_two
 from tacit.core import generics
 from tacit.engine.fused import FusedEngine
 from tacit.engine.observers import record
@@ -80,11 +81,12 @@ class Transcription:
         self.mu = self.best(self.L, self.temperature)[0]
 
 
-def test_one_cell_follows_the_formulas():
-    world = World(states=1, actions=np.array([3]), horizon=1, reward_range=(0.0, 1.0), scale=Scale(1, 1, 3, 1, 1))
+@pytest.mark.parametrize("mean", [[-3.0, 7.0], [-3.0, 1.0, 7.0]], ids=["two actions", "three"])
+def test_one_cell_follows_the_formulas(mean: list[float]):
+    A = len(mean)
+    world = World(states=1, actions=np.array([A]), horizon=1, reward_range=(0.0, 1.0), scale=Scale(1, 1, A, 1, 1))
     state = AdaptiveV().init(world)
-    plain, rng = Transcription(3, 1), np.random.default_rng(4)
-    mean, seen = np.array([-3.0, 1.0, 7.0]), np.zeros(3)
+    plain, rng, seen = Transcription(A, 1), np.random.default_rng(4), np.zeros(A)
     for _ in range(60):
         generics.weigh(state, 0, 0, 0, seen)
         np.testing.assert_allclose(seen, plain.mu, atol=2e-5)
@@ -93,7 +95,22 @@ def test_one_cell_follows_the_formulas():
         generics.learn(state, 0, 0, 0, a, x, 0)
         plain.learn(a, x)
     assert state.cells[0, 0, 0].value == pytest.approx(plain.mean, rel=1e-12)
-    assert seen.argmax() == 2
+    assert seen.argmax() == A - 1
+
+
+@pytest.mark.parametrize("temperature", [1e-9, 0.01, 1.0, 300.0])
+@pytest.mark.parametrize("loss", [[0.0, 0.0], [1.0, -2.0], [-5.0, 3.0], [1e3, 1e3 + 1e-6]])
+def test_two_actions_are_solved_in_closed_form(loss: list[float], temperature: float):
+    """μ(b) = (λ/(x + L(b)))² with Σ μ = 1, and Φ = ⟨μ, L⟩ − 2λ·Σ √μ."""
+    value, *found = solve_two(np.array(loss), temperature)
+    mu = np.array(found)
+    assert mu.sum() == pytest.approx(1.0, abs=1e-15)
+    x = temperature / np.sqrt(mu) - loss
+    assert x[0] == pytest.approx(x[1], rel=1e-12, abs=1e-12 * max(np.abs(loss)))
+    assert value == pytest.approx(mu @ loss - 2 * temperature * np.sqrt(mu).sum(), rel=1e-14)
+    newton = np.zeros(2)
+    assert minimum(np.array(loss), min(loss), 2, temperature, temperature, newton) == pytest.approx(value, rel=1e-14)
+    np.testing.assert_allclose(newton, mu, rtol=1e-13)
 
 
 @pytest.mark.usefixtures("interpreted")

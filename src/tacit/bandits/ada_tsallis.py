@@ -143,33 +143,44 @@ def feed(bandit, cell, a, loss, prob):
     paid, roots, cubes, push = 0.0, 0.0, 0.0, 0.0
     for b in range(n):
         mu = cell.prob[b]
-        root = math.sqrt(mu)
         estimate = pull / (mu + gamma)
         if b == a:
             estimate += gain
         paid += mu * estimate
-        roots += root
-        cubes += mu * root
-        push += mu * root * estimate
+        if n > 2:
+            root = math.sqrt(mu)
+            roots += root
+            cubes += mu * root
+            push += mu * root * estimate
         cell.loss[b] += alpha * (estimate - cell.loss[b])
-    coldest, least = 1e-9 * largest, smallest(cell.loss, n)
-    if bandit.step > 0.0:
-        temperature = y = max(largest * math.sqrt(alpha) / bandit.step, coldest)
+    keep, coldest = 1.0 - alpha, 1e-9 * largest
+    before = max(keep * cell.temperature, coldest)
+    stay = alpha * paid + keep * cell.minimum
+    if n == 2:
+        price = stay - solve_two(cell.loss, before)[0]
+        temperature = cool(bandit, cell, alpha, price, coldest)
+        cell.minimum, cell.prob[0], cell.prob[1] = solve_two(cell.loss, temperature)
     else:
-        keep = 1.0 - alpha
-        before = max(keep * cell.temperature, coldest)
+        least = smallest(cell.loss, n)
         last = -cell.minimum - cell.temperature * roots  # x of the round before
         y = keep * last - (alpha / cubes) * push + least  # and now, to the first order in the estimates
         y, total, slope, _, inverses = balance(cell.loss, least, n, before, y)
         off, per = total - 1.0, 1.0 / (slope * before)
         rest = 0.5 * off * before * per
-        stay = alpha * paid + keep * cell.minimum - least + y
-        delta = max((stay - 0.5 * off * rest) + before * before * inverses, 0.0)
-        cell.moved = keep * cell.moved + delta
-        temperature = max(cell.moved * bandit.per_move[n], coldest)
+        price = (stay - least + y - 0.5 * off * rest) + before * before * inverses
+        temperature = cool(bandit, cell, alpha, price, coldest)
         y = (y + rest) + (temperature - before) * (per * total)
+        cell.minimum = minimum(cell.loss, least, n, temperature, y, cell.prob)
     cell.temperature = temperature
-    cell.minimum = minimum(cell.loss, least, n, temperature, y, cell.prob)
+
+
+@generics.jitable
+def cool(bandit, cell, alpha, price, coldest):
+    """Charge the price δ of having moved, and return the next λ."""
+    if bandit.step > 0.0:
+        return max(cell.largest * math.sqrt(alpha) / bandit.step, coldest)
+    cell.moved = (1.0 - alpha) * cell.moved + max(price, 0.0)
+    return max(cell.moved * bandit.per_move[cell.actions], coldest)
 
 
 @generics.lean.implement(AdaTsallisParams)
@@ -258,3 +269,21 @@ def minimum(loss, least, n, temperature, y, out):
         root = temperature / (y + (loss[b] - least))
         out[b] = root * root
     return value
+
+
+@generics.jitable
+def solve_two(loss, temperature):
+    """Return the minimum Φ(L; λ) for two actions, and their μ.
+
+    With d = L(1) − L(0) and r = √(λ² + d²), Σ μ = 1 is solved by x = (√((λ+r)·(3λ+r)) − L(0) − L(1))/2. No branch waits
+    for it, so processors go on with the next agent meanwhile: three quarters of the time that `minimum` takes.
+    """
+    apart = loss[1] - loss[0]
+    norm = math.sqrt(temperature * temperature + apart * apart)
+    near, far = temperature + norm, 3.0 * temperature + norm
+    inverse, mean = 1.0 / near, math.sqrt(near * far)
+    value = 0.5 * (loss[0] + loss[1] - far * inverse * mean)
+    worst = mean + abs(apart)  # 2·(x + L) of the worse action; times that of the other it is 2λ·near
+    root, other = 0.5 * worst * inverse, 2.0 * temperature / worst
+    better, worse = root * root, other * other
+    return value, better if apart >= 0.0 else worse, worse if apart >= 0.0 else better
