@@ -129,7 +129,7 @@ play_probs(AdaTsallisParams)
 @generics.feed.implement(AdaTsallisParams)
 def feed(bandit, cell, a, loss, prob):
     """Add the loss estimates, charge what it cost to have moved, and solve for the next round's μ."""
-    n = cell.actions
+    n = min(cell.actions, len(cell.prob))  # the compiler knows the latter, and unrolls
     cell.rounds += 1
     t = cell.rounds
     look(bandit, cell, t, loss)
@@ -157,11 +157,14 @@ def feed(bandit, cell, a, loss, prob):
     before = max(keep * cell.temperature, coldest)
     stay = alpha * paid + keep * cell.minimum
     if n == 2:
-        price = stay - solve_two(cell.loss, before)[0]
-        temperature = cool(bandit, cell, alpha, price, coldest)
+        temperature = cool(bandit, cell, alpha, stay - solve_two(cell.loss, before)[0], coldest)
         cell.minimum, cell.prob[0], cell.prob[1] = solve_two(cell.loss, temperature)
+        cell.temperature = temperature
+        return
+    least = smallest(cell.loss, n)
+    if bandit.step > 0.0:
+        temperature = y = cool(bandit, cell, alpha, 0.0, coldest)
     else:
-        least = smallest(cell.loss, n)
         last = -cell.minimum - cell.temperature * roots  # x of the round before
         y = keep * last - (alpha / cubes) * push + least  # and now, to the first order in the estimates
         y, total, slope, _, inverses = balance(cell.loss, least, n, before, y)
@@ -170,8 +173,8 @@ def feed(bandit, cell, a, loss, prob):
         price = (stay - least + y - 0.5 * off * rest) + before * before * inverses
         temperature = cool(bandit, cell, alpha, price, coldest)
         y = (y + rest) + (temperature - before) * (per * total)
-        cell.minimum = minimum(cell.loss, least, n, temperature, y, cell.prob)
     cell.temperature = temperature
+    cell.minimum = minimum(cell.loss, least, n, temperature, y, cell.prob)
 
 
 @generics.jitable

@@ -18,7 +18,7 @@ def pick(weights, total, n, u):
     left = u * total
     if len(weights) <= FEW:  # without branches: where a draw ends cannot be predicted
         chosen = 0
-        for a in range(n - 1):
+        for a in range(min(n, len(weights)) - 1):
             left -= weights[a]
             if not left < 0.0:
                 chosen += 1

@@ -92,8 +92,9 @@ class Curve:
     def add(self, returns: FloatArray) -> None:
         """Take in the returns [episodes, N] of the next episodes."""
         last = returns[max(0, self._tail_from - self.done) :]
-        self._tail = _add_up(self._tail, last)
-        self._tail_count += len(last)
+        if len(last):
+            self._tail = _add_up(self._tail, last)
+            self._tail_count += len(last)
         self._sum = _add_up(self._sum, returns)
         self._count += len(returns)
         self.done += len(returns)
@@ -200,7 +201,9 @@ class Curve:
 
 def _add_up(total: FloatArray, returns: FloatArray) -> FloatArray:
     """Add returns [episodes, N] to `total` [N] one after the other: the sum does not depend on how a run is cut."""
-    found: FloatArray = np.add.accumulate(np.vstack([total, returns]), axis=0)[-1]
+    sums = np.empty((len(total), 1 + len(returns)))
+    sums[:, 0], sums[:, 1:] = total, returns.T
+    found: FloatArray = np.add.accumulate(sums, axis=1, out=sums)[:, -1].copy()
     return found
 
 

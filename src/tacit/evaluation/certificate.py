@@ -36,11 +36,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tacit.core import generics, memory
+from tacit.core import generics
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
 from tacit.core.lanes import plain
 from tacit.core.memory import lock
+from tacit.core.records import capacity, records
 from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.induction import backward
 from tacit.evaluation.payoffs import Payoffs, payoffs
@@ -125,12 +126,8 @@ class Certificate(NamedTuple):
 
     V: FloatArray  # [H+1, S, N]  value of the policy
     best: FloatArray  # [H+1, S, N]  V†
-    v: FloatArray  # [C, N]  running average of the value
-    q: FloatArray  # [C, N, B, A]  running average of the deviations' values
-    q_sum: FloatArray  # [C, N, B, A]  over all that took effect, to choose a fixed deviation
-    first_q: FloatArray  # [S, N, B, A]  q in force at the first step
-    first_q_sum: FloatArray  # [S, N, B, A]  Σ_k q^k, up to `since`
-    first_v_sum: FloatArray  # [S, N]  Σ_k V^k, up to `since`
+    cells: Any  # [H, S, N]  v: running average of the value; q: of the deviations'; q_sum: over all that took effect
+    first: Any  # [S, N]  q: in force at the first step; q_sum: Σ_k q^k, v_sum: Σ_k V^k, up to `since`
     since: IntArray  # [S]  episode from which what is in force counts
     clock: IntArray  # [1]  episodes that have begun
     times: Schedule  # which visits are kept
@@ -150,19 +147,17 @@ def certificate(
     """
     N, H, S, A = game.agents, game.horizon, game.states, max(game.actions)
     B = A if kind == "ce" else 1
-    C = H * S
-    memory.require(memory.floats(C, N, B, A) * 2 + memory.floats(S, N, B, A) * 2, "the certificate")
-    fixed = np.full((C, N, B), -1) if choice is None else choice
-    V, best, first_q = _even(game, B, choice)
+    room = (capacity(A) if kind == "ce" else 1, capacity(A))
+    sums = [("q", "f8", room), ("q_sum", "f8", room)]
+    cells = records((H, S, N), [("v", "f8"), *sums], "the certificate")
+    first = records((S, N), [("v_sum", "f8"), *sums], "the certificate")
+    fixed = np.full((H * S, N, B), -1) if choice is None else choice
+    V, best, first["q"][:, :, :B, :A] = _even(game, B, choice)
     return Certificate(
         V=V,
         best=best,
-        v=np.zeros((C, N)),
-        q=np.zeros((C, N, B, A)),
-        q_sum=np.zeros((C, N, B, A)),
-        first_q=first_q,
-        first_q_sum=np.zeros((S, N, B, A)),
-        first_v_sum=np.zeros((S, N)),
+        cells=cells,
+        first=first,
         since=np.zeros(S, dtype=np.int64),
         clock=np.zeros(1, dtype=np.int64),
         times=_every_visit() if times is None else times,
@@ -219,70 +214,65 @@ def observe(cert, learner, game, seats, h, s):
     if keep:
         for i in range(len(seats)):
             generics.weigh(learner, i, h, s, cert.mu[i])
-            round_to_stored(cert.mu[i], game.actions[i])
+            round_to_stored(cert.mu[i], min(game.actions[i], cert.first[0, 0].q.shape[1]))
         generics.confront(game, cert, seats, h, s)
-        add_visit(cert.v[plain(c)], cert.q[plain(c)], cert.value, cert.gain, cert.mu, game.actions, seats, alpha)
+        for i in range(len(seats)):
+            cell = cert.cells[plain(h), plain(s), i]
+            add_visit(cell, cert.value[i], cert.gain[i], cert.mu[i], game.actions[i], alpha)
     if publish:
         cert.payoffs.changes[plain(h)] += 1
-        value, best, q = cert.V[plain(h), plain(s)], cert.best[plain(h), plain(s)], cert.q[plain(c)]
+        lasted = 0
         if h == 0:
             lasted = cert.clock[0] - cert.since[plain(s)]
             cert.since[plain(s)] = cert.clock[0]
-            v_sum, first_q_sum = cert.first_v_sum[plain(s)], cert.first_q_sum[plain(s)]
-            count_first(value, v_sum, q, cert.first_q[plain(s)], first_q_sum, game.actions, seats, lasted)
-        q_sum, choice = cert.q_sum[plain(c)], cert.choice[plain(c)]
-        take_effect(value, cert.v[plain(c)], best, q, q_sum, choice, game.actions, seats, visits)
-
-
-# Kernels below get the arrays that they work on: a struct as an argument is all its arrays, and takes long to compile.
+        for i in range(len(seats)):
+            n, cell = game.actions[i], cert.cells[plain(h), plain(s), i]
+            if h == 0:
+                count_first(cert.first[plain(s), i], cell, cert.V[0, plain(s), i], n, lasted)
+            cert.V[plain(h), plain(s), i] = cell.v
+            cert.best[plain(h), plain(s), i] = take_effect(cell, cert.choice[plain(c), i], n, visits)
 
 
 @generics.jitable
-def add_visit(v, q, value, gain, mu, actions, seats, alpha):
-    """Average the expectations of a visit into what will take effect, v [N] and q [N, B, A]."""
-    recommends = q.shape[1] > 1
-    for i in range(len(seats)):
-        n = actions[i]
-        v[i] += alpha * (value[i] - v[i])
-        if recommends:
-            for b in range(n):
-                weight = mu[i, b]
-                for a in range(n):
-                    q[i, b, a] += alpha * (weight * gain[i, a] - q[i, b, a])
-        else:
+def add_visit(cell, value, gain, mu, n, alpha):
+    """Average the expectations of a visit into what will take effect for an agent, v and q [B, A]."""
+    cell.v += alpha * (value - cell.v)
+    n = min(n, cell.q.shape[1])  # which it is; so the compiler knows the most that it can be, and unrolls
+    if cell.q.shape[0] > 1:
+        for b in range(n):
             for a in range(n):
-                q[i, 0, a] += alpha * (gain[i, a] - q[i, 0, a])
+                cell.q[b, a] += alpha * (mu[b] * gain[a] - cell.q[b, a])
+    else:
+        for a in range(n):
+            cell.q[0, a] += alpha * (gain[a] - cell.q[0, a])
 
 
 @generics.jitable
-def count_first(value, v_sum, q, first_q, first_q_sum, actions, seats, lasted):
+def count_first(first, cell, value, n, lasted):
     """Count what was in force at the first step for the episodes that it lasted, before q takes its place."""
-    for i in range(len(seats)):
-        n = actions[i]
-        v_sum[i] += lasted * value[i]
-        for b in range(n if q.shape[1] > 1 else 1):
-            for a in range(n):
-                first_q_sum[i, b, a] += lasted * first_q[i, b, a]
-                first_q[i, b, a] = q[i, b, a]
+    first.v_sum += lasted * value
+    n = min(n, cell.q.shape[1])
+    for b in range(n if cell.q.shape[0] > 1 else 1):
+        for a in range(n):
+            first.q_sum[b, a] += lasted * first.q[b, a]
+            first.q[b, a] = cell.q[b, a]
 
 
 @generics.jitable
-def take_effect(value, v, best, q, q_sum, choice, actions, seats, visits):
-    """Bring the averages v [N] and q [N, B, A] of a cell into force from the next episode on."""
-    for i in range(len(seats)):
-        n = actions[i]
-        value[i] = v[i]
-        total = 0.0
-        for b in range(n if q.shape[1] > 1 else 1):
-            top = q[i, b, 0]
-            for a in range(n):
-                x = q[i, b, a]
-                top = max(top, x)
-                q_sum[i, b, a] += visits * x
-            if choice[i, b] >= 0:
-                top = q[i, b, choice[i, b]]
-            total += top
-        best[i] = total
+def take_effect(cell, choice, n, visits):
+    """Sum up the averages q that come into force from the next episode on, and return V†."""
+    total = 0.0
+    n = min(n, cell.q.shape[1])
+    for b in range(n if cell.q.shape[0] > 1 else 1):
+        top = cell.q[b, 0]
+        for a in range(n):
+            x = cell.q[b, a]
+            top = max(top, x)
+            cell.q_sum[b, a] += visits * x
+        if choice[b] >= 0:
+            top = cell.q[b, choice[b]]
+        total += top
+    return total
 
 
 @generics.jitable
@@ -332,8 +322,8 @@ def bound(game: ExactGame, cert: Certificate) -> Bound:
     """Read the certificate: the policy's exact values and the bound on each agent's gap."""
     episodes = int(cert.clock[0])
     lasting = (episodes - cert.since)[:, None]
-    value = (cert.first_v_sum + lasting * cert.V[0]) / episodes  # [S, N]
-    q = (cert.first_q_sum + lasting[..., None, None] * cert.first_q) / episodes  # [S, N, B, A]
+    value = (cert.first["v_sum"] + lasting * cert.V[0]) / episodes  # [S, N]
+    q = (cert.first["q_sum"] + lasting[..., None, None] * cert.first["q"]) / episodes  # [S, N, B, A]
     return _read(game, cert, value, q)
 
 
@@ -343,12 +333,13 @@ def recent(game: ExactGame, cert: Certificate) -> Bound:
     π̄ draws the episode k with which it begins evenly from all K; any other distribution gives a policy too, with the
     same sums over it. Here k is K + 1 for certain: the deviator knows it, and for H = 1 the bound is exact as well.
     """
-    return _read(game, cert, cert.V[0], cert.first_q)
+    return _read(game, cert, cert.V[0], cert.first["q"])
 
 
 def _read(game: ExactGame, cert: Certificate, value: FloatArray, q: FloatArray) -> Bound:
     """Return the bound from the values [S, N] and the deviations' values [S, N, B, A] at the first step."""
-    S, _, B, A = q.shape
+    S, A, B = game.states, max(game.actions), cert.choice.shape[2]
+    q = q[:, :, :B, :A]
     there = np.arange(A) < np.array(game.actions)[:, None, None]  # [N, 1, A]
     picked = _pick(np.where(there, q, -np.inf), cert.choice[:S])  # [S, N, B]
     best = dot(game.initial, np.where(_told(game, B) > 0, picked, 0.0).sum(axis=2))
@@ -362,11 +353,13 @@ def fixed_deviation(game: ExactGame, cert: Certificate, *, recent: bool = False)
     At the first step the average over episodes decides, or for the recent policy what is in force now, elsewhere that
     over all visits; a pair that never took effect is answered as if all played evenly.
     """
-    C, N, B, _ = cert.q.shape
+    C, N, B = cert.choice.shape
     choice = np.zeros((C, N, B), dtype=np.int64)
     lasting = (int(cert.clock[0]) - cert.since)[:, None, None, None]
-    sums = cert.q_sum.copy()
-    sums[: game.states] = cert.first_q if recent else cert.first_q_sum + lasting * cert.first_q
+    first = cert.first
+    sums = cert.cells["q_sum"].copy()  # [H, S, N, B, A]
+    sums[0] = first["q"] if recent else first["q_sum"] + lasting * first["q"]
+    sums = sums[..., :B, :].reshape(C, N, B, -1)
     even = _even_choice(game)
     for i, size in enumerate(game.actions):
         own = sums[:, i, :, :size]

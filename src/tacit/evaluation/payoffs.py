@@ -108,12 +108,16 @@ def _fill_many(seats, table, rewards, game, h, s, V, best):
 
 def _contract_few(seats, table, held, cert, game):
     """Walk over the joint actions as over a tree, whose depth the compiler knows."""
-    value = walk(seats, seats, table, cert.mu, cert.gain, game.actions, game.strides, 0, 1.0)
+    most = cert.first[0, 0].q.shape[1]
+    for i in range(1, len(seats)):
+        for a in range(min(game.actions[i], most)):
+            cert.gain[i, a] = 0.0
+    value = walk(seats, seats, table, cert.mu, cert.gain, game.actions, most, game.strides, 0, 1.0)
     for i in range(len(seats)):
         cert.value[i] = value[i]
 
 
-def _leaf(left, seats, table, mu, gain, actions, strides, row, chance):
+def _leaf(left, seats, table, mu, gain, actions, most, strides, row, chance):
     """Return the payoffs of a joint action."""
     found = pairs(seats)
     for i in range(2 * len(seats)):
@@ -121,17 +125,20 @@ def _leaf(left, seats, table, mu, gain, actions, strides, row, chance):
     return found
 
 
-def _node(left, seats, table, mu, gain, actions, strides, row, chance):
+def _node(left, seats, table, mu, gain, actions, most, strides, row, chance):
     """Contract the next agent, whose own actions lead to payoffs that count with the chance of the others before."""
     N = len(seats)
     j = N - len(left)
     stride = 1 if len(left) == 1 else strides[j]
     found = pairs(seats)
-    for a in range(actions[j]):
+    for a in range(min(actions[j], most)):
         p = mu[j, a]
         if len(left) == 1 or p > 0.0 or chance > 0.0:
-            below = walk(left[1:], seats, table, mu, gain, actions, strides, row + a * stride, chance * p)
-            gain[j, a] += chance * below[N + j]
+            below = walk(left[1:], seats, table, mu, gain, actions, most, strides, row + a * stride, chance * p)
+            if j == 0:
+                gain[j, a] = below[N + j]
+            else:
+                gain[j, a] += chance * below[N + j]
             for i in range(2 * N):
                 found = put(found, i, found[i] + p * below[i])
     return found
@@ -140,6 +147,9 @@ def _node(left, seats, table, mu, gain, actions, strides, row, chance):
 def _contract_many(seats, table, held, cert, game):
     """Contract one agent after the other; `chance` holds level after level of the joint actions of the first agents."""
     N = len(seats)
+    for i in range(N):
+        for a in range(game.actions[i]):
+            cert.gain[i, a] = 0.0
     held.chance[0] = 1.0
     begin, count = 0, 1  # of the level: joint actions of the agents before the one that is contracted
     for j in range(N - 1):
@@ -203,9 +213,6 @@ walk = _dispatch(lambda left: _node if len(left) else _leaf)
 @generics.confront.implement(GameTables)
 def confront_tables(game, cert, seats, h, s):
     """Take expectations over the joint actions."""
-    for i in range(len(seats)):
-        for a in range(game.actions[i]):
-            cert.gain[i, a] = 0.0
     held, c = cert.payoffs, h * game.states + s
     kept = len(held.table) > 1
     table = held.table[plain(c if kept else 0)]
