@@ -16,7 +16,7 @@ from statistics import fmean, median
 from typing import Any
 
 from tacit.core.display import drop_noise
-from tacit.games.atlas.reached import PLACE
+from tacit.games.atlas import REACHED
 
 DOCS = Path(__file__).parent.parent / "docs"
 COUNTS = ("1000", "10000", "100000")
@@ -99,7 +99,7 @@ def main() -> None:
         f'  "{kind}": {{\n' + ",\n".join(f'    "{n}": {json.dumps(row)}' for n, row in rows.items())
         for kind, rows in table.items()
     ]
-    PLACE.write_text("{\n" + "\n  },\n".join(lines) + "\n  }\n}\n", encoding="utf-8")
+    REACHED.write_text("{\n" + "\n  },\n".join(lines) + "\n  }\n}\n", encoding="utf-8")
 
 
 def summarize(data: dict[str, Any]) -> dict[str, dict[str, tuple[int, int, float | None]]]:

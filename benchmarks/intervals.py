@@ -22,7 +22,7 @@ import tacit
 from tacit.environments.external import policy_of
 from tacit.environments.features import Vector
 from tacit.environments.measuring import Ends, lower
-from tacit.environments.play import Deviation, PartDeviation, arena_of, play
+from tacit.environments.play import Deviation, arena_of, play
 
 
 class Charging:
@@ -94,8 +94,7 @@ def main() -> None:
         found = tacit.exploit(env, given, 0, episodes=episodes, plays=2, deviators=who)
         response, policy = found.responses[0], policy_of(env, given)
         arena: Any = arena_of(env, policy, counts=True)
-        part = hasattr(response, "begin")
-        deviation: Any = PartDeviation(0, response) if part else Deviation(0, response)
+        deviation = Deviation(0, response)
         before = play(arena, policy, episodes=2 * n)
         after = play(arena, policy, episodes=n, deviation=deviation)
         ends = Ends(arena, None)

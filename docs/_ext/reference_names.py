@@ -18,8 +18,8 @@ PAGES = {
     "learners": ["tacit.learners"],
     "bandits": ["tacit.bandits"],
     "policies": ["tacit.policies"],
-    "evaluation": ["tacit.environments.measure", "tacit.evaluation", "tacit.environments.measuring"],
-    "environments": ["tacit.environments", "tacit.environments.pettingzoo", "tacit.environments.encoding"],
+    "evaluation": ["tacit.environments", "tacit.evaluation", "tacit.environments.measuring"],
+    "environments": ["tacit.environments.pettingzoo", "tacit.environments.encoding"],
     "experiments": ["tacit.experiments"],
     "report": ["tacit.figures", "tacit.view", "tacit.core.display"],
     "kernels": ["tacit.kernels"],
@@ -28,7 +28,10 @@ PAGES = {
 }
 
 #: Of modules that are not public, what public functions return.
-RETURNED = {"tacit.environments.measuring": ["Exploitation", "PlayedEvaluation"], "tacit.core.display": ["Document"]}
+RETURNED = {
+    "tacit.environments.measuring": ["Exploitation", "PlayedEvaluation", "exploit"],
+    "tacit.core.display": ["Document"],
+}
 
 #: What is no function and no class: it has no docstring of its own.
 DATA = {

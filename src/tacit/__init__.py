@@ -33,8 +33,9 @@ if TYPE_CHECKING:
     from tacit.bandits import Exp3, Exp3IX, Swap, TsallisINF, WeightedFTRL
     from tacit.core.errors import TacitError
     from tacit.engine import Agent, Run, agent
+    from tacit.environments import evaluate
     from tacit.environments.encoding import Bins
-    from tacit.environments.measure import evaluate, exploit
+    from tacit.environments.measuring import exploit
     from tacit.environments.pettingzoo import to_pettingzoo
     from tacit.evaluation import behaviour, best_response, deviation_table, equilibria, l2_gap, mismatch, smoothness
     from tacit.evaluation.gradient import stationarity
@@ -67,8 +68,9 @@ _HOMES = {
     "tacit.bandits": ["Exp3", "Exp3IX", "Swap", "TsallisINF", "WeightedFTRL"],
     "tacit.core.errors": ["TacitError"],
     "tacit.engine": ["Agent", "Run", "agent"],
+    "tacit.environments": ["evaluate"],
     "tacit.environments.encoding": ["Bins"],
-    "tacit.environments.measure": ["evaluate", "exploit"],
+    "tacit.environments.measuring": ["exploit"],
     "tacit.environments.pettingzoo": ["to_pettingzoo"],
     "tacit.evaluation": [
         "behaviour",

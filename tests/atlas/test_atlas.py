@@ -9,8 +9,7 @@ import pytest
 import tacit
 from tacit.cli.main import main
 from tacit.experiments.atlas import check_entry
-from tacit.games.atlas import ENTRIES
-from tacit.games.atlas.reached import reached, recommend
+from tacit.games.atlas import ENTRIES, reached, recommend
 
 QUICK = [name for name, entry in ENTRIES.items() if entry.seconds < 0.5]
 LONG = [name for name, entry in ENTRIES.items() if entry.seconds >= 0.5]

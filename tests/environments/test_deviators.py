@@ -5,13 +5,12 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
+from scipy.linalg import lstsq
 
 import tacit
-from tacit.core.compilation import compile_loop
-from tacit.environments.features import Basis, Vector, count_rows, regress_rows, show_rows, spread_out
+from tacit.environments.features import Basis, Regression, Vector, spread_out
 from tacit.environments.spaces import Anything
 
 with warnings.catch_warnings():
@@ -225,26 +224,23 @@ def test_what_is_no_deviator_is_told(given: Any, told: str):
         tacit.exploit(Corridor(), WRONG_AND_RIGHT, 0, episodes=20, plays=10, horizon=12, deviators=given)
 
 
-def test_the_regression_is_ridge_regression_with_the_same_bits_interpreted(monkeypatch: pytest.MonkeyPatch):
+def test_the_regression_is_ridge_regression():
+    """Of least squares with √λ·I below the features, which SciPy solves in another way."""
     rng = np.random.default_rng(0)
     xs, acted, targets = rng.normal(size=(40, 3)), rng.integers(-1, 2, 40), rng.normal(size=40)
     basis = Basis(np.zeros(3), np.ones(3), xs[:5].copy(), 0.3)
-    phi = np.hstack([np.ones((40, 1)), xs, np.exp(-0.3 * ((xs[:, None] - xs[:5]) ** 2).sum(axis=2))])
-    found = []
-    for off in (False, True):
-        monkeypatch.setattr(numba.config, "DISABLE_JIT", off)
-        weights, counts = np.zeros((2, 9)), np.zeros((2, 5))
-        phis, factors = np.zeros((40, 9)), np.zeros((2, 9, 9))
-        compile_loop(show_rows, basis)(basis, xs, acted, phis)
-        compile_loop(count_rows)(phis, 3, acted, 0.1, factors, counts)
-        compile_loop(regress_rows)(phis, acted, targets, factors, weights)
-        chosen = np.zeros(6, np.int64)
-        assert compile_loop(spread_out)(np.repeat(xs[:4], 3, axis=0), chosen, np.zeros(12)) == 4
-        assert sorted(chosen[:4] // 3) == [0, 1, 2, 3]
-        found.append(weights)
-        for a in range(2):
-            own = phi[acted == a]
-            exact = np.linalg.solve(own.T @ own + 0.1 * np.eye(9), own.T @ targets[acted == a])
-            np.testing.assert_allclose(weights[a], exact, atol=1e-9)
-            assert counts[a].sum() == pytest.approx((acted == a).sum())
-    np.testing.assert_array_equal(*found)
+    phis = np.hstack([np.ones((40, 1)), xs, np.exp(-0.3 * ((xs[:, None] - xs[:5]) ** 2).sum(axis=2))])
+    np.testing.assert_allclose(basis.show(xs), phis, atol=1e-12)
+    np.testing.assert_allclose(basis.near(phis).sum(axis=1), 1, atol=1e-6)
+    weights = Regression(basis.show(xs), acted, 2).fit(targets)
+    for a in range(2):
+        below = np.vstack([phis[acted == a], np.sqrt(0.1) * np.eye(9)])
+        exact = lstsq(below, np.append(targets[acted == a], np.zeros(9)))[0]
+        np.testing.assert_allclose(weights[a], exact, atol=1e-9)
+
+
+def test_centres_are_apart():
+    points = np.array([[0.0, 0.0], [0.1, 0.0], [5.0, 0.0], [0.0, 7.0]])
+    twice = np.repeat(points, 3, axis=0)
+    assert [k // 3 for k in spread_out(twice, 9)] == [0, 3, 2, 1]
+    assert len(spread_out(twice, 2)) == 2

@@ -231,8 +231,7 @@ def _print(found: Row, width: int, *, head: bool) -> None:
 def _play(place: Path, stored: Outcome, episodes: int, candidate: str | None) -> dict[str, Any]:
     """Play the policy of a run in an environment, and train best responses against it."""
     from tacit.environments.encoding import fit
-    from tacit.environments.measure import exploit
-    from tacit.environments.measuring import with_interval
+    from tacit.environments.measuring import exploit, with_interval
     from tacit.environments.observations import number_as_stored
     from tacit.experiments import store
     from tacit.experiments.spec import same_game

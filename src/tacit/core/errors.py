@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 #: Characters of a word, and of a whole sentence, beyond which they are cut: a name may have thousands.
 _WORD, _SENTENCE = 300, 2000
@@ -48,6 +50,23 @@ def sentence(error: BaseException) -> str:
     ('eta is -1', 'ZeroDivisionError: division by zero')
     """
     return one_line(error if isinstance(error, TacitError) else f"{type(error).__name__}: {error}")
+
+
+@contextmanager
+def blame(beginning: str) -> Iterator[None]:
+    """Tell what somebody else's code raises as one sentence, which begins like this; TacitErrors stay as they are.
+
+    >>> with blame("coin failed in step"):
+    ...     1 / 0
+    Traceback (most recent call last):
+    tacit.core.errors.TacitError: coin failed in step: ZeroDivisionError: division by zero
+    """
+    try:
+        yield
+    except TacitError:
+        raise
+    except (Exception, SystemExit) as error:
+        raise TacitError(f"{beginning}: {sentence(error)}") from error
 
 
 def brief(value: object, limit: int = 60) -> str:

@@ -17,7 +17,7 @@ from tacit.core.display import Document, Table, few_numbers
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.evaluation import deviation_table, evaluate, solve, uniform_gap
-from tacit.games.atlas.reached import recommend
+from tacit.games.atlas import recommend
 from tacit.games.exact import ExactGame, as_exact
 from tacit.games.protocol import Game, count_steps
 from tacit.games.tabular import as_tables

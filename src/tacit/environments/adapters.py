@@ -29,7 +29,7 @@ from typing import Any, Protocol, TypeAlias
 import numpy as np
 
 from tacit.core import check, generics, streams
-from tacit.core.errors import TacitError, brief, one_line
+from tacit.core.errors import TacitError, brief, sentence
 from tacit.environments.spaces import Anything, Discrete, count, kind, list_elements
 from tacit.games.gymnasium import PLAIN_WRAPPERS, layers
 from tacit.games.protocol import Game
@@ -59,19 +59,28 @@ class Environment(Protocol):
         """Take a joint action; those of agents that are out do not matter."""
 
 
-class Masks:
-    """The agents' action masks of now, as PettingZoo has them: `action_mask` of an observation or of an info.
+class Adapter:
+    """What all adapters share: the agents' names, spaces and actions, who is out, and the action masks of now.
 
-    A forbidden action stands for an allowed one, so whatever agents choose is allowed. To a learner that is a game in
-    which some actions do the same: nothing that is proven changes, and responses are trained on what is allowed.
+    Masks are as PettingZoo has them: `action_mask` of an observation or of an info. A forbidden action stands for an
+    allowed one, so whatever agents choose is allowed. To a learner that is a game in which some actions do the same:
+    nothing that is proven changes, and responses are trained on what is allowed.
     """
 
-    actions: tuple[int, ...]
-    names: list[str]
+    seeded = True
 
-    def __init__(self) -> None:
-        self.allowed: list[Any] = [None] * len(self.actions)
+    def __init__(self, source: Any, names: list[str], spaces: list[Any], choices: list[Sequence[Any]]) -> None:
+        self.source, self.names, self.spaces, self.choices = source, names, spaces, choices
+        self.actions = tuple(map(len, choices))
+        self.allowed: list[Any] = [None] * len(names)
         self._masked = False
+        self._over = [False] * len(names)
+
+    def _settle(self, shown: Sequence[Any], paid: Sequence[Any], ended: Sequence[Any]) -> Moved:
+        """Return what a step gave: who was out before gets nothing, and stays out."""
+        paid = [0.0 if out else reward for reward, out in zip(paid, self._over, strict=True)]
+        self._over = [bool(out or now) for out, now in zip(self._over, ended, strict=True)]
+        return shown, paid, self._over if True in self._over else None
 
     def _look(self, shown: Sequence[Any], infos: Sequence[Any], over: Sequence[bool] | None = None) -> None:
         """Read the masks. One without any action says that it is not the agent's turn; somebody's turn it must be."""
@@ -113,27 +122,21 @@ def stand_in(mask: Any) -> list[int]:
     return [a if free else next(turns) for a, free in enumerate(mask)]
 
 
-class ParallelAdapter(Masks):
+class ParallelAdapter(Adapter):
     """A PettingZoo `ParallelEnv`."""
 
-    seeded = True
-
     def __init__(self, env: Any) -> None:
-        self.source = env
-        self.names = ask(env, "possible_agents", lambda: list(getattr(env, "possible_agents", ())))
-        if not self.names:
+        names = ask(env, "possible_agents", lambda: list(getattr(env, "possible_agents", ())))
+        if not names:
             raise TacitError(f"{brief(env)} does not say who plays; it must have possible_agents")
-        self.spaces = ask(env, "its spaces", lambda: [env.observation_space(name) for name in self.names])
-        own = ask(env, "its spaces", lambda: [env.action_space(name) for name in self.names])
-        self.choices = _choices(own, self.names)
-        self.actions = tuple(map(len, self.choices))
+        spaces = ask(env, "its spaces", lambda: [env.observation_space(name) for name in names])
+        own = ask(env, "its spaces", lambda: [env.action_space(name) for name in names])
+        super().__init__(env, names, spaces, _choices(own, names))
         self._last: Sequence[Any] = []  # what each agent observed last
-        self._over: list[bool] = []
         self._plain = all(own == range(len(own)) for own in self.choices)
         self._each = itemgetter(*self.names) if len(self.names) > 1 else lambda found: (found[self.names[0]],)
         self._everybody = True  # whether nobody is out
         self._nobody = dict.fromkeys(self.names, False)
-        super().__init__()
 
     def reset(self, seed: int | None) -> Sequence[Any]:
         """Begin an episode."""
@@ -149,7 +152,7 @@ class ParallelAdapter(Masks):
             raise TacitError(told) from None
         self._check_actions()
         self._look(self._last, [infos.get(name) if isinstance(infos, Mapping) else None for name in self.names])
-        self._over, self._everybody = [], True
+        self._over, self._everybody = [False] * len(self.names), True
         return self._last
 
     def _check_actions(self) -> None:
@@ -197,7 +200,7 @@ class ParallelAdapter(Masks):
         observations, rewards, terminated, truncated = (
             _dict(self.source, part, value) for part, value in zip(parts[:4], found[:4], strict=True)
         )
-        before = self._over or [False] * len(self.names)
+        before = self._over
         paid = [
             0.0 if out else self._find(rewards, "reward", name) for name, out in zip(self.names, before, strict=True)
         ]
@@ -223,22 +226,16 @@ class ParallelAdapter(Masks):
         return found[name]
 
 
-class GymnasiumAdapter(Masks):
+class GymnasiumAdapter(Adapter):
     """A Gymnasium environment: of one agent; or of several, as foraging, whose Tuples have an entry for each."""
 
-    seeded = True
-
     def __init__(self, env: Any) -> None:
-        self.source = env
         spaces = env.observation_space, env.action_space
         tuples = all(kind(space) == "Tuple" for space in spaces)
         self._team = tuples and len(spaces[0].spaces) == len(spaces[1].spaces)
-        self.spaces, own = ([*space.spaces] if self._team else [space] for space in spaces)
-        self.names = [f"agent_{i}" for i in range(len(own))] if self._team else ["agent"]
-        self.choices = _choices(own, self.names)
-        self.actions = tuple(map(len, self.choices))
-        self._over: list[bool] = []
-        super().__init__()
+        shown, own = ([*space.spaces] if self._team else [space] for space in spaces)
+        names = [f"agent_{i}" for i in range(len(own))] if self._team else ["agent"]
+        super().__init__(env, names, shown, _choices(own, names))
 
     def reset(self, seed: int | None) -> Sequence[Any]:
         """Begin an episode."""
@@ -259,12 +256,10 @@ class GymnasiumAdapter(Masks):
             paid, done, late = (_list(self, "step", one) for one in (rewards, terminated, truncated))
         else:
             paid, done, late = [rewards], [terminated], [truncated]
-        paid = [0.0 if out else reward for reward, out in zip(paid, self._over, strict=True)]
-        self._over = [bool(out or d or t) for out, d, t in zip(self._over, done, late, strict=True)]
-        shown = self._show(observations)
+        moved = self._settle(self._show(observations), paid, [d or t for d, t in zip(done, late, strict=True)])
         if self._masked:
-            self._look(shown, [info] * len(self.names), self._over)
-        return shown, paid, self._over if True in self._over else None
+            self._look(moved[0], [info] * len(self.names), self._over)
+        return moved
 
     def _show(self, observations: Any) -> Sequence[Any]:
         if not self._team:
@@ -417,8 +412,7 @@ def ask(env: Any, what: str, function: Callable[..., Any], *args: Any, **named: 
     except TacitError:
         raise
     except (Exception, SystemExit) as error:
-        told = one_line(f"{type(error).__name__}: {error}", 200)
-        raise TacitError(f"{name_of(env)} failed in {what}: {told}") from error
+        raise TacitError(f"{name_of(env)} failed in {what}: {sentence(error)}") from error
 
 
 def _tuple(env: Any, what: str, value: Any, parts: list[str]) -> Any:
@@ -445,23 +439,20 @@ def reward_of(name: str, value: Any) -> float:
     return check.real(f"the reward of {name}", value.item() if getattr(value, "shape", None) == () else value)
 
 
-class BareAdapter:
+class BareAdapter(Adapter):
     """An object with `reset`, `step` and `actions`."""
 
     def __init__(self, env: Any) -> None:
-        self.source = env
-        self.actions = _sizes(env)
-        N = len(self.actions)
-        self.names = [f"agent {i}" for i in range(N)]
+        sizes = _sizes(env)
+        N = len(sizes)
         states = getattr(env, "states", None)
         known = states is not None and not callable(states)
-        self.spaces: list[Any] = [Discrete(check.integer("states", states)) if known else Anything()] * N
+        space: Any = Discrete(check.integer("states", states)) if known else Anything()
+        super().__init__(env, [f"agent {i}" for i in range(N)], [space] * N, [range(size) for size in sizes])
         try:
             self.seeded = "seed" in inspect.signature(env.reset).parameters
         except (TypeError, ValueError):
             self.seeded = False
-        self._over = [False] * N
-        self.allowed: list[Any] = [None] * N
 
     def reset(self, seed: int | None) -> Sequence[Any]:
         """Begin an episode."""
@@ -473,9 +464,7 @@ class BareAdapter:
         """Take a joint action."""
         given = ask(self.source, "step", self.source.step, actions)
         shown, rewards, over = _tuple(self.source, "step", given, ["observations", "rewards", "over"])
-        paid = [0.0 if out else one for one, out in zip(_list(self, "rewards", rewards), self._over, strict=True)]
-        self._over = [bool(out or now) for out, now in zip(self._over, _list(self, "over", over), strict=True)]
-        return self._each(shown), paid, self._over if True in self._over else None
+        return self._settle(self._each(shown), _list(self, "rewards", rewards), _list(self, "over", over))
 
     def _each(self, shown: Any) -> Sequence[Any]:
         return shown if isinstance(shown, list) and len(shown) == len(self.actions) else [shown] * len(self.actions)

@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.core import memory, streams
-from tacit.core.errors import TacitError, brief, one_line
+from tacit.core.errors import TacitError, blame, brief
 from tacit.core.types import FloatArray, IntArray
 from tacit.environments import features
 from tacit.environments.adapters import floats, stand_in
@@ -41,7 +41,6 @@ from tacit.environments.play import (
     Deviation,
     EnvironmentArena,
     EpisodePlayers,
-    PartDeviation,
     Played,
     finite_returns,
     play,
@@ -63,8 +62,7 @@ TRAINING = 1 << 40
 class Trained(NamedTuple):
     """What a deviator has come to."""
 
-    response: Any
-    deviation: Deviation | PartDeviation
+    deviation: Deviation
     model: Model | None  # of a table
     episodes: int
 
@@ -150,21 +148,16 @@ def _train(arena: Any, policy: Any, agent: int, deviator: Any, episodes: int, se
         table = model.best()
         for s, mask in arena.masks(agent).items():  # what a forbidden action stands for
             table[:, s] = np.where(table[:, s] >= 0, np.array(stand_in(mask))[table[:, s]], -1)
-        return Trained(table, Deviation(agent, table), model, episodes)
+        return Trained(Deviation(agent, table), model, episodes)
     if deviator == FEATURES:
         fitted = features.train(SingleAgentEnv(arena, policy, agent, seed), episodes)
-        return Trained(fitted, PartDeviation(agent, fitted), None, episodes)
+        return Trained(Deviation(agent, fitted), None, episodes)
     env = _for_trainers(arena, policy, agent, seed)
-    try:
+    with blame(f"the deviator {name_of(deviator)} failed"):
         response = deviator(env, episodes)
-    except TacitError:
-        raise
-    except Exception as error:
-        told = one_line(f"{type(error).__name__}: {error}", 200)
-        raise TacitError(f"the deviator {name_of(deviator)} failed: {told}") from error
     if not callable(getattr(response, "begin", None)):  # no part yet
         response = TrainedPart(agent, arena.actions[agent], response, env.show, name_of(deviator))
-    return Trained(response, PartDeviation(agent, response), None, episodes)
+    return Trained(Deviation(agent, response), None, episodes)
 
 
 def train_table(arena: Arena, policy: Any, agent: int, episodes: int, seed: int) -> Model:

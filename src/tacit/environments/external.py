@@ -8,13 +8,12 @@ which is played one episode after the other.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from tacit.core.errors import TacitError, brief, one_line
+from tacit.core.errors import TacitError, blame, brief, one_line
 from tacit.core.memory import Owned
 from tacit.core.types import FloatArray
 from tacit.environments.adapters import environment, find_mask, stand_in
@@ -85,7 +84,7 @@ class ExternalPart(Part):
     def _begin(self) -> None:
         self._memory: Any = None
         if callable(getattr(self._given, "reset", None)):
-            with _blame(self):
+            with blame(f"{self!r} failed"):
                 self._given.reset()
 
     def act(self, h: int, s: Any) -> int:
@@ -104,7 +103,7 @@ class ExternalPart(Part):
 
     def distribution(self, h: int, s: Any) -> FloatArray:
         """Return the probabilities of actions at step h on an observation, as the function or object says."""
-        with _blame(self):
+        with blame(f"{self!r} failed"):
             answer, self._memory = self._ask(h, s, self._memory)
         self.remembers = self.remembers or self._memory is not None
         return self._read(answer)
@@ -177,17 +176,6 @@ class ObservingPart(Part):
     def act(self, h: int, s: Any) -> int:
         """Return the action at step h on an observation."""
         return self._part.act(h, self._find(s))
-
-
-@contextmanager
-def _blame(part: Part) -> Iterator[None]:
-    """Say as one sentence what somebody else's policy raises."""
-    try:
-        yield
-    except TacitError:
-        raise
-    except Exception as error:
-        raise TacitError(f"{part!r} failed: {one_line(f'{type(error).__name__}: {error}', 200)}") from error
 
 
 def policy_of(game: Any, given: Any, *, encode: Encode | None = None) -> Any:

@@ -26,10 +26,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.core import streams
-from tacit.core.compilation import compile_loop
-from tacit.core.elementary import dot, exp
+from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
-from tacit.core.generics import jitable
 from tacit.core.types import FloatArray, IntArray
 from tacit.environments.adapters import find_mask
 from tacit.environments.spaces import kind, pairs, parts
@@ -65,135 +63,43 @@ class Basis(NamedTuple):
     centres: FloatArray  # [m, D]
     sharpness: float  # 1/(2·ℓ²)
 
+    def show(self, xs: FloatArray) -> FloatArray:
+        """Return the features [n, 1 + D + m] of observations [n, D]."""
+        z, c = (xs - self.shift) * self.scale, self.centres
+        far = (z * z).sum(axis=1, keepdims=True) - 2 * z @ c.T + (c * c).sum(axis=1)  # ‖z − c‖²
+        return np.concatenate([np.ones((len(z), 1)), z, np.exp(-self.sharpness * np.maximum(far, 0.0))], axis=1)
 
-@jitable
-def show(basis, x, phi):
-    """Write the features of an observation x [D] into phi [1 + D + m]."""
-    D = len(x)
-    phi[0] = 1.0
-    for k in range(D):
-        phi[1 + k] = (x[k] - basis.shift[k]) * basis.scale[k]
-    for j in range(len(basis.centres)):
-        far = 0.0
-        for k in range(D):
-            less = phi[1 + k] - basis.centres[j, k]
-            far += less * less
-        phi[1 + D + j] = exp(-far * basis.sharpness)
+    def near(self, phis: FloatArray) -> FloatArray:
+        """Return which share of each sample is near each centre [n, m], by features."""
+        k = phis[:, 1 + len(self.shift) :]
+        share: FloatArray = k / (k.sum(axis=1, keepdims=True) + 1e-9)
+        return share
 
 
-@jitable
-def judge(phi, D, weights, counts, bonus, least, most, allowed, Q):
-    """Write into Q [A] what actions are worth; return the best that is allowed."""
-    near = 1e-9
-    for j in range(1 + D, len(phi)):
-        near += phi[j]
-    best = -1
-    for a in range(len(Q)):
-        value, visits = 0.0, 0.0
-        for j in range(len(phi)):
-            value += weights[a, j] * phi[j]
-        for j in range(1 + D, len(phi)):
-            visits += phi[j] * counts[a, j - 1 - D]
-        Q[a] = min(max(value, least), most) + bonus / np.sqrt(max(visits / near, 0.25))
-        if bonus > 0.0:
-            Q[a] = min(Q[a], most)
-        if allowed[a] and (best < 0 or Q[a] > Q[best]):
-            best = a
-    return best
+def spread_out(xs: FloatArray, most: int) -> list[int]:
+    """Choose at most so many rows of xs [n, D] that differ, each the farthest from those before."""
+    chosen, nearest = [0], np.full(len(xs), np.inf)
+    while True:
+        nearest = np.minimum(nearest, ((xs - xs[chosen[-1]]) ** 2).sum(axis=1))
+        far = int(nearest.argmax())
+        if nearest[far] <= 1e-12 or len(chosen) == most:
+            return chosen
+        chosen.append(far)
 
 
-def choose(basis, x, weights, counts, bonus, least, most, allowed, phi, Q):
-    """Return the best action on one observation."""
-    show(basis, x, phi)
-    return judge(phi, len(x), weights, counts, bonus, least, most, allowed, Q)
+class Regression:
+    """Regressions on features [n, d], one for each action that was played; −1 stands for none."""
 
+    def __init__(self, phis: FloatArray, acted: IntArray, actions: int) -> None:
+        self._own = [np.flatnonzero(acted == a) for a in range(actions)]
+        self._phis = [phis[own] for own in self._own]
+        ridge = RIDGE * np.eye(phis.shape[1])
+        self._squares = np.stack([own.T @ own + ridge for own in self._phis])
 
-def show_rows(basis, xs, acted, phis):
-    """Write the features of xs [n, D] into phis [n, d]; who played −1 is out of the game."""
-    for t in range(len(acted)):
-        if acted[t] >= 0:
-            show(basis, xs[t], phis[t])
-
-
-def count_rows(phis, D, acted, ridge, gram, counts):
-    """Write Cholesky's factors of Σ φ·φᵀ + λ·I into gram [A, d, d], and visits near each centre into counts [A, m]."""
-    d = phis.shape[1]
-    gram[:] = 0.0
-    counts[:] = 0.0
-    for t in range(len(acted)):
-        a = acted[t]
-        if a < 0:
-            continue
-        near = 1e-9
-        for i in range(d):
-            if i > D:
-                near += phis[t, i]
-            for j in range(i + 1):
-                gram[a, i, j] += phis[t, i] * phis[t, j]
-        for j in range(1 + D, d):
-            counts[a, j - 1 - D] += phis[t, j] / near
-    for a in range(len(gram)):
-        factor(gram[a], ridge)
-
-
-@jitable
-def factor(gram, ridge):
-    """Put Cholesky's factor of gram + ridge·I in its place, below the diagonal."""
-    for i in range(len(gram)):
-        gram[i, i] += ridge
-        for j in range(i + 1):
-            total = gram[i, j]
-            for k in range(j):
-                total -= gram[i, k] * gram[j, k]
-            gram[i, j] = np.sqrt(max(total, 1e-12)) if i == j else total / gram[j, j]
-
-
-def regress_rows(phis, acted, targets, factors, weights):
-    """Write the weights [A, d] of the regressions of targets [n] on features."""
-    A, d = weights.shape
-    weights[:] = 0.0
-    for t in range(len(acted)):
-        if acted[t] >= 0:
-            for i in range(d):
-                weights[acted[t], i] += phis[t, i] * targets[t]
-    for a in range(A):
-        for i in range(d):
-            for k in range(i):
-                weights[a, i] -= factors[a, i, k] * weights[a, k]
-            weights[a, i] /= factors[a, i, i]
-        for i in range(d - 1, -1, -1):
-            for k in range(i + 1, d):
-                weights[a, i] -= factors[a, k, i] * weights[a, k]
-            weights[a, i] /= factors[a, i, i]
-
-
-def value_rows(phis, D, acted, weights, counts, bonus, least, most, allowed, Q, V):
-    """Write into V [n] what observations are worth, 0 for who is out of the game."""
-    for t in range(len(V)):
-        V[t] = 0.0
-        if acted[t] >= 0:
-            V[t] = Q[judge(phis[t], D, weights, counts, bonus, least, most, allowed[t], Q)]
-
-
-def spread_out(xs, chosen, nearest):
-    """Choose rows of xs [n, D], each the farthest from those before; return how many differ. `nearest` is [n]."""
-    nearest[:] = np.inf
-    last = 0
-    for m in range(len(chosen)):
-        chosen[m] = last
-        far = 0
-        for t in range(len(xs)):
-            total = 0.0
-            for k in range(xs.shape[1]):
-                less = xs[t, k] - xs[last, k]
-                total += less * less
-            nearest[t] = min(nearest[t], total)
-            if nearest[t] > nearest[far]:
-                far = t
-        if nearest[far] <= 1e-12:
-            return m + 1
-        last = far
-    return len(chosen)
+    def fit(self, targets: FloatArray) -> FloatArray:
+        """Return the weights [A, d] of targets [n]."""
+        moments = [phis.T @ targets[own] for phis, own in zip(self._phis, self._own, strict=True)]
+        return np.asarray(np.linalg.solve(self._squares, np.stack(moments)[:, :, None])[:, :, 0])
 
 
 class Vector:
@@ -295,41 +201,42 @@ class FeaturePart(Part):
         xs, acted, paid, allowed = (own.reshape(H * n, *own.shape[2:]) for own in each)
         if self.clock:
             xs = np.column_stack([xs, np.repeat(np.arange(H), n)])
-        self._basis = basis = _basis(xs[acted >= 0], draw)
-        D, m, rewards = xs.shape[1], len(basis.centres), paid[acted >= 0]
-        d = 1 + D + m
+        self._basis = _basis(xs[acted >= 0], draw)
+        phis, rewards = self._basis.show(xs), paid[acted >= 0]
+        near = self._basis.near(phis)
         left, span = np.arange(H, 0, -1.0), float(np.ptp(rewards)) or 1.0  # where all are the same, better is hoped for
         self._least, self._most = left * min(rewards.min(), 0.0), left * max(rewards.min() + span, 0.0)
-        bonus = constant * span * left
-        self._bonus = bonus if constant > 0 else CAUTION * span * left
-        self._weights, self._counts = np.zeros((H, A, d)), np.zeros((H, A, m))
-        phis, V, Q = np.zeros((H * n, d)), np.zeros((H + 1) * n), np.zeros(A)
-        gram = np.zeros((A, d, d))
-        compile_loop(show_rows, basis)(basis, xs, acted, phis)
+        self._bonus = constant * span * left
+        self._weights = np.zeros((H, A, phis.shape[1]))
+        self._counts = np.zeros((H, A, near.shape[1]))
+        V = np.zeros((H + 1) * n)
         for h in reversed(range(H)):
             own, valued = slice(h * n, (h + 1) * n), slice(h * n, (h + 1) * n)
             if self.clock:  # of the last step nobody knows what follows
                 own, valued = slice(0, (H if h + 1 == H else H - 1) * n), slice(0, H * n)
-            weights, counts = self._weights[h], self._counts[h]
             if not self.clock or h + 2 >= H:
-                compile_loop(count_rows)(phis[own], D, acted[own], RIDGE, gram, counts)
-            else:
-                counts[:] = self._counts[h + 1]
-            targets = paid[own] + V[own.start + n : own.stop + n]
-            compile_loop(regress_rows)(phis[own], acted[own], targets, gram, weights)
-            ends = bonus[h], self._least[h], self._most[h]
-            after = V[valued]
-            compile_loop(value_rows)(phis[valued], D, acted[valued], weights, counts, *ends, allowed[valued], Q, after)
-        self._scratch, self._free = (np.zeros(d), Q), np.ones(A, np.bool_)
-        self._choose = compile_loop(choose, basis)
+                regression = Regression(phis[own], acted[own], A)
+                counts = np.stack([near[own][acted[own] == a].sum(axis=0) for a in range(A)])
+            self._weights[h], self._counts[h] = regression.fit(paid[own] + V[own.start + n : own.stop + n]), counts
+            worth = self._judge(h, phis[valued], near[valued], allowed[valued]).max(axis=1)
+            V[valued] = np.where(acted[valued] >= 0, worth, 0.0)
+        if constant <= 0:
+            self._bonus = CAUTION * span * left
         self.fitted = True
+
+    def _judge(self, h: int, phis: FloatArray, near: FloatArray, allowed: Any) -> FloatArray:
+        """Return what actions are worth at step h [n, A], −∞ those that are not allowed."""
+        visits = near @ self._counts[h].T
+        Q = np.minimum(np.maximum(phis @ self._weights[h].T, self._least[h]), self._most[h])
+        Q += self._bonus[h] / np.sqrt(np.maximum(visits, 0.25))
+        if self._bonus[h] > 0:
+            Q = np.minimum(Q, self._most[h])
+        return np.where(allowed, Q, -np.inf)
 
     def best(self, h: int, x: FloatArray, allowed: Any) -> int:
         """Return the best action at step h on a vector."""
-        own = self._weights[h], self._counts[h], self._bonus[h], self._least[h], self._most[h]
-        x = np.append(x, float(h)) if self.clock else x
-        mask = self._free if allowed is None else np.asarray(allowed, np.bool_)
-        return int(self._choose(self._basis, x, *own, mask, *self._scratch))
+        phis = self._basis.show(np.append(x, float(h))[None] if self.clock else x[None])
+        return int(self._judge(h, phis, self._basis.near(phis), True if allowed is None else allowed).argmax())
 
     def act(self, h: int, s: Any) -> int:
         """Return the action at step h on an observation, which may hold an action mask."""
@@ -347,12 +254,10 @@ def _basis(met: FloatArray, draw: np.random.Generator) -> Basis:
     scale = np.where(spread > 1e-9, 1 / np.maximum(spread, 1e-9), 0.0)
     pool = met if len(met) <= POOL else met[draw.choice(len(met), POOL, replace=False)]
     z = (pool - met.mean(axis=0)) * scale
-    chosen = np.zeros(min(CENTRES, max(CENTRES // 2, CENTRES * 3 // 2 - met.shape[1])), np.int64)
-    m = compile_loop(spread_out)(z, chosen, np.zeros(len(z)))
-    centres = np.ascontiguousarray(z[chosen[:m]])
+    centres = z[spread_out(z, min(CENTRES, max(CENTRES // 2, CENTRES * 3 // 2 - met.shape[1])))]
     apart = ((centres[:, None] - centres) ** 2).sum(axis=2)
     np.fill_diagonal(apart, np.inf)
-    width = float(np.sqrt(apart.min(axis=1)).mean()) if m > 1 else 1.0
+    width = float(np.sqrt(apart.min(axis=1)).mean()) if len(centres) > 1 else 1.0
     return Basis(met.mean(axis=0), scale, centres, 1 / (2 * width**2))
 
 

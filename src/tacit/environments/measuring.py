@@ -32,7 +32,7 @@ from tacit.environments.deviators import TABLE, Trained, check_deviators, name_o
 from tacit.environments.external import policy_of
 from tacit.environments.play import Arena, Played, arena_of, finite_returns, play
 
-__all__ = ["Exploitation", "PlayedEvaluation", "evaluate_by_play", "exploit_by_play"]
+__all__ = ["Exploitation", "PlayedEvaluation", "evaluate_by_play", "exploit"]
 
 #: How the note begins that says what intervals rest on.
 RESTS = "intervals hold"
@@ -221,7 +221,7 @@ def evaluate_by_play(
     return_range: tuple[float, float] | None = None,
     **given: Any,
 ) -> PlayedEvaluation:
-    """Play a policy, and return what it was worth; see `measure.evaluate`."""
+    """Play a policy, and return what it was worth; see `tacit.evaluate`."""
     episodes = check.integer("episodes", episodes, least=2)
     seed, confidence = check.integer("seed", seed), _confidence(confidence)
     policy = policy_of(game, policy, encode=given.get("encode"))
@@ -287,20 +287,68 @@ def train_and_play(
     return Gains(arena, each, baseline, gained, trained, tuple(tried), ends)
 
 
-def exploit_by_play(
+def exploit(
     game: Any,
     policy: Any,
-    agent: int | None,
+    agent: int | None = None,
     *,
-    episodes: int,
-    plays: int | None,
-    seed: int,
-    confidence: float,
-    progress: Callable[[str], None] | None,
+    episodes: int = 20_000,
+    plays: int | None = None,
+    seed: int = 0,
+    confidence: float = 0.95,
     deviators: Any = None,
+    progress: Callable[[str], None] | None = None,
     **given: Any,
 ) -> Exploitation:
-    """Train best responses, and measure what they gain; see `measure.exploit`."""
+    """Train a best response of each agent against the others' frozen policies, and measure what it gains.
+
+    What a response gains is measured afresh, in episodes that share their chance with episodes of the policy: the lower
+    end of the mean gain's confidence interval is a lower bound on the gap, however good the training was. The upper end
+    is no bound: there may be better deviations. The interval holds for every distribution of returns, rare events
+    included, where the range of rewards is known; otherwise a note says what it rests on. Where all agents see the same
+    state and the others' policies are Markov, the visits of training also give an upper bound, if the state is that of
+    a Markov game.
+
+    Parameters
+    ----------
+    game : any game with kernels, or an environment
+    policy
+        As for `tacit.evaluate`.
+    agent : int, optional
+        Whose gain; of all agents if not given.
+    episodes : int
+        Episodes of training for each agent, shared by its deviators; a tenth of them chooses among several.
+    deviators : str, callable or list of them, optional
+        Who trains responses: "table", "features" (a regression on features of the raw observation), or a function
+        f(env, episodes) that gets a single-agent environment as Gymnasium has them, in which the others play on, and
+        returns what plays there, as `policy` may be: ``lambda env, episodes: DQN("MlpPolicy",
+        env).learn(episodes * env.horizon)``. The best is chosen in episodes of their own, and measured afresh. If not
+        given: a table where few observations are met, features where they cannot be numbered or nearly all are new,
+        both in between.
+    plays : int, optional
+        Episodes of play afterwards, of the policy and of each response; half as many as `episodes` if not given.
+    seed : int
+    confidence : float
+        Of the intervals.
+    progress : callable, optional
+        Called with a line of text after each agent.
+    horizon, encode, reward_range
+        Of an environment, as in `tacit.learn`.
+    return_range : (float, float), optional
+        As for `tacit.evaluate`: where rewards are sparse it makes intervals much narrower.
+
+    Returns
+    -------
+    Exploitation
+
+    Examples
+    --------
+    >>> import tacit
+    >>> game = tacit.make("matching-pennies")
+    >>> found = tacit.exploit(game, tacit.MarkovPolicy.deterministic([[[0]], [[0]]], [2, 2]), episodes=200)
+    >>> found.gap, found.kind
+    (2.0, 'nash')
+    """
     check.function("progress", progress)
     episodes = check.integer("episodes", episodes)
     plays = max(2, episodes // 2) if plays is None else check.integer("plays", plays, least=2)
@@ -337,7 +385,7 @@ def exploit_by_play(
         values=returns.mean(axis=0),
         values_low=values_low,
         values_high=values_high,
-        responses=tuple(None if one is None else one.response for one in found.trained),
+        responses=tuple(None if one is None else one.deviation.response for one in found.trained),
         tried=found.tried,
         kind="nash" if getattr(policy, "product", False) else "cce",
         deviations=_describe(arena, found.deviators),

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tacit.core.errors import TacitError, brief, one_line
+from tacit.core.errors import TacitError, brief, sentence
 from tacit.core.types import IntArray
 from tacit.environments.adapters import Environment, environment, name_of
 from tacit.environments.spaces import count, ends, kind, pairs, parts
@@ -102,7 +102,7 @@ class Observations:
                 raise
             raise TacitError(f"encode failed on what {self._who} observed: {error}") from None
         except Exception as error:
-            told, seen = one_line(f"{type(error).__name__}: {error}"), f"{self._who} observed, {brief(observation)}"
+            told, seen = sentence(error), f"{self._who} observed, {brief(observation)}"
             if self._encoded is not None:
                 raise TacitError(f"encode failed on what {seen}: {told}") from error
             raise TacitError(f"what {seen}, is not in its space {brief(self._space)}: {told}") from error

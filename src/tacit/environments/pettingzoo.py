@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from tacit import games
 from tacit.core import registry
-from tacit.core.errors import TacitError, brief, one_line
+from tacit.core.errors import TacitError, blame, brief
 from tacit.environments.adapters import is_environment
 from tacit.games.exact import ExactGame, check_exact
 from tacit.games.gymnasium import is_own
@@ -114,13 +114,9 @@ class NamedEnvironment:
             factory = _factory(self.name.removeprefix(PREFIX))
         else:
             return games.from_name_or_file(self.name, **params)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DeprecationWarning)
-                return factory(**params)
-        except (Exception, SystemExit) as error:  # whatever somebody else's code raises
-            told = one_line(error, 200)
-            raise TacitError(f"{self.name} cannot be made with {brief(params)}: {told}") from error
+        with blame(f"{self.name} cannot be made with {brief(params)}"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)
+            return factory(**params)
 
     def __repr__(self) -> str:
         return self.name
@@ -196,16 +192,14 @@ def _makes_environments(found: object, path: str) -> bool:
 
 def _import_environment(path: str) -> Any:
     """Return a module, None where there is none of that name; one that cannot be imported is told."""
-    try:
-        return importlib.import_module(path)
-    except ModuleNotFoundError as error:
-        if error.name is not None and (path == error.name or path.startswith(f"{error.name}.")):
-            return None
-        raise TacitError(
-            f"{PREFIX}{path} needs {error.name}, which is not installed; pip install {error.name}"
-        ) from None
-    except (Exception, SystemExit) as error:  # whatever somebody else's code raises
-        raise TacitError(f"{PREFIX}{path} cannot be imported: {one_line(error, 200)}") from error
+    with blame(f"{PREFIX}{path} cannot be imported"):
+        try:
+            return importlib.import_module(path)
+        except ModuleNotFoundError as error:
+            if error.name is not None and (path == error.name or path.startswith(f"{error.name}.")):
+                return None
+            told = f"{PREFIX}{path} needs {error.name}, which is not installed; pip install {error.name}"
+            raise TacitError(told) from None
 
 
 def _find_registered(name: str) -> Callable[..., Any]:

@@ -48,45 +48,37 @@ class Played(NamedTuple):
 
 @dataclass
 class Deviation:
-    """One agent leaves the policy: it plays `table[h, s]`; where that is −1, or s lies beyond, what `lost` says."""
+    """One agent leaves the policy: it plays a part of its own, on what it observes, or a table of actions [H, S].
+
+    Where a table has −1, or s lies beyond it, the agent does what `lost` says.
+    """
 
     agent: int
-    table: IntArray  # [H, S]
+    response: Any
     lost: str = "policy"  # or "random": evenly
 
     def choose(self, h: int, states: IntArray, followed: IntArray, u: FloatArray, actions: int) -> IntArray:
         """Return the agent's actions in a batch, where the policy would have it play `followed`."""
-        known = states < self.table.shape[1]
-        wanted = np.where(known, self.table[h, np.minimum(states, self.table.shape[1] - 1)], -1)
+        table = self.response
+        known = states < table.shape[1]
+        wanted = np.where(known, table[h, np.minimum(states, table.shape[1] - 1)], -1)
         other = followed if self.lost == "policy" else (u * actions).astype(np.int64)
         return np.where(wanted >= 0, wanted, other)
 
     def begin(self, seed: int) -> None:
         """Begin an episode that is played alone."""
         self._stray = streams.stream(seed, streams.PLAY)
+        if not isinstance(self.response, np.ndarray):
+            self.response.begin(seed)
 
     def choose_one(self, h: int, s: int, shown: Any, allowed: Any, followed: int, actions: int) -> int:
         """Return the agent's action where the policy would have it play `followed`."""
-        wanted = int(self.table[h, s]) if s < self.table.shape[1] else -1
+        if not isinstance(self.response, np.ndarray):
+            return int(self.response.choose(h, shown, allowed))
+        wanted = int(self.response[h, s]) if s < self.response.shape[1] else -1
         if wanted >= 0 or self.lost == "policy":
             return wanted if wanted >= 0 else followed
         return int(self._stray.random() * actions)
-
-
-@dataclass(frozen=True)
-class PartDeviation:
-    """One agent leaves the policy: it plays a part of its own, on what it observes."""
-
-    agent: int
-    part: Part
-
-    def begin(self, seed: int) -> None:
-        """Begin an episode."""
-        self.part.begin(seed)
-
-    def choose_one(self, h: int, s: int, shown: Any, allowed: Any, followed: int, actions: int) -> int:
-        """Return the agent's action."""
-        return self.part.choose(h, shown, allowed)
 
 
 class Draws(NamedTuple):
@@ -180,7 +172,7 @@ def _pick(cumulated: FloatArray, states: IntArray, u: FloatArray) -> IntArray:
 class EpisodePlayers:
     """All agents in one episode after the other, each with its own part."""
 
-    def __init__(self, policy: Any, actions: Sequence[int], deviation: Deviation | PartDeviation | None = None) -> None:
+    def __init__(self, policy: Any, actions: Sequence[int], deviation: Deviation | None = None) -> None:
         self.parts = parts_of(policy, len(actions))
         self.known = _known(policy, len(actions))
         self.actions, self.deviation = list(actions), deviation
@@ -359,9 +351,7 @@ class EnvironmentArena:
         """Return the action masks that are part of what an agent observes."""
         return self.observations[agent].masks()
 
-    def play(
-        self, policy: Any, episodes: range, *, seed: int, deviation: Deviation | PartDeviation | None = None
-    ) -> Played:
+    def play(self, policy: Any, episodes: range, *, seed: int, deviation: Deviation | None = None) -> Played:
         """Play episodes one after the other."""
         B, H, N = len(episodes), self.horizon, self.agents
         played = Played(np.zeros((B, H, N), np.int64), np.zeros((B, H, N), np.int64), np.zeros((B, H, N)))
@@ -406,7 +396,7 @@ def play(
     *,
     episodes: int = 1,
     seed: int = 0,
-    deviation: Deviation | PartDeviation | None = None,
+    deviation: Deviation | None = None,
     **given: Any,
 ) -> Played:
     """Play episodes of a policy.

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core import streams
-from tacit.core.errors import TacitError, brief, one_line
+from tacit.core.errors import TacitError, blame, brief
 from tacit.environments.adapters import Environment, name_of
 from tacit.environments.observations import OVER
 
@@ -96,28 +96,21 @@ class Seeding:
         """Return what an environment has to remember now."""
         env = self._environment.source
         try:
-            if self.how == STATE:
-                return dumps(_keeper(self._environment).get_state())
-            if self.how == PICKLE:
-                return dumps(pickle.dumps(env))
+            with blame(f"{name_of(env)} failed to tell it"):
+                if self.how == STATE:
+                    return dumps(_keeper(self._environment).get_state())
+                return dumps(pickle.dumps(env)) if self.how == PICKLE else ""
         except TacitError as error:
             raise TacitError(f"the state of {name_of(env)} cannot be stored: {error}") from error
-        except Exception as error:
-            raise TacitError(f"{name_of(env)} failed to tell its state: {one_line(error, 200)}") from error
-        return ""
 
     def load(self, text: str) -> None:
         """Bring the environment to what it had to remember."""
         env = self._environment.source
-        try:
+        with blame(f"{name_of(env)} failed to take its state back"):
             if self.how == STATE:
                 _keeper(self._environment).set_state(loads(text))
             elif self.how == PICKLE:  # the user has said that the file is theirs
                 self._environment.source = pickle.loads(loads(text))
-        except TacitError:
-            raise
-        except Exception as error:
-            raise TacitError(f"{name_of(env)} failed to take its state back: {one_line(error, 200)}") from error
 
 
 def _best(environment: Environment) -> str:

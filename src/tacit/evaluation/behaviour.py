@@ -57,6 +57,19 @@ class Behaviour:
     joint: FloatArray | None
     averaged: bool
 
+    def visited(self, most: int) -> tuple[list[int], int]:
+        """Return the states that are reached, those that are most where they are more, and how many were left out."""
+        total = self.reach.sum(axis=0)
+        order = [int(s) for s in np.argsort(-total, kind="stable") if total[s] > 0]
+        return sorted(order[:most]), len(order[most:])
+
+
+def joint_actions(joint: FloatArray, least: float = 0.0) -> list[tuple[tuple[int, ...], float]]:
+    """Return the joint actions of a distribution [A_1, …, A_N] that are played at all, the likeliest first."""
+    played = np.argwhere((joint > 0) & (joint >= least))
+    order = np.argsort(-joint[tuple(played.T)], kind="stable")
+    return [(tuple(actions), float(joint[tuple(actions)])) for actions in played[order].tolist()]
+
 
 def behaviour(game: ExactGame, policy: Policy) -> Behaviour:
     """Compute what a policy does at each step and state, exactly.

@@ -10,7 +10,7 @@ from tacit.core import check
 from tacit.core.display import Cell, Document, Table, cell_text, exact, number
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
-from tacit.evaluation.behaviour import Behaviour, behaviour
+from tacit.evaluation.behaviour import Behaviour, behaviour, joint_actions
 from tacit.games.exact import as_exact
 from tacit.games.protocol import is_game
 from tacit.games.showing import action_names, state_name
@@ -200,16 +200,13 @@ def _joint_rows(
     rows: list[list[Cell]] = []
     left = 0
     for place in places:
-        table = joint[place.h, place.s]
-        played = np.argwhere(table >= _LEAST)
-        order = np.argsort(-table[tuple(played.T)], kind="stable")
         head: list[Cell] = [place.steps(), state_name(game, place.s), place.reach()]
-        for chosen in played[order]:
+        for chosen, chance in joint_actions(joint[place.h, place.s], _LEAST):
             if most is not None and len(rows) >= most:
                 left += 1
                 continue
-            told = [names[i][int(a)] for i, a in enumerate(chosen)]
-            rows.append([*([] if plain else head), *told, _chance(float(table[tuple(chosen)]))])
+            told = [names[i][a] for i, a in enumerate(chosen)]
+            rows.append([*([] if plain else head), *told, _chance(chance)])
             head = [None, None, None]
     where = [] if plain else ["step", "state", "reached"]
     columns = [*where, *(f"agent {i}" for i in range(agents)), "probability"]

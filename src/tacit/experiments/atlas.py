@@ -12,8 +12,7 @@ from tacit.core.errors import TacitError
 from tacit.evaluation.equilibria import equilibria
 from tacit.evaluation.gaps import evaluate, uniform_gap
 from tacit.evaluation.solve import solve, welfare_range
-from tacit.games.atlas import ENTRIES, Entry, Figure
-from tacit.games.atlas.reached import kind_of
+from tacit.games.atlas import ENTRIES, Entry, Figure, kind_of
 from tacit.policies.markov import MarkovPolicy
 
 #: Who learns, and after how many episodes it is looked at; one seed, 0.

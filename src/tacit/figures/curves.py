@@ -46,12 +46,22 @@ class Series:
     positive: bool = False  # a gap: its band does not reach below what any seed has
 
 
-def align(curves: Sequence[npt.NDArray[Any]], column: str) -> tuple[FloatArray, FloatArray]:
-    """Return the episodes of all curves, and each one's column there; one that ended early keeps its last value."""
+#: Numbers that are aligned at once; of more, some episodes are left out.
+AT_ONCE = 20_000_000
+
+
+def align(curves: Sequence[npt.NDArray[Any]], column: str) -> tuple[npt.NDArray[Any], FloatArray]:
+    """Return the episodes of all curves, and each one's column there [curves, x].
+
+    A curve that ended early keeps its last value; before its first there is nan.
+    """
     x = np.unique(np.concatenate([curve["episode"] for curve in curves]))
+    stride = -(-len(x) * len(curves) // AT_ONCE)
+    if stride > 1:
+        x = np.union1d(x[::stride], x[-1:])
     places = [np.searchsorted(curve["episode"], x, side="right") - 1 for curve in curves]
     rows = [curve[column][np.maximum(place, 0)] for curve, place in zip(curves, places, strict=True)]
-    return x, np.stack(rows)
+    return x, np.where(np.stack(places) < 0, np.nan, np.stack(rows))
 
 
 def draw_series(series: Series, *, ax: Any, band: str = "sd") -> Any:

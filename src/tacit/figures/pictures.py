@@ -20,7 +20,7 @@ from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.engine.trajectory import Trajectory
 from tacit.environments.play import Played, play, unroll
-from tacit.evaluation.behaviour import behaviour
+from tacit.evaluation.behaviour import behaviour, joint_actions
 from tacit.evaluation.equilibria import enumerable, equilibria
 from tacit.evaluation.stage_game import deviation_gains, find_corners
 from tacit.figures.style import COLORS, animate, axes_for, legend, name, new_axes, plain, styled, title
@@ -66,9 +66,7 @@ def plot_policy(policy: Any, game: Any = None, *, ax: Any = None, size: tuple[fl
             draw_joint_actions(axes[0], found.joint[0, 0], names)
             return axes
         agents = range(min(game.agents, 6))
-        reached = [s for s in range(S) if found.reach[:, s].any()]
-        shown = sorted(reached, key=lambda s: -found.reach[:, s].sum())[:12]
-        shown.sort()
+        shown, left_out = found.visited(12)
         height = min(14.0, max(3.0, 0.9 + 0.19 * len(shown) * max(game.actions[i] for i in agents)))
         axes = axes_for(ax, len(agents), size, (4.6 * len(agents), height))
         for own, i in zip(axes, agents, strict=True):
@@ -76,7 +74,7 @@ def plot_policy(policy: Any, game: Any = None, *, ax: Any = None, size: tuple[fl
             image = draw_policy(own, found.marginals[i][:, shown], found.reach[:, shown], states, names[i])
             own.set_title(f"agent {i}" if found.joint is None else f"agent {i}'s part of a joint draw")
         axes[-1].figure.colorbar(image, ax=list(axes), label="probability; pale: hardly reached")
-        left = {"agents": game.agents - len(agents), "states that are reached less": len(reached) - len(shown)}
+        left = {"agents": game.agents - len(agents), "states that are reached less": left_out}
         if told := " and ".join(f"{more} {what}" for what, more in left.items() if more):
             axes[0].figure.text(0.01, 0.005, f"{told} are not shown", fontsize=8)
     return axes
@@ -317,17 +315,16 @@ _BARS = 24
 
 def draw_joint_actions(ax: Any, joint: FloatArray, names: Sequence[Sequence[str]]) -> Any:
     """Draw the likeliest joint actions of a distribution [A_1, …, A_N] as bars, and return the axes."""
-    played = np.argwhere(joint > 0)
-    chances = joint[tuple(played.T)]
-    order = np.argsort(-chances, kind="stable")[:_BARS]
-    words = [", ".join(name(names[i][a]) for i, a in enumerate(actions)) for actions in played[order]]
-    ax.barh(range(len(order)), chances[order], color=COLORS["blue"])
+    played = joint_actions(joint)
+    words = [", ".join(name(names[i][a]) for i, a in enumerate(actions)) for actions, _ in played[:_BARS]]
+    chances = [p for _, p in played[:_BARS]]
+    ax.barh(range(len(chances)), chances, color=COLORS["blue"])
     _ticks(ax.set_yticks, ax.set_yticklabels, words)
-    for k, p in enumerate(chances[order]):
-        ax.text(p, k, f" {cell_text(exact(float(p), 4))}", va="center", fontsize=8)
+    for k, p in enumerate(chances):
+        ax.text(p, k, f" {cell_text(exact(p, 4))}", va="center", fontsize=8)
     ax.invert_yaxis()
     ax.margins(x=0.12)
-    left = len(played) - len(order)
+    left = len(played) - len(chances)
     agents = f"agents 0 to {joint.ndim - 1}"
     ax.set(xlabel="probability", title=f"joint actions of {agents}" + (f" ({left} more)" if left else ""))
     return ax

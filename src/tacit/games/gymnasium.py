@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tacit.core import memory
-from tacit.core.errors import TacitError, brief, one_line
+from tacit.core.errors import TacitError, blame, brief
 from tacit.core.registry import require
 from tacit.core.types import FloatArray
 from tacit.games import successors
@@ -114,10 +114,8 @@ def from_gymnasium(
 
 
 def _make(gymnasium: Any, name: str, kwargs: dict[str, Any]) -> Any:
-    try:
+    with blame(f"Gymnasium cannot make {brief(name)}"):
         return gymnasium.make(name, **kwargs)
-    except Exception as error:  # whatever somebody else's code raises
-        raise TacitError(f"Gymnasium cannot make {brief(name)}: {one_line(error, 300)}") from None
 
 
 def _table(name: str, env: Any) -> Any:

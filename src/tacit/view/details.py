@@ -23,7 +23,7 @@ from tacit.core.display import cell_text, exact
 from tacit.core.errors import TacitError, sentence
 from tacit.environments.play import play, unroll
 from tacit.evaluation import Evaluation, behaviour, evaluate
-from tacit.evaluation.behaviour import Behaviour
+from tacit.evaluation.behaviour import Behaviour, joint_actions
 from tacit.evaluation.equilibria import enumerable, equilibria
 from tacit.evaluation.gains import APART, deviation_table
 from tacit.evaluation.gaps import check_cost, lower_bounds, seconds_to_evaluate
@@ -83,8 +83,7 @@ def policy_document(game: ExactGame, policy: Any, *, kind: str | None = None) ->
     lower = found.gaps if found.exact else lower_bounds(game, policy)
     does = behaviour(game, policy)
     steps = _spread(game.horizon, STEPS)
-    shown = _states(does.reach, STATES)
-    reached = int((does.reach.max(axis=0) > 0).sum())
+    shown, left_out = does.visited(STATES)
     return {
         "kind": found.kind,
         "policy": _words(policy),
@@ -101,7 +100,7 @@ def policy_document(game: ExactGame, policy: Any, *, kind: str | None = None) ->
         },
         "steps": steps,
         "states": [text(state_name(game, s)) for s in shown],
-        "left_out": reached - len(shown),
+        "left_out": left_out,
         "reach": [[round(float(does.reach[h, s]), 6) for h in steps] for s in shown],
         "maps": [_map(game, does, i, steps, shown) for i in range(min(game.agents, AGENTS))],
         "joint": _joint(game, does, steps, shown),
@@ -144,10 +143,9 @@ def _joint(game: ExactGame, does: Behaviour, steps: list[int], shown: list[int])
         if game.agents == 2:
             found.append({**place, "rows": names[0], "columns": names[1], "cells": joint.tolist()})
             continue
-        played = np.argwhere(joint > 0)
-        order = np.argsort(-joint[tuple(played.T)], kind="stable")
         likely = [
-            {"actions": [names[i][a] for i, a in enumerate(k)], "chance": float(joint[tuple(k)])} for k in played[order]
+            {"actions": [names[i][a] for i, a in enumerate(actions)], "chance": chance}
+            for actions, chance in joint_actions(joint)
         ]
         found.append({**place, "listed": likely[:LISTED], "left_out": max(0, len(likely) - LISTED)})
     return found
@@ -165,13 +163,6 @@ def _spread(count: int, most: int) -> list[int]:
     if count <= most:
         return list(range(count))
     return sorted({int(h) for h in np.linspace(0, count - 1, most).round()})
-
-
-def _states(reach: Any, most: int) -> list[int]:
-    """Return the states that are reached, the most visited ones where they are too many, in their own order."""
-    total = reach.sum(axis=0)
-    order = np.argsort(-total, kind="stable")[:most]
-    return sorted(int(s) for s in order if total[s] > 0)
 
 
 def _episodes(game: ExactGame, policy: Any) -> list[dict[str, Any]]:

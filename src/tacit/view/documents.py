@@ -24,6 +24,7 @@ from tacit.core.display import printable
 from tacit.core.types import FloatArray, IntArray
 from tacit.experiments import Group, Outcome
 from tacit.experiments.results import GapOutcome, group_outcomes
+from tacit.figures.curves import align
 from tacit.view.folder import MOST_RUNS, Folder, StoredRun
 
 #: Characters of a text, entries of a list and problems that are shown.
@@ -173,9 +174,8 @@ def title_of(place: Path) -> str:
     return text(place.resolve().name or str(place))
 
 
-#: Numbers in all curves of a page, points of a line at least and at most, and numbers that a mean is taken of.
+#: Numbers in all curves of a page, and points of a line at least and at most.
 BUDGET, FEWEST, MOST = 400_000, 60, 4000
-_AT_ONCE = 20_000_000
 
 #: Columns of a curve that are shown, and those that are shown of very many runs.
 COLUMNS, LEADING = 220, ("reward", "reward_0", "gap")
@@ -221,10 +221,13 @@ def band(runs: Sequence[StoredRun], name: str, most: int) -> dict[str, Any] | No
 
     A seed that ended early keeps its last value; one that is going on counts only as far as it has come.
     """
-    held = [run for run in runs if run.curve is not None]
+    held = [(run, run.curve) for run in runs if run.curve is not None]
     if not held:
         return None
-    x, y = _align(held, name)
+    x, y = align([curve for _, curve in held], name)
+    for row, (run, curve) in zip(y, held, strict=True):
+        if run.outcome is None:
+            row[x > curve["episode"][-1]] = np.nan
     with warnings.catch_warnings(), np.errstate(invalid="ignore"):
         warnings.simplefilter("ignore", RuntimeWarning)  # a column of which nothing was measured
         mean, low, high = np.nanmean(y, axis=0), np.nanmin(y, axis=0), np.nanmax(y, axis=0)
@@ -244,23 +247,6 @@ def band(runs: Sequence[StoredRun], name: str, most: int) -> dict[str, Any] | No
         "high": numbers(high[kept], digits=6),
         "n": count[kept].tolist(),
     }
-
-
-def _align(runs: Sequence[StoredRun], name: str) -> tuple[npt.NDArray[Any], FloatArray]:
-    """Return the episodes of all runs, and each one's column there, [runs, x]."""
-    curves = [run.curve for run in runs if run.curve is not None]
-    x = np.unique(np.concatenate([curve["episode"] for curve in curves]))
-    stride = -(-len(x) * len(curves) // _AT_ONCE)
-    if stride > 1:
-        x = np.union1d(x[::stride], x[-1:])
-    y = np.empty((len(curves), len(x)))
-    for k, (run, curve) in enumerate(zip(runs, curves, strict=True)):
-        place = np.searchsorted(curve["episode"], x, side="right") - 1
-        y[k] = curve[name][np.maximum(place, 0)]
-        y[k, place < 0] = np.nan
-        if run.outcome is None:
-            y[k, x > curve["episode"][-1]] = np.nan
-    return x, y
 
 
 def numbers(array: npt.NDArray[Any], *, digits: int | None = None) -> list[float | None]:

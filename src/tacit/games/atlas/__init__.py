@@ -14,19 +14,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tacit.core import check
 from tacit.core.errors import TacitError, brief
-from tacit.games.atlas import markov, matrices
+from tacit.games.atlas import rules
 from tacit.games.gambit import Node, tree_game
 from tacit.games.matrix import matrix_game
 from tacit.games.prism import load
-from tacit.games.tabular import TabularGame
+from tacit.games.tabular import TabularGame, as_tables
 from tacit.games.text import nearest
 
 PLACE = Path(__file__).parent
@@ -140,7 +140,7 @@ def _maker(name: str, given: Mapping[str, Any]) -> Callable[..., TabularGame]:
             return partial(tree, root, name=name, agents=len(given["figures"][0][1].split()))
         case {"model": model, "property": wanted}:
             return partial(prism, model, wanted, given.get("constants", {}), name=name, horizon=given.get("horizon"))
-    function = getattr(markov, given["make"], None) or getattr(matrices, given["make"])
+    function = getattr(rules, given["make"])
     return partial(function, **given["parameters"]) if "parameters" in given else function
 
 
@@ -169,6 +169,67 @@ def find(name: str) -> Entry:
     if name not in ENTRIES:
         raise TacitError(f"no game of the atlas {brief(name)}{check.suggestion(name, ENTRIES)} `tacit atlas` lists all")
     return ENTRIES[name]
+
+
+# what learners reached on these games ---------------------------------------------------------------------------------
+
+#: A table small enough to give advice by, which `make atlas` writes from docs/atlas.json: by kind of game and learner,
+#: on how many games its gap after 100,000 episodes was at most a tenth of that of uniform play, and the mean total
+#: value, from the worst (0) to the best (1).
+REACHED = PLACE / "reached.json"
+
+#: By how much of all games another learner must be ahead to be named.
+AHEAD = 0.1
+
+
+class Reached(NamedTuple):
+    """What one learner reached on the games of one kind."""
+
+    near: int  # games on which its gap is at most a tenth of uniform play's
+    games: int
+    welfare: float | None  # mean share of the best total, from the worst; of constant totals none
+
+
+@cache
+def reached() -> dict[str, dict[str, Reached]]:
+    """Return the table, by kind of game and learner."""
+    found = json.loads(REACHED.read_text(encoding="utf-8"))
+    return {kind: {name: Reached(*row) for name, row in rows.items()} for kind, rows in found.items()}
+
+
+def kind_of(game: Any) -> str:
+    """Return which kind of game it is: "team", "zero-sum" or "mixed".
+
+    >>> import tacit
+    >>> [kind_of(tacit.make(name)) for name in ("matrix-team", "matching-pennies", "chicken")]
+    ['team', 'zero-sum', 'mixed']
+    """
+    rewards = game.rewards
+    if (rewards == rewards[:1]).all():
+        return "team"
+    total = rewards.sum(axis=0)
+    constant = np.ptp(total.reshape(len(total), -1), axis=1).max() <= 1e-9 * float(np.ptp(rewards))
+    return "zero-sum" if len(rewards) == 2 and constant else "mixed"
+
+
+def recommend(game: Any, learner: str) -> str:
+    """Return a sentence that names the learner that came nearest on such games of the atlas; "" if none did better.
+
+    >>> import tacit
+    >>> recommend(tacit.make("matching-pennies"), "q-independent").startswith("of the zero-sum games of the atlas")
+    True
+    """
+    if as_tables(game) is None:
+        return ""
+    kind = kind_of(game)
+    rows = reached()[kind]
+    best = max(rows, key=lambda name: (rows[name].near / rows[name].games, rows[name].welfare or 0.0))
+    if learner not in rows or rows[best].near / rows[best].games < rows[learner].near / rows[learner].games + AHEAD:
+        return ""
+    return (
+        f"of the {kind} games of the atlas, {best} came to a tenth of uniform play's gap in {rows[best].near} of "
+        f"{rows[best].games}, {learner} in {rows[learner].near}"
+    )
 
 
 __all__ = ["ENTRIES", "Entry", "Figure", "find"]
