@@ -51,6 +51,9 @@ from tacit.policies.markov import MarkovPolicy
 #: Who learns where there is one agent only.
 ALONE = "model-central"
 
+#: Said of a discounted game.
+NOTHING_TO_CERTIFY = "certify=True changes no answer here: in a discounted game they are tables, whose gaps are exact"
+
 #: Said of an environment.
 NOTHING_TO_PREFER = "prefer changes nothing here: without tables nobody knows the values that it compares"
 
@@ -100,7 +103,8 @@ def learn(
         Everything random comes from it.
     certify : bool, optional
         Keep the certificate, or measure exact gaps while learning. If not given, that is done for games of at
-        most 1024 joint actions. It never changes a draw. In environments, False: do not compare candidates by play.
+        most 1024 joint actions. It never changes a draw. Answers in a discounted game are tables, whose gaps are exact
+        in any case. In environments, False: do not compare candidates by play.
     keep : bool
         Keep the record that the certified policy is made of.
     visits_per_stage : int, optional
@@ -283,7 +287,9 @@ def _learn_stretches(
     fixed = getattr(chosen, "restarts", False)
     if isinstance(learner, str) and "steps" in REGISTRY.parameters(learner) and not fixed:
         params = {"steps": "shared", **params}  # what is answered is the same at all steps
-    stretch = game.stretch()
+    stretch, notes = game.stretch(), (NOTHING_TO_CERTIFY,) if options.certify else ()
+    for note in notes:
+        given["watch"](Noted(note))
     run = run_learner(stretch, learner, params, options, **given)
     low, high = game.reward_range
     candidates: dict[str, Candidate] = {}
@@ -300,7 +306,8 @@ def _learn_stretches(
     answer = choose(candidates, partial(uniform_gap, game), **options.choice)
     sampled = None if run.sampled is None else merge_steps(game, stretch, run.sampled)[0]
     last = merge_steps(game, stretch, run.last)[0]
-    return replace(run, game=game, last=last, sampled=sampled, candidates=candidates, chosen=answer)
+    held = {"last": last, "sampled": sampled, "candidates": candidates, "chosen": answer}
+    return replace(run, game=game, notes=(*run.notes, *notes), **held)
 
 
 def merge_steps(

@@ -230,6 +230,18 @@ def test_equilibria_of_general_games_have_no_gap(concept):
     assert stopping.gap < 1e-9
 
 
+@pytest.mark.parametrize("seed", [102, 216, 217])
+def test_a_cce_is_worth_no_less_than_a_ce(seed):
+    """Every ce is a cce. In these games the stages of one of them, or of both, do not settle."""
+    rng = np.random.default_rng(seed)
+    S, actions = int(rng.integers(1, 4)), [int(rng.integers(2, 4)) for _ in range(2)]
+    transitions, rewards = rng.dirichlet(np.full(S, 0.5), size=(S, *actions)), rng.random((2, S, *actions)).round(1)
+    game = tacit.TabularGame(transitions, rewards, 0, discount=float(rng.choice([0.5, 0.8, 0.95])))
+    coarse, fine = tacit.solve(game, "cce"), tacit.solve(game, "ce")
+    assert coarse.values.sum() >= fine.values.sum() - 1e-9
+    assert tacit.evaluate(game, coarse.policy, gap="cce").gap < 1e-8
+
+
 def test_the_stopping_games_pure_equilibria():
     """Whoever expects the other to stop continues, and the other way round: hand-solved."""
     game = stopping_game()

@@ -122,3 +122,13 @@ def test_a_shared_model_has_one_set_of_counts_for_all_steps_of_a_stretch(game):
     assert len(state.model) == 1
     state.clock["differ"] = 1
     assert learner.plan(state, game.states + 1) is not None
+
+
+def test_certify_changes_no_answer_and_says_so(game):
+    asked = tacit.learn(game, "adaptive-v-cce", episodes=50, certify=True)
+    plain = tacit.learn(game, "adaptive-v-cce", episodes=50)
+    assert asked.gap == plain.gap
+    assert asked.gaps.source == "exact"
+    assert [note for note in asked.notes if note not in plain.notes] == [
+        "certify=True changes no answer here: in a discounted game they are tables, whose gaps are exact"
+    ]

@@ -123,6 +123,7 @@ def test_what_takes_no_turns_is_refused(members: str, sentence: str):
         ("q-independent,q-independent", "members has 'q-independent' twice"),
         ([("a", 1), ("b", 2)], "learner is 1; it must be a name"),
         ("q-independent,pg-exact", "takes no turns"),
+        ("q-independent,portfolio", "portfolio takes turns itself; list the members of both"),
     ],
 )
 def test_members_that_cannot_be_are_refused(members: object, sentence: str):

@@ -93,9 +93,9 @@ def test_a_npz_of_one_record_for_all_holds_what_was_observed(tmp_path: Path):
     record = tacit.CertifiedPolicy(np.zeros((4, 1), int), np.full((4, 1, 1), 0.5, np.float32), actions=[2], states=1)
     sampled = tacit.learn(tacit.make("chicken"), "adaptive-v-cce", episodes=50, thin=2).candidates["average"].policy
     for policy in (record, record.thinned(3), sampled):
-        policy.observed = (["red"],) * policy.agents
+        policy.observations = (["red"],) * policy.agents
         policy.save(tmp_path / "x.npz")
-        assert tacit.policies.load(tmp_path / "x.npz").observed == policy.observed
+        assert tacit.policies.load(tmp_path / "x.npz").observations == policy.observations
 
 
 @pytest.mark.parametrize("text", ["", "[", "[[0]]", "[[0], [NaN]]", "[[0, 0], [0]]", "[" * 100_000, "{}"])

@@ -54,7 +54,7 @@ class Team:
         Whether agents draw independently of each other.
     """
 
-    observations = observed = None
+    observations = None
 
     def __init__(self, parts: Sequence[Part]) -> None:
         self.parts = list(parts)
@@ -254,7 +254,7 @@ def _part(i: int, given: Any, actions: int, choices: Sequence[Any], encode: Enco
             raise TacitError(f"{given!r} does not fit agent {i}, which has {actions} actions")
         if game:
             return given  # type: ignore[no-any-return]
-        if seen is not None:
+        if hasattr(seen, "known"):
             return ObservingPart(given, seen.copy(encode).known)
         if given.observations is not None:
             return ObservingPart(given, lambda shown: given.number(shown if encode is None else encode(shown)))

@@ -496,9 +496,12 @@ def open_environment(
     blind = getattr(policy, "sees", False) and encode is None and not (counts and can_number(adapter))
     if blind:
         encode = see_nothing  # no states are counted
-    own = _own(adapter, observations, encode, horizon)
-    if observations is None:
-        own = _number_as(env, policy, own, encoded=encode is not None)
+    listed = observations is not None and isinstance(observations[0], list)
+    own = _own(adapter, None if listed else observations, encode, horizon)
+    if listed:
+        own = [one.list_as(seen, encoded=encode is not None) for one, seen in zip(own, observations, strict=True)]
+    elif observations is None:
+        _check_numbered(env, policy, own)
     known = getattr(policy, "horizon", None)
     length = known if horizon is None else check.integer("horizon", horizon)
     if known is not None and length > known:
@@ -523,23 +526,17 @@ def _own(adapter: Environment, known: Any, encode: Any, horizon: int | None) -> 
     return [own.copy(encode) for own in known]
 
 
-def _number_as(env: Any, policy: Any, own: list[Observations], *, encoded: bool) -> list[Observations]:
-    """Return numberings in which states have the numbers that they have in a policy, which lists its observations.
+def _check_numbered(env: Any, policy: Any, own: list[Observations]) -> None:
+    """Raise unless the space numbers the states of a policy that does not list what is seen there.
 
-    Where it does not list them, the space must number them: in the order they are met they would mean nothing.
+    In the order in which they are met, their numbers would mean nothing.
     """
-    listed = getattr(policy, "observed", None)
-    if listed is None:
-        states = getattr(policy, "states", None)
-        for one in own:
-            if states is not None and not one.numbered:
-                raise TacitError(
-                    f"{brief(policy)} does not say what its states look like, and {name_of(env)} does not number "
-                    f"them; give MarkovPolicy(…, observations=[…]), for each agent a list of what it sees in each state"
-                )
-            if states not in (None, one.count, (one.count or 0) + 1):  # one more for "over"
-                raise TacitError(
-                    f"the policy does not fit {name_of(env)}, which has {one.count} states: {brief(policy)}"
-                )
-        return own
-    return [one.list_as(seen, encoded=encoded) for one, seen in zip(own, listed, strict=True)]
+    states = getattr(policy, "states", None)
+    for one in own:
+        if states is not None and not one.numbered:
+            raise TacitError(
+                f"{brief(policy)} does not say what its states look like, and {name_of(env)} does not number "
+                f"them; give MarkovPolicy(…, observations=[…]), for each agent a list of what it sees in each state"
+            )
+        if states not in (None, one.count, (one.count or 0) + 1):  # one more for "over"
+            raise TacitError(f"the policy does not fit {name_of(env)}, which has {one.count} states: {brief(policy)}")

@@ -8,15 +8,15 @@ from typing import Any
 from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.evaluation.gaps import Evaluation, evaluate, uniform_gap
-from tacit.evaluation.stage_game import OBJECTIVES, RULES, check_rule
+from tacit.evaluation.stage_game import OBJECTIVES, RULES, check_rule, fits
 from tacit.evaluation.stages import CONCEPTS, Clock, NotExact, Solution, solve_stages
 from tacit.evaluation.sweeps import Sweeps
 from tacit.evaluation.values import policy_values
 from tacit.games.exact import ExactGame, check_exact
 from tacit.policies.markov import MarkovPolicy
 
-#: Numbers of the linear program of one stage up to which it is solved, and joint actions that are written out.
-LP_NUMBERS, JOINT = 3_000_000, 200_000
+#: Joint actions up to which they are written out.
+JOINT = 200_000
 
 #: Joint actions at all steps and states up to which the optimum takes a moment.
 _QUICK_NUMBERS = 5_000_000
@@ -152,8 +152,7 @@ def _fits(game: ExactGame, concept: str) -> bool:
         return False
     if concept == "nash":
         return joint * game.states <= 50 * JOINT
-    deviations = sum(game.actions) if concept == "cce" else sum(a * a for a in game.actions)
-    return joint * deviations <= LP_NUMBERS
+    return fits(game.actions, concept)
 
 
 def _sweep(game: ExactGame, concept: str, clock: Clock, tolerance: float | None, rounds: int | None) -> Solution:

@@ -20,6 +20,8 @@ deviation; what does not pass, or has not ended, goes to HiGHS.
 from __future__ import annotations
 
 import itertools
+import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -37,8 +39,21 @@ _SAME, _TIE = 1e-7, 1e-9
 #: What counts as 0 in a tableau, and the gain from a deviation that is rounding, both in units of the range of payoffs.
 _ZERO, _ROUNDING = 1e-12, 1e-12
 
+#: Numbers of the linear program of one stage up to which it is solved.
+LP_NUMBERS = 3_000_000
+
 #: Numbers of a matrix up to which the tableau is quicker than HiGHS.
 _LARGE = 10_000
+
+
+def fits(actions: Sequence[int], concept: str) -> bool:
+    """Return whether the linear program for a cce or ce is small enough.
+
+    >>> fits((10, 10, 10), "ce"), fits((100, 100), "cce"), fits((100, 100), "ce")
+    (True, True, False)
+    """
+    deviations = sum(actions) if concept == "cce" else sum(a * a for a in actions)
+    return math.prod(actions) * deviations <= LP_NUMBERS
 
 
 def find_correlated(payoffs: FloatArray, concept: str, weights: FloatArray, objective: str = "welfare") -> FloatArray:

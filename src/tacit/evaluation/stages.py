@@ -7,7 +7,9 @@ A discounted game has one stage for each state, followed by itself: its stages a
 values of what was found as payoffs, until the exact gap is rounding. For the optimum that is Howard's policy iteration;
 of zero-sum games, where what follows is valued by the first player's best response, Shapley's iteration as Hoffman and
 Karp [1966] made it quick; both converge. Where (coarse) correlated equilibria do not settle, and for Nash equilibria,
-which need not, the logit path through all stages takes their place. Every equilibrium comes with its exact gap.
+which need not, the logit path through all stages takes their place. What settles is an equilibrium, and not the best of
+all: since every ce is a cce, those are looked for too where a cce is wanted, and the better one is the answer. Every
+equilibrium comes with its exact gap.
 """
 
 from __future__ import annotations
@@ -172,7 +174,7 @@ def solve_stages(
     if concept != "nash":
         if objective != "welfare" and weights is not None:
             raise TacitError(f"weights are of the objective 'welfare', and this one is {objective!r}; give one of them")
-        find = _in_each_state(lambda h, s, payoffs: [stage_game.find_correlated(payoffs, concept, w, objective)])
+        find = _find_correlated(concept, w, objective)
         program = "convex program" if objective == "entropy" else "linear program"
         method = f"{_say_where(game, program)}; objective: {objective}"
     elif select == "welfare" and (game.rewards == game.rewards[:1]).all():
@@ -187,10 +189,43 @@ def solve_stages(
         return _follow_path(game, concept)
     if game.discount is None:
         return _walk_back(game, concept, find, report, method)
-    settled = _settle(game, concept, find, report, method)
-    if settled is None and objective != "welfare":
+    if concept == "nash":
+        return _settle(game, concept, find, report, method) or _follow_path(game, concept)
+    finds = [find]
+    if concept == "cce" and stage_game.fits(game.actions, "ce"):
+        finds.append(_find_correlated("ce", w, objective))
+    worth = _judge_by(objective, w)
+    tried = [_settle(game, concept, one, report, method, worth) for one in finds]
+    settled = [one for one in tried if one is not None]
+    if not settled and objective != "welfare":
         raise NotExact(f"no {concept} with the objective {objective!r} settles")
-    return _follow_path(game, concept) if settled is None else settled
+    if None in tried and objective == "welfare":
+        try:
+            settled.append(_follow_path(game, concept))
+        except NotExact:
+            if not settled:
+                raise
+    return max(settled, key=lambda one: worth(one.values))
+
+
+def _find_correlated(concept: str, weights: FloatArray, objective: str) -> Find:
+    """Return how to find the cce or ce of each stage that is best by an objective."""
+    return _in_each_state(lambda h, s, payoffs: [stage_game.find_correlated(payoffs, concept, weights, objective)])
+
+
+def _judge_by(objective: str, weights: FloatArray) -> Callable[[FloatArray], float]:
+    """Return what values [N] are worth by an objective; by entropy all are worth the same.
+
+    >>> [_judge_by(rule, np.ones(2))(np.array([1.0, 4.0])) for rule in ("welfare", "egalitarian", "agent:1")]
+    [5.0, 1.0, 4.0]
+    """
+    if objective == "welfare":
+        return lambda values: float(dot(weights, values))
+    if objective == "entropy":
+        return lambda values: 0.0
+    if objective == "egalitarian":
+        return lambda values: float(values.min())
+    return lambda values: float(values[int(objective.removeprefix("agent:"))])
 
 
 def _is_zero_sum(game: TabularGame) -> bool:
@@ -249,10 +284,17 @@ def _find_zero_sum(h: int, payoffs: FloatArray, report: Callable[[int], None]) -
     return [np.concatenate(own) for own in zip(*found, strict=True)]
 
 
-def _settle(game: TabularGame, concept: str, find: Find, report: Report, method: str) -> Solution | None:
+def _settle(
+    game: TabularGame,
+    concept: str,
+    find: Find,
+    report: Report,
+    method: str,
+    worth: Callable[[FloatArray], float] = np.sum,
+) -> Solution | None:
     """Solve the stages of a discounted game until what is found follows itself.
 
-    Where they do not settle, the equilibrium of largest total reward that was met on the way; None if there was none.
+    Where they do not settle, the equilibrium worth the most that was met on the way; None if there was none.
     """
     zero_sum = concept == "nash"  # of other games nash equilibria are found by the logit path
     V = np.zeros((game.agents, game.states))
@@ -267,7 +309,7 @@ def _settle(game: TabularGame, concept: str, find: Find, report: Report, method:
         if float((found.best - found.V).max()) <= enough:  # from every state
             told = f"{method}; {'settled' if settled else 'the best met'} in {count(round_ + 1, 'round')}"
             now = _make_solution(game, concept, policy, found.V, told)
-            best = now if settled or best is None or now.values.sum() > best.values.sum() else best
+            best = now if settled or best is None or worth(now.values) > worth(best.values) else best
             if settled:
                 break
         V = np.stack([found.best[0, 0], -found.best[0, 0]]) if zero_sum else found.V[:, 0]

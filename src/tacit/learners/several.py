@@ -182,6 +182,9 @@ class Portfolio(Learner):
             named = ",".join(name for name, _ in self.members)
             raise TacitError(f"members is {brief(named)}; a portfolio has at least two, separated by commas")
         for name, own in self.members:
+            inside = own.members if isinstance(own, Mixed) else (own,)
+            if any(one.turns > 1 for one in inside):
+                raise TacitError(f"{name} takes turns itself; list the members of both portfolios as those of one")
             if own.central or own.exact or own.interpreted:
                 raise TacitError(f"{name} does not learn with kernels from one agent's own play, so it takes no turns")
 

@@ -68,8 +68,7 @@ class Policy(Sealed, ABC):
     actions: tuple[int, ...]
     states: int
     horizon: int | None
-    observations: Any = None  # of an environment: how each agent numbers what it sees
-    observed: tuple[list[Any], ...] | None = None  # the same as a file says it: a list for each agent
+    observations: Any = None  # of an environment: for each agent a list of what it saw in each state, or who numbers it
 
     def __init_subclass__(cls) -> None:
         """Note which kinds of files the class reads."""
@@ -89,9 +88,9 @@ class Policy(Sealed, ABC):
     def part(self, agent: int) -> Part:
         """Return agent i's part, which acts alone, from the common seed where play is correlated."""
         i = check.integer("agent", agent, least=0, most=self.agents - 1)
-        part, each = self._part(i), self.observed if self.observations is None else self.observations
-        if each is not None:
-            part.tell(each[i], self.states)
+        part = self._part(i)
+        if self.observations is not None:
+            part.tell(self.observations[i], self.states)
         return part
 
     @abstractmethod
@@ -147,7 +146,7 @@ class Policy(Sealed, ABC):
             policy = cls._from_content(found)
         else:
             raise TacitError("it holds another kind of policy; tacit.policies.load reads every kind")
-        policy.observed = document.read_observations(found, policy.agents, policy.states)
+        policy.observations = document.read_observations(found, policy.agents, policy.states)
         return policy
 
     @classmethod

@@ -283,7 +283,7 @@ def _deploy_shared(policy: RecordedPolicy, starts: int, seed: int, grid: IntArra
         states=policy.states,
         horizon=policy.horizon,
     )
-    made.observations, made.observed = policy.observations, policy.observed
+    made.observations = policy.observations
     return made
 
 
@@ -313,7 +313,7 @@ def _deploy_each(policy: RecordedPolicy, starts: int, seed: int) -> DeployedPoli
         states=policy.states,
         horizon=policy.horizon,
     )
-    found.observations, found.observed = policy.observations, policy.observed
+    found.observations = policy.observations
     return found
 
 

@@ -121,7 +121,7 @@ def key(observation: Any) -> Hashable:
 
 def observations_of(policy: Any, agents: Sequence[int]) -> dict[str, Any]:
     """Return the field of a policy's document that holds what these agents observed; nothing where it is not known."""
-    held = policy.observed if policy.observations is None else policy.observations
+    held = policy.observations
     each = [] if held is None else [as_list(held[i], policy.states) for i in agents]
     return {"observations": each} if each and None not in each else {}
 

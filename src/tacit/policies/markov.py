@@ -83,10 +83,9 @@ class MarkovPolicy(Policy):
                     f"all agents must have the same steps and states"
                 )
         if observations is not None:
-            self.observed = document.read_observations(
-                {"observations": document.plain(observations)}, self.agents, self.states
-            )
-            most = max(map(len, self.observed or ()), default=0)
+            told = {"observations": document.plain(observations)}
+            self.observations = document.read_observations(told, self.agents, self.states)
+            most = max(map(len, self.observations or ()), default=0)
             if most < self.states:
                 raise TacitError(f"observations has {most} entries for {self.states} states; each state needs one")
 
