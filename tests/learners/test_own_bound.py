@@ -11,7 +11,7 @@ import pytest
 import tacit
 from tacit.cli.main import main
 from tacit.engine.fused import FusedEngine
-from tacit.learners import REGISTRY, own_bound, theorem_iota
+from tacit.learners import REGISTRY, theorem_iota, v_base
 from tacit.learners.spec import Scale, world_of
 
 
@@ -173,6 +173,6 @@ def test_the_deviation_holds_over_drawn_first_states():
     game = tacit.make("good-state", horizon=1)
     spec = REGISTRY.make("stage-v-cce", iota=iota)
     world = world_of(spec, game, episodes=K, seed=0)
-    with_draw, without = (own_bound.bound(spec, world, np.zeros(1), K, drawn=drawn) for drawn in (True, False))
+    with_draw, without = (v_base.bound(spec, world, np.zeros(1), K, drawn=drawn) for drawn in (True, False))
     assert (with_draw - without)[0] == pytest.approx(7 * math.sqrt(iota / (2 * K)))
     assert theorem_iota(Scale(agents=2, states=2, actions=2, horizon=1, episodes=K), 0.01) > iota

@@ -33,8 +33,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.bandits.rows import play_probs
-from tacit.bandits.spec import Bandit, Setting
+from tacit.bandits.spec import Bandit, Setting, play_probs
 from tacit.core import check, generics
 from tacit.core.memory import lock
 from tacit.core.records import FIXED, NONNEGATIVE, Fields

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.bandits.rows import play_weights
-from tacit.bandits.spec import Bandit, Setting, rate
+from tacit.bandits.spec import Bandit, Setting, play_weights, rate
 from tacit.core import check, generics
 from tacit.core.elementary import exp
 from tacit.core.records import FIXED, NONNEGATIVE, Fields

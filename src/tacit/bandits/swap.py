@@ -17,8 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from tacit.bandits.exp3_ix import Exp3IX
-from tacit.bandits.rows import play_probs
-from tacit.bandits.spec import Bandit, Setting, is_bandit
+from tacit.bandits.spec import Bandit, Setting, is_bandit, play_probs
 from tacit.core import generics
 from tacit.core.errors import TacitError
 from tacit.core.records import FIXED, NONNEGATIVE, Fields, record

@@ -14,8 +14,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tacit.bandits.rows import play_probs
-from tacit.bandits.spec import Bandit, Setting
+from tacit.bandits.spec import Bandit, Setting, play_probs
 from tacit.core import generics
 from tacit.core.records import FIXED, NONNEGATIVE, Fields
 

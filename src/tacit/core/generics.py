@@ -1,7 +1,7 @@
 """Generic functions: one name, one implementation for each type of state, interpreted or compiled.
 
-A generic function dispatches on the type of its first argument, a NamedTuple. Interpreted code looks it up in
-a table; compiled code resolves it while compiling, through numba's `overload`, and inlines the implementation. So the
+A generic function dispatches on the type of its first argument, a NamedTuple. Interpreted code is `functools`'
+`singledispatch`; compiled code resolves it while compiling, through numba's `overload`, and inlines it. So the
 fused loop is written once for every learner, bandit and game, and a kernel is an ordinary Python function.
 
     @feed.implement(Exp3IXParams)
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import partial
+from functools import partial, singledispatch, update_wrapper
 from typing import Any, TypeVar
 
 from numba.extending import overload, register_jitable
@@ -53,29 +53,16 @@ def generic(signature: Callable[..., Any], default: Callable[..., Any] | None = 
 
     A type without an implementation has the `default`, where there is one.
     """
-    table: dict[type, Callable[..., Any]] = {}
-    name = signature.__name__
 
-    def dispatch(state: Any, *args: Any) -> Any:
-        kernel = table.get(type(state), default)
-        if kernel is None:
-            raise TacitError(f"{name} is not implemented for {type(state).__name__}")
-        return kernel(state, *args)
+    def refuse(state: Any, *args: Any) -> Any:
+        raise TacitError(f"{signature.__name__} is not implemented for {type(state).__name__}")
+
+    dispatch: Any = update_wrapper(singledispatch(default or refuse), signature)
 
     def choose(state: Any, *args: Any) -> Any:
-        return table.get(getattr(state, "instance_class", None), default)  # type: ignore[arg-type]
+        return dispatch.registry.get(getattr(state, "instance_class", None), default)
 
-    def implement(kind: type) -> Callable[[F], F]:
-        def register(kernel: F) -> F:
-            table[kind] = kernel
-            return kernel
-
-        return register
-
-    dispatch.__name__ = dispatch.__qualname__ = name
-    dispatch.__doc__ = signature.__doc__
-    dispatch.implement = implement  # type: ignore[attr-defined]
-    dispatch.known = table.__contains__  # type: ignore[attr-defined]
+    dispatch.implement, dispatch.known = dispatch.register, dispatch.registry.__contains__
     overload(dispatch, strict=False, jit_options=OPTIONS)(choose)
     return dispatch
 

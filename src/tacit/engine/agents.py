@@ -22,7 +22,7 @@ from tacit.core.pinned import Pinned, entry, unpin
 from tacit.core.types import FloatArray
 from tacit.engine.checkpoint import Arrays, check_alike, check_names, pack, unpack, whole_number
 from tacit.engine.fused import read_distributions
-from tacit.learners import REGISTRY, Learner, World, own_bound, resolve
+from tacit.learners import REGISTRY, Learner, World, resolve, v_base
 from tacit.learners.plain import PlainAgent, PlainLearner
 from tacit.learners.spec import Scale, starting_policy
 
@@ -158,7 +158,7 @@ class Agent:
         It is no bound: ι, unless it was given, knows nothing of the others and of the number of episodes. See `bound`.
         """
         total = self._bound_sum()
-        return float(own_bound.estimate(total, max(self.episodes, 1), self.world)[0])
+        return float(v_base.estimate(total, max(self.episodes, 1), self.world)[0])
 
     def bound(self, *, agents: int, actions: int | None = None, drawn: bool = True) -> float:
         """Return a bound on the agent's gap so far that holds with the theorem's probability (V-learning only).
@@ -185,12 +185,12 @@ class Agent:
         if factors is None:
             raise TacitError("this agent's parameters are not the theorem's, so it has an estimate and no bound")
         iota, needed = factors
-        if not own_bound.is_bound(self.spec, self.world, scale):
+        if not v_base.is_bound(self.spec, self.world, scale):
             raise TacitError(
                 f"iota is {iota:.4g}; for {N} agents and {K} episodes the theorem needs {needed:.4g}: make the agent "
                 f"with iota={math.ceil(needed)} or more"
             )
-        return float(own_bound.bound(self.spec, self.world, total, K, drawn=drawn)[0])
+        return float(v_base.bound(self.spec, self.world, total, K, drawn=drawn)[0])
 
     @property
     def bound_sum(self) -> float | None:

@@ -21,8 +21,8 @@ from tacit.engine.drive import Engine
 from tacit.engine.observers import Nothing
 from tacit.engine.run import Gaps
 from tacit.games.protocol import Game
-from tacit.games.tabular_kernels import by_agent
-from tacit.learners import Learner, World, own_bound
+from tacit.games.tabular import by_agent
+from tacit.learners import Learner, World, v_base
 from tacit.learners.spec import world_of
 from tacit.policies import MarkovPolicy
 
@@ -108,7 +108,7 @@ class FusedEngine(Engine):
             return Gaps.unknown(kind, self.game.agents)
         initial = getattr(self.game, "initial", None)
         drawn = initial is None or int(np.count_nonzero(initial)) > 1
-        upper, source = own_bound.judge(self.learner, self.world, total, done, drawn=drawn)
+        upper, source = v_base.judge(self.learner, self.world, total, done, drawn=drawn)
         return Gaps(kind, upper, source, most=self.world.largest_gap)
 
     def view(self, learner: Learner, pick: Callable[[Any], Any]) -> Engine:

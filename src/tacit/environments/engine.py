@@ -45,7 +45,7 @@ from tacit.environments.bounds import (
 from tacit.environments.observations import OVER, Encode, Numbering, Observations, numberings
 from tacit.environments.resume import TOLD, Seeding
 from tacit.games.protocol import Game
-from tacit.learners import Learner, World, own_bound
+from tacit.learners import Learner, World, v_base
 from tacit.learners.spec import Scale
 from tacit.policies import MarkovPolicy, RecordedPolicy
 from tacit.policies.recorded import STARTS, check_stored, each_agents_own
@@ -141,7 +141,7 @@ class EnvironmentEngine(Engine):
 
     @property
     def _proven(self) -> bool:
-        return not self.bounds.uncertain and own_bound.is_bound(self.learner, self.world, self.world.scale)
+        return not self.bounds.uncertain and v_base.is_bound(self.learner, self.world, self.world.scale)
 
     @property
     def common_state(self) -> bool:  # type: ignore[override]
@@ -409,7 +409,7 @@ class EnvironmentEngine(Engine):
         if not self.common_state or total is None or unitless:
             return Gaps.unknown("nash", self.game.agents)
         drawn = self.bounds.drawn and any(own.count != 1 for own in self.observations)
-        upper, source = own_bound.judge(
+        upper, source = v_base.judge(
             self.learner, self.world, total, done, drawn=drawn, trusted=not self.bounds.uncertain
         )
         return Gaps(kind, upper, source, most=self.bounds.horizon * (high - low))

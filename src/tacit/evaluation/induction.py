@@ -11,17 +11,14 @@ bounds the error: at most 1e-12 of span/(1 − γ), or as near as rounding allow
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tacit.core import memory
 from tacit.core.types import FloatArray, IntArray
-from tacit.games.exact import ExactGame, Rows, stack_rows
+from tacit.games.exact import ExactGame, Rows, is_joint, stack_rows
 from tacit.policies.markov import MarkovPolicy, check_policy
-
-if TYPE_CHECKING:
-    from typing_extensions import TypeIs
 
 #: What all play at a step.
 Play = Callable[[int], Rows]
@@ -94,11 +91,6 @@ def forward(game: ExactGame, rows_at: Play, initial: FloatArray | None = None) -
 def largest_return(game: ExactGame) -> float:
     """Return what the return of an episode is at most, in absolute value: rounding is relative to it."""
     return game.effective_horizon * max(abs(game.reward_range[0]), abs(game.reward_range[1]), 1e-300)
-
-
-def is_joint(rows: Rows) -> TypeIs[FloatArray]:
-    """Return whether agents follow one joint draw, and do not draw independently."""
-    return isinstance(rows, np.ndarray)
 
 
 def average(payoffs: FloatArray, rows: Rows) -> FloatArray:

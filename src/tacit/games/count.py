@@ -7,7 +7,7 @@ policies the counts of the others are a sum of independent vectors, whose distri
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Any
@@ -248,27 +248,24 @@ class CountGame(ExactGame):
         """A digest of all that the game is to its players."""
         return digest_arrays(f"counts {self.agents} {self.actions[0]} {self.horizon}", self._tables)
 
-    def stage(
-        self, h: int, V: FloatArray | None, s: int | None = None, *, agents: Sequence[int] | None = None
-    ) -> Callable[[Rows], FloatArray]:
-        """Return the stage game at step h, in which V follows: a function from `rows` to `payoffs`."""
-        from tacit.games import count_kernels  # imports the compiler
+    def payoffs(
+        self, h: int, rows: Rows, V: FloatArray | None, s: int | None = None, *, agents: Sequence[int] | None = None
+    ) -> FloatArray:
+        """Return what each agent's own actions pay, from the distributions of what the others' scores add up to."""
+        if is_joint(rows):
+            return self.tabular().payoffs(h, rows, V, s, agents=agents)
+        from tacit.games.count_kernels import induce  # imports the compiler
 
-        def payoffs(rows: Rows) -> FloatArray:
-            if is_joint(rows):
-                return self.tabular().payoffs(h, rows, V, s, agents=agents)
-            rewards, transitions = count_kernels.induce(self, h, self._stack(rows, s), s)
-            if agents is not None:
-                rewards, transitions = rewards[..., list(agents), :], transitions[..., list(agents), :, :]
-            if s is None:
-                rewards = np.swapaxes(rewards, -2, -3)
-            if V is None:
-                return rewards
-            sums = "...snat,...nt->...nsa" if s is None else "...nat,...nt->...na"
-            found: FloatArray = rewards + np.einsum(sums, transitions, V)
-            return found
-
-        return payoffs
+        rewards, transitions = induce(self, h, self._stack(rows, s), s)
+        if agents is not None:
+            rewards, transitions = rewards[..., list(agents), :], transitions[..., list(agents), :, :]
+        if s is None:
+            rewards = np.swapaxes(rewards, -2, -3)
+        if V is None:
+            return rewards
+        sums = "...snat,...nt->...nsa" if s is None else "...nat,...nt->...na"
+        found: FloatArray = rewards + np.einsum(sums, transitions, V)
+        return found
 
     def _stack(self, rows: Sequence[FloatArray], s: int | None) -> FloatArray:
         """Return what the agents play as one table, [..., S, N, A], or in a state s [..., N, A]."""

@@ -50,6 +50,7 @@ class ExactGame(NamedGame, Sealed, ABC):
     observation_names: tuple[tuple[str, ...], ...] | None = None
     picture: Callable[[int], npt.NDArray[np.uint8]] | None
 
+    @abstractmethod
     def payoffs(
         self, h: int, rows: Rows, V: FloatArray | None, s: int | None = None, *, agents: Sequence[int] | None = None
     ) -> FloatArray:
@@ -73,13 +74,6 @@ class ExactGame(NamedGame, Sealed, ABC):
             [..., N, S, A, A]: the payoff of the second action where the agent is told the first, times the chance of
             being told it.
         """
-        return self.stage(h, V, s, agents=agents)(rows)
-
-    @abstractmethod
-    def stage(
-        self, h: int, V: FloatArray | None, s: int | None = None, *, agents: Sequence[int] | None = None
-    ) -> Callable[[Rows], FloatArray]:
-        """Return the stage game at step h, in which V follows: a function from `rows` to `payoffs`."""
 
     @abstractmethod
     def push(self, h: int, rows: Rows, occupancy: FloatArray, s: int | None = None) -> FloatArray:

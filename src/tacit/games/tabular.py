@@ -47,6 +47,9 @@ DENSE_SHARE = 0.15
 #: order that depends on its threads and on the processor.
 LARGE = 100_000
 
+#: Up to this many agents the compiler knows their number.
+KNOWN_AGENTS = 4
+
 #: The largest discount: beyond, what solving costs in digits leaves too few.
 MOST_DISCOUNT = 0.999999
 
@@ -197,23 +200,18 @@ class TabularGame(ExactGame):
         ahead += rewards
         return ahead
 
-    def stage(
-        self, h: int, V: FloatArray | None, s: int | None = None, *, agents: Sequence[int] | None = None
-    ) -> Callable[[Rows], FloatArray]:
-        """Return the stage game at step h, in which V follows: a function from `rows` to `payoffs`."""
+    def payoffs(
+        self, h: int, rows: Rows, V: FloatArray | None, s: int | None = None, *, agents: Sequence[int] | None = None
+    ) -> FloatArray:
+        """Return what each agent's own actions pay: those of joint actions, averaged over what the others play."""
         tables = self.joint_payoffs(h, V, s, agents=agents)
         before: tuple[Any, ...] = (slice(None),) * (tables.ndim - self.agents - 2)
-        each = [(i, tables[(*before, k)]) for k, i in enumerate(range(self.agents) if agents is None else agents)]
-
-        def payoffs(rows: Rows) -> FloatArray:
-            advised = is_joint(rows)
-            mine = _at_one_state(rows, self.agents) if s is not None else rows
-            contract: Any = advised_payoffs if advised else own_payoffs
-            parts = [contract(payoff, mine, i) for i, payoff in each]
-            found = stack_agents(parts, advised=advised)
-            return found if s is None else np.squeeze(found, axis=-3 if advised else -2)
-
-        return payoffs
+        advised = is_joint(rows)
+        mine = _at_one_state(rows, self.agents) if s is not None else rows
+        contract: Any = advised_payoffs if advised else own_payoffs
+        each = range(self.agents) if agents is None else agents
+        found = stack_agents([contract(tables[(*before, k)], mine, i) for k, i in enumerate(each)], advised=advised)
+        return found if s is None else np.squeeze(found, axis=-3 if advised else -2)
 
     def push(self, h: int, rows: Rows, occupancy: FloatArray, s: int | None = None) -> FloatArray:
         """Return the distribution [..., S] after step h of an `occupancy` [..., S], or [...] of a state s."""
@@ -367,13 +365,13 @@ class TabularGame(ExactGame):
         """Return the tables as the compiled loop reads them; of a discounted game, those of its stretches."""
         if self.discount is not None:
             return self.stretch().kernels()
-        from tacit.games.tabular_kernels import GameTables, beside, by_agent, width_of  # imports the compiler
+        from tacit.games.tabular_kernels import GameTables  # imports the compiler
 
-        block = self.states * self.joint_actions
+        block, lengths = self.states * self.joint_actions, np.diff(self.successors.first)
         support, start = self._start
         cumulative, state, rewards = self.cumulative, self.successors.state, self.rewards.reshape(self.agents, -1)
         if 2 * cumulative.nbytes + rewards.nbytes < memory.available() // 4:  # otherwise they are shared with the game
-            cumulative, state = beside(cumulative, state)
+            cumulative, state = _put_beside(cumulative, state)
             rewards = lock(np.ascontiguousarray(rewards.T)).T
         return GameTables(
             first=self.successors.first,
@@ -390,7 +388,7 @@ class TabularGame(ExactGame):
             joint_actions=self.joint_actions,
             transition_stride=block if self.transition_steps > 1 else 0,
             reward_stride=block if self.rewards.shape[1] > 1 else 0,
-            width=width_of(self.successors.first),
+            width=int(lengths[0]) if (lengths == lengths[0]).all() else 0,
         )
 
     @cached_property
@@ -522,6 +520,18 @@ class TabularGame(ExactGame):
         h, rest = divmod(row, self.states * self.joint_actions)
         s, joint = divmod(rest, self.joint_actions)
         return (h, s, *(int(a) for a in np.unravel_index(joint, self.actions)))
+
+
+def by_agent(numbers: Sequence[int]) -> tuple[int, ...] | IntArray:
+    """Return a number for each agent, as compiled code takes them: few as a tuple, whose length the compiler knows."""
+    return tuple(numbers) if len(numbers) <= KNOWN_AGENTS else lock(np.array(numbers))
+
+
+def _put_beside(cumulative: FloatArray, state: npt.NDArray[np.int32]) -> tuple[FloatArray, npt.NDArray[np.int32]]:
+    """Return both arrays as views of pairs: drawing a successor reads one place in memory instead of two."""
+    pairs = np.zeros(len(state), dtype=[("cumulative", np.float64), ("state", np.int32), ("", np.int32)])
+    pairs["cumulative"], pairs["state"] = cumulative, state
+    return lock(pairs["cumulative"]), lock(pairs["state"])
 
 
 def as_tables(game: object) -> TabularGame | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numba
@@ -11,12 +10,8 @@ import numpy.typing as npt
 
 from tacit.core import generics
 from tacit.core.compilation import compile_loop
-from tacit.core.memory import lock
 from tacit.core.types import FloatArray, IntArray
 from tacit.games import successors
-
-#: Up to this many agents the compiler knows their number.
-KNOWN_AGENTS = 4
 
 
 class GameTables(NamedTuple):
@@ -37,24 +32,6 @@ class GameTables(NamedTuple):
     transition_stride: int  # rows from one step to the next, 0 where all steps are the same
     reward_stride: int
     width: int  # successors of every row; 0 where rows differ
-
-
-def by_agent(numbers: Sequence[int]) -> tuple[int, ...] | IntArray:
-    """Return a number for each agent, as compiled code takes them: few as a tuple, whose length the compiler knows."""
-    return tuple(numbers) if len(numbers) <= KNOWN_AGENTS else lock(np.array(numbers))
-
-
-def width_of(first: IntArray) -> int:
-    """Return how many successors every row has, 0 where rows differ."""
-    lengths = np.diff(first)
-    return int(lengths[0]) if (lengths == lengths[0]).all() else 0
-
-
-def beside(cumulative: FloatArray, state: npt.NDArray[np.int32]) -> tuple[FloatArray, npt.NDArray[np.int32]]:
-    """Return both arrays as views of pairs: drawing a successor reads one place in memory instead of two."""
-    pairs = np.zeros(len(state), dtype=[("cumulative", np.float64), ("state", np.int32), ("", np.int32)])
-    pairs["cumulative"], pairs["state"] = cumulative, state
-    return lock(pairs["cumulative"]), lock(pairs["state"])
 
 
 pick = generics.jitable(successors.pick)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tacit.bandits.rows import share
+from tacit.bandits.spec import share
 from tacit.core import generics
 from tacit.core.elementary import log, pow
 from tacit.core.records import NONNEGATIVE, Fields, capacity

@@ -51,7 +51,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.bandits.rows import pick, share
+from tacit.bandits.spec import pick, share
 from tacit.core import check, generics
 from tacit.core.elementary import exp
 from tacit.core.records import NONNEGATIVE, Fields, capacity, records

@@ -38,7 +38,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.bandits.rows import pick
+from tacit.bandits.spec import pick
 from tacit.core import check, generics
 from tacit.core.errors import TacitError
 from tacit.core.records import NONNEGATIVE, Fields, capacity, index, records

@@ -47,7 +47,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.bandits.rows import share
+from tacit.bandits.spec import share
 from tacit.core import check, generics
 from tacit.core.elementary import exp, log
 from tacit.core.memory import lock

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tacit.bandits.rows import pick
+from tacit.bandits.spec import pick
 from tacit.core import check, generics
 from tacit.core.elementary import exp, exp_each, log_each
 from tacit.core.errors import TacitError

@@ -39,7 +39,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tacit.bandits.rows import pick, share
+from tacit.bandits.spec import pick, share
 from tacit.core import check, generics
 from tacit.core.elementary import exp, log, log_each
 from tacit.core.records import NONNEGATIVE, Fields, capacity, index, records

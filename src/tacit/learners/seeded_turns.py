@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.bandits.rows import pick
+from tacit.bandits.spec import pick
 from tacit.core import generics
 from tacit.core.records import NONNEGATIVE, Fields, capacity, index, records
 from tacit.core.types import FloatArray, IntArray

@@ -11,7 +11,7 @@ and at its end, after ň visits,
     b = bonus·√(H²·A·ι/ň) (cce),  bonus·√(H²·A²·ι/ň) (ce),
 
 and the bandit starts anew. What the agent knows of its gap after K episodes is (1/K)·Σ_k (V̄_1 − V̲_1)(s_1^k); when that
-is a bound, `own_bound.py` says.
+is a bound, `v_base.py` says.
 
 Deviations: ř and v̌ are kept as one sum. Rewards are brought to [0, 1] by the game's reward range; with loss = "raw" the
 losses are multiplied by H and the span of the rewards. V̲, which the paper defines for its analysis, is kept.

@@ -4,10 +4,21 @@ Warm start: the bandit of every (h, s) begins at a given distribution, as if it 
 visits of each state. The bandit of (h, s) begins at (n·μ(·|s) + 1)/(n + A), in its n-th round: what it meets moves it
 as it would move a bandit of that age. Values, the number of visits that V-learning's α_t counts, and so the certificate
 and the record, begin as ever: α_1 = 1 would overwrite any value that was given.
+
+What an agent knows of its own gap is (1/K)·Σ_k (V̄_1 − V̲_1)(s_1^k). [Mao2022, app:cce, app:ce] It is a bound, with
+probability 1 − p for all agents at once, if the learner's parameters are the theorem's and ι is at least
+log(2·N·S·A_max·K·H/p) for the run that was played.
+
+Deviations: the paper proves that for one fixed first state. Where first states are drawn, the gap is an average over
+their distribution, and the sum is one over those that came. V̄_1 − V̲_1 lies in [0, H] and is settled before s_1^k is
+drawn, so by Azuma and Hoeffding the average exceeds the sum by more than H·√(ι/(2K)) with probability e^{-ι} at most:
+this is added. For N agents that makes p/(2·S·A_max·K·H), for which the proofs leave room: they count p/(4·N·S·H·K) for
+means of rewards and values that are off by √(H²·ι/ň), which happens with probability e^{-2ι} only.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, cast
@@ -21,7 +32,7 @@ from tacit.core.errors import TacitError
 from tacit.core.records import Fields, capacity, record, records
 from tacit.core.types import FloatArray
 from tacit.learners import spec, steps
-from tacit.learners.spec import Choice, Range, Span, Start, World
+from tacit.learners.spec import Choice, Learner, Range, Scale, Span, Start, World
 from tacit.learners.steps import player, visit
 
 #: The constant of the bonus in the theory.
@@ -32,7 +43,7 @@ VISITS = 100.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class VLearner(spec.Learner):
+class VLearner(Learner):
     """Agents that keep bounds on their values, and play a bandit on them.
 
     Parameters
@@ -229,3 +240,43 @@ def describe(start: Start, visits: float) -> dict[str, Any]:
     if start == "uniform":
         return {}
     return {"start": str(start), "start_visits": visits}
+
+
+# what an agent knows of its own gap -----------------------------------------------------------------------------------
+
+#: ι may fall short of the theorem's by rounding.
+_ROUNDING = 1e-12
+
+
+def judge(
+    learner: Learner, world: World, total: FloatArray, episodes: int, *, drawn: bool, trusted: bool = True
+) -> tuple[FloatArray, str]:
+    """Return what agents know of their gaps, from their sums `total`, and whether it is a bound: "model-free".
+
+    Otherwise, or where what they were told of the game is not to be `trusted`, it is an "estimate".
+    """
+    if trusted and is_bound(learner, world, world.scale._replace(episodes=episodes)):
+        return bound(learner, world, total, episodes, drawn=drawn), "model-free"
+    return estimate(total, episodes, world), "estimate"
+
+
+def is_bound(learner: Learner, world: World, scale: Scale) -> bool:
+    """Return whether the theorem covers a learner's parameters, and ι is as large as it needs for a run."""
+    found = learner.factors(world, scale)
+    return found is not None and found[0] >= found[1] * (1 - _ROUNDING)
+
+
+def estimate(total: FloatArray, episodes: int, world: World) -> FloatArray:
+    """Return (1/K)·Σ_k (V̄_1 − V̲_1)(s_1^k) in the game's units, from the sums `total` of one or more agents."""
+    low, high = world.reward_range
+    return total / episodes * (high - low)
+
+
+def bound(learner: Learner, world: World, total: FloatArray, episodes: int, *, drawn: bool) -> FloatArray:
+    """Return the bounds on the gaps, where first states are `drawn` or always the same."""
+    found = estimate(total, episodes, world)
+    if drawn:
+        iota, _ = learner.factors(world, world.scale) or (0.0, 0.0)
+        found = found + world.largest_gap * math.sqrt(iota / (2 * episodes))
+    capped: FloatArray = found.clip(max=world.largest_gap)
+    return capped
