@@ -35,8 +35,8 @@ REPEATS = 4
 def measured(labels: list[str]) -> dict[str, tuple[float, float]]:
     """Return steps per second without and with the certificate, of the code that Python finds."""
     import tacit
+    from tacit.engine.drive import Nothing
     from tacit.engine.fused import FusedEngine
-    from tacit.engine.observers import Nothing
     from tacit.evaluation.certificate import certificate
     from tacit.learners import REGISTRY
 

@@ -27,8 +27,9 @@ from rich.table import Table
 
 import tacit
 from hand_written import BONUS, COMPILER, IOTA, HandWrittenC, PlainNumpy, chase
+from tacit.engine.drive import Nothing
 from tacit.engine.fused import FusedEngine
-from tacit.engine.observers import Nothing, record
+from tacit.engine.outputs.recorded import record
 from tacit.evaluation.certificate import certificate
 from tacit.learners import REGISTRY
 

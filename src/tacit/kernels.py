@@ -67,8 +67,7 @@ from tacit.core.generics import (
     weigh,
 )
 from tacit.core.records import capacity, record, records
-from tacit.engine.drive import Engine, Output, Result
-from tacit.engine.observers import Nothing
+from tacit.engine.drive import Engine, Nothing, Output, Result
 from tacit.engine.run import Candidate, Gaps
 from tacit.games.protocol import Game
 from tacit.learners.spec import Learner, Scale, World

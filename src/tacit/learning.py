@@ -306,8 +306,8 @@ def _learn_stretches(
     answer = choose(candidates, partial(uniform_gap, game), **options.choice)
     sampled = None if run.sampled is None else merge_steps(game, stretch, run.sampled)[0]
     last = merge_steps(game, stretch, run.last)[0]
-    held = {"last": last, "sampled": sampled, "candidates": candidates, "chosen": answer}
-    return replace(run, game=game, notes=(*run.notes, *notes), **held)
+    told = (*run.notes, *notes)
+    return replace(run, game=game, last=last, sampled=sampled, candidates=candidates, chosen=answer, notes=told)
 
 
 def merge_steps(

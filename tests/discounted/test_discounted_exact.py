@@ -8,8 +8,8 @@ import pytest
 import tacit
 from tacit.evaluation import logit, occupancy, policy_gradient, policy_values
 from tacit.evaluation.gradient import gradients
-from tacit.evaluation.induction import settle, tables
 from tacit.evaluation.potential import pairs, search
+from tacit.evaluation.values import settle, tables
 from tacit.games.exact import ExactGame
 
 GAMMA = 0.9
@@ -90,7 +90,7 @@ def test_iteration_alone_gives_what_elimination_does(monkeypatch):
     game = random_game(seed=2)
     policy = tacit.MarkovPolicy.random(game, seed=2, correlated=True)
     exact, d = tacit.evaluate(game, policy, gap="ce"), occupancy(game, policy)
-    monkeypatch.setattr("tacit.evaluation.induction.MOST", 0)
+    monkeypatch.setattr("tacit.evaluation.values.MOST", 0)
     found = tacit.evaluate(game, policy, gap="ce")
     np.testing.assert_allclose(found.gaps, exact.gaps, atol=1e-11)
     np.testing.assert_allclose(occupancy(game, policy), d, atol=1e-11)

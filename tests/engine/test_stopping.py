@@ -12,10 +12,10 @@ import pytest
 
 import tacit
 from tacit.core import check, memory
-from tacit.engine import Advanced, Event, Noted, drive, observers
+from tacit.engine import Advanced, Event, Noted, drive
 from tacit.engine.checkpoint import Checkpoint
 from tacit.engine.curve import Curve
-from tacit.engine.outputs import MarkovOutput
+from tacit.engine.outputs import MarkovOutput, recorded
 from tacit.options import Options
 
 GAME = tacit.make("good-state", horizon=3)
@@ -33,7 +33,7 @@ def average(run: tacit.Run) -> tacit.RecordedPolicy:
 @pytest.fixture
 def small_record(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let records begin with room for seven episodes, so that they have to grow."""
-    monkeypatch.setattr(observers, "_FIRST", 7 * observers.bytes_of(GAME, 1))
+    monkeypatch.setattr(recorded, "_FIRST", 7 * recorded.bytes_of(GAME, 1))
 
 
 @pytest.mark.usefixtures("small_record")
@@ -114,16 +114,16 @@ def test_a_full_memory_ends_a_run_with_what_it_has(monkeypatch: pytest.MonkeyPat
         return 0 if asked["growing"] else free
 
     asked = {"growing": False}
-    before = observers.Record.more
+    before = recorded.Record.more
 
-    def more(*given: Any) -> observers.Record:
+    def more(*given: Any) -> recorded.Record:
         asked["growing"] = given[2] >= 56  # episodes done
         found = before(*given)
         asked["growing"] = False
         return found
 
     monkeypatch.setattr(memory, "available", available)
-    monkeypatch.setattr(observers.Record, "more", more)
+    monkeypatch.setattr(recorded.Record, "more", more)
     run = learned(gap=0.0)
     assert (run.ended, run.episodes) == ("memory", 56)
     assert run.curve["ended"][-1] == "memory"

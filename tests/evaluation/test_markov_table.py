@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tacit
-from tacit.evaluation.markov_table import markov_table
+from tacit.evaluation.behaviour import markov_table
 
 GAME = tacit.make("random-general-sum", states=3, actions=3, horizon=3, seed=1)
 

@@ -7,8 +7,10 @@ import pytest
 
 import tacit
 from tacit.core.records import columns, parts
+from tacit.engine.drive import Nothing
 from tacit.engine.fused import FusedEngine
-from tacit.engine.observers import Nothing, record, watch_members
+from tacit.engine.outputs.portfolio import watch_members
+from tacit.engine.outputs.recorded import record
 from tacit.evaluation.certificate import certificate
 from tacit.learners import REGISTRY, Portfolio
 

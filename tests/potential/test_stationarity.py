@@ -11,7 +11,7 @@ from scipy.optimize import minimize
 import tacit
 from tacit.evaluation import policy_gradient
 from tacit.evaluation.gradient import gradients, smoothness_constant
-from tacit.evaluation.induction import tables
+from tacit.evaluation.values import tables
 
 
 def by_slsqp(game: tacit.TabularGame, policy: tacit.MarkovPolicy) -> float:

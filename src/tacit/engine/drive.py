@@ -13,17 +13,40 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import FrameType, TracebackType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
+from tacit.core import generics
 from tacit.core.types import FloatArray
 from tacit.engine.checkpoint import Arrays, Checkpoint, Part, check_names
 from tacit.engine.curve import Curve, Measures
 from tacit.engine.events import Advanced, Event, Measured, Watcher, log
-from tacit.engine.observers import Nothing
 from tacit.engine.run import Candidate, Gaps
 from tacit.games.protocol import Game
 from tacit.learners import Learner, World
 from tacit.policies import MarkovPolicy
+
+
+class Nothing(NamedTuple):
+    """Watches nothing; the compiler removes it.
+
+    Attributes
+    ----------
+    empty : int
+        A struct needs a field.
+
+    Examples
+    --------
+    >>> from tacit.kernels import Nothing
+    >>> Nothing()
+    Nothing(empty=0)
+    """
+
+    empty: int = 0
+
+
+@generics.observe.implement(Nothing)
+def observe_nothing(observer, learner, game, seats, h, s):
+    """Do nothing."""
 
 
 class Engine(Part, Protocol):
@@ -149,7 +172,10 @@ class Output(Part, Protocol):
     Attributes
     ----------
     record, certificate : NamedTuple
-        What watches the loop through `observe` of `tacit.kernels`; `Nothing` by default.
+        What watches the loop through `observe` of `tacit.kernels`; `Nothing` by default. Engines store and restore it,
+        whatever it is: arrays that can be written to are its state, and a `clock` counts the episodes that have begun.
+        A struct that knows more about its numbers, at any depth, has a method `check`; one with rows for episodes has
+        `by_episode`, the names of such arrays, `cut` and `enlarge`.
     notes : tuple of str
         What is worth knowing before the run begins: what measuring costs.
     certifies : bool

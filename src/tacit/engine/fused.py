@@ -15,10 +15,9 @@ from tacit.core import memory, streams
 from tacit.core.compilation import compile_loop
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
-from tacit.engine import loop, observers
+from tacit.engine import loop
 from tacit.engine.checkpoint import Arrays, check_alike, check_equal, check_names, check_seconds, pack, unpack
-from tacit.engine.drive import Engine
-from tacit.engine.observers import Nothing
+from tacit.engine.drive import Engine, Nothing
 from tacit.engine.run import Gaps
 from tacit.games.protocol import Game
 from tacit.games.tabular import by_agent
@@ -119,7 +118,7 @@ class FusedEngine(Engine):
 
     def snapshot(self) -> Arrays:
         """Return the states of learners, observers and generators."""
-        watched = (observers.snapshot(own, name) for name, own in self._observers().items())
+        watched = (snapshot(own, name) for name, own in self._observers().items())
         return {
             **pack(self.state, "learner"),
             **{key: array for own in watched for key, array in own.items()},
@@ -136,7 +135,7 @@ class FusedEngine(Engine):
         check_names(own, {*fresh, "streams", "episodes", "seconds"})
         check_alike(arrays, fresh, most=most)
         for name, observer in watched.items():
-            observers.check(observer, arrays, name, game, done, most=most)
+            check(observer, arrays, name, game, done, most=most)
         for stream, state in zip(self._streams, json.loads(str(arrays["streams"])), strict=True):
             streams.check_state(stream, state)
         check_equal(arrays, "episodes", done)
@@ -146,7 +145,7 @@ class FusedEngine(Engine):
         """Resume from a snapshot that was checked."""
         unpack(self.state, arrays, "learner")
         for name, observer in self._observers().items():
-            setattr(self, name, observers.restore(observer, arrays, name))
+            setattr(self, name, restore(observer, arrays, name))
         for stream, state in zip(self._streams, json.loads(str(arrays["streams"])), strict=True):
             stream.bit_generator.state = state
         self._episodes, self.seconds = int(arrays["episodes"]), float(arrays["seconds"])
@@ -172,3 +171,55 @@ class FusedEngine(Engine):
         for stream, turns, own in zip(self._streams, self._turns, draws, strict=True):
             streams.fill(stream, own, first=self._episodes, turns=turns)
         return draws
+
+
+# what watches the loop, in a checkpoint -------------------------------------------------------------------------------
+
+
+def snapshot(observer: Any, name: str) -> Arrays:
+    """Return the arrays that an observer has written so far."""
+    if hasattr(observer, "split"):
+        return {**snapshot(observer.own, f"{name}.own"), **snapshot(observer.others, f"{name}.others")}
+    return pack(observer.cut(int(observer.clock[0])) if hasattr(observer, "cut") else observer, name)
+
+
+def check(observer: Any, arrays: Arrays, name: str, game: Game, done: int, *, most: int) -> None:
+    """Raise unless arrays can be a snapshot of this observer after `done` episodes."""
+    if hasattr(observer, "split"):
+        for part, own in zip(("own", "others"), observer.split(done), strict=True):
+            check(getattr(observer, part), arrays, f"{name}.{part}", game, own, most=most)
+        return
+    for field in getattr(observer, "by_episode", ()):
+        written = arrays.get(f"{name}.{field}")
+        if written is None or written.shape[:1] != (done,):  # before capacity is made for them
+            raise TacitError(f"its record is not of {done} episodes")
+    fresh = pack(observer.enlarge(done).cut(done) if hasattr(observer, "cut") else observer, name)
+    check_names({key: array for key, array in arrays.items() if key.startswith(f"{name}.")}, set(fresh))
+    check_alike(arrays, fresh, most=most)
+    for key in fresh:
+        if key.endswith(".clock"):
+            check_equal(arrays, key, done, (1,))
+    _check_structs(observer, arrays, name, game, done)
+
+
+def restore(observer: Any, arrays: Arrays, name: str) -> Any:
+    """Return the observer with a snapshot that was checked: itself, or one of larger capacity."""
+    if hasattr(observer, "split"):
+        held = {part: restore(getattr(observer, part), arrays, f"{name}.{part}") for part in ("own", "others")}
+        return observer._replace(**held)
+    written = observer
+    if hasattr(observer, "cut"):
+        done = int(arrays[f"{name}.clock"][0])
+        observer = observer.enlarge(done)
+        written = observer.cut(done)
+    unpack(written, arrays, name)
+    return observer
+
+
+def _check_structs(struct: Any, arrays: Arrays, name: str, game: Game, done: int) -> None:
+    """Let every struct check what it knows of its own numbers, nested ones first."""
+    for field, value in zip(getattr(struct, "_fields", ()), struct, strict=False):
+        if hasattr(value, "_fields"):
+            _check_structs(value, arrays, f"{name}.{field}", game, done)
+    if hasattr(struct, "check"):
+        struct.check(arrays, name, game, done)

@@ -22,7 +22,7 @@ from tacit.engine.agents import make_agent
 from tacit.engine.cells import Cells, Pool, enter, no_cells, pad
 from tacit.engine.checkpoint import Arrays, check_alike, check_names, pack, unpack
 from tacit.engine.fused import read_distributions
-from tacit.engine.observers import write_down
+from tacit.engine.outputs.recorded import write_down
 from tacit.learners import Learner, World
 from tacit.learners.spec import with_start
 

@@ -25,9 +25,9 @@ from tacit.core.errors import TacitError, brief
 from tacit.core.memory import Owned, lock
 from tacit.core.types import FloatArray
 from tacit.engine.checkpoint import Arrays, check_equal, check_names, check_seconds, take, whole_number
-from tacit.engine.drive import Engine
+from tacit.engine.drive import Engine, Nothing
 from tacit.engine.events import log
-from tacit.engine.observers import Nothing, Record, capacity, enlarge
+from tacit.engine.outputs.recorded import Record
 from tacit.engine.run import Gaps
 from tacit.engine.team import APART, BAD_REWARD, BAD_STATE, SAME, Fixed, team_of
 from tacit.environments import resume
@@ -331,7 +331,7 @@ class EnvironmentEngine(Engine):
         before, self._record = self.visited, kept
         if not isinstance(kept, Record):
             self.visited = None
-        elif before is None or len(before) < capacity(kept):
+        elif before is None or len(before) < kept.capacity:
             shape = (*kept.visited.shape, self.game.agents)
             memory.require(4 * math.prod(shape), "the record of all visits (keep=False leaves it out)")
             self.visited = np.zeros(shape, dtype=np.uint32)
@@ -503,7 +503,7 @@ class EnvironmentEngine(Engine):
         self._limit_states()
         self._seen.same = bool(arrays["same"])
         if self.visited is not None:
-            self.record = enlarge(self.record, self._episode)
+            self.record = self.record.enlarge(self._episode)
             self.visited[: self._episode] = arrays["visited"]
             self.record.stored[: self._episode] = arrays["stored"]
             self.record.visited[: self._episode] = arrays["visited"][:, :, 0]

@@ -244,7 +244,7 @@ def _part(i: int, given: Any, actions: int, choices: Sequence[Any], encode: Enco
     _refuse_class(given)
     if hasattr(given, "candidates"):
         given = given.policy
-    seen = None
+    seen: Any = None
     if callable(getattr(given, "part", None)):
         own = i if given.agents > 1 else 0
         seen = given.observations[own] if given.observations is not None else None

@@ -482,7 +482,7 @@ def open_environment(
     counts: bool = False,
 ) -> EnvironmentArena:
     """Return an environment, or the game that a run made of one, as an arena for a policy."""
-    observations = getattr(policy, "observations", None)
+    observations: Any = getattr(policy, "observations", None)
     if hasattr(env, "kernels") and hasattr(env, "observations"):  # the game of a run
         observations, game = env.observations, env
         horizon = game.horizon if horizon is None else horizon

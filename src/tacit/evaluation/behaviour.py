@@ -14,12 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.core import memory
+from tacit.core.compilation import compile_loop
 from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray, IntArray
-from tacit.evaluation.certified import averages
 from tacit.evaluation.values import occupancy
 from tacit.games.exact import ExactGame, check_exact, joint_draw
+from tacit.games.tabular import TabularGame
 from tacit.policies import Policy
 from tacit.policies.deployed import DeployedPolicy
 from tacit.policies.markov import MarkovPolicy
@@ -106,6 +107,23 @@ def behaviour(game: ExactGame, policy: Policy) -> Behaviour:
     raise TacitError(f"policy is {brief(policy)}; it must be a policy, as from tacit.solve or tacit.learn")
 
 
+def markov_table(game: TabularGame, policy: RecordedPolicy, *, visits: int = 1024) -> MarkovPolicy:
+    """Return what a recorded policy plays at each step and state, as a correlated Markov policy.
+
+    The table has exactly the values of the policy, since the same joint actions are as likely at the same steps and
+    states; its gaps are its own. Of more than so many visits of a step and state, evenly spaced ones are averaged,
+    by what they count, and that holds of the policy that is made of those.
+
+    >>> import tacit
+    >>> game = tacit.make("chicken")
+    >>> run = tacit.learn(game, "adaptive-v-cce", episodes=500)
+    >>> markov_table(game, run.candidates["recent"].policy).product
+    False
+    """
+    does = _mix(game, policy.record, follow(game, policy, visits=visits), most=game.joint_actions)
+    return MarkovPolicy(does.marginals[0] if does.joint is None else does.joint)
+
+
 def _every(table: FloatArray, horizon: int) -> FloatArray:
     return np.broadcast_to(table, (horizon, *table.shape[1:]))
 
@@ -120,11 +138,11 @@ class Place(NamedTuple):
     weight: FloatArray  # [n] what each of them counts
 
 
-def _mix(game: ExactGame, source: Visits | DeployedPolicy, places: Iterator[Place]) -> Behaviour:
-    """Add up what is played; the source has the rows that the places name."""
+def _mix(game: ExactGame, source: Visits | DeployedPolicy, places: Iterator[Place], *, most: int = _JOINT) -> Behaviour:
+    """Add up what is played; the source has the rows that the places name. Joint play is kept of few joint actions."""
     grid = (game.horizon, game.states)
     size = math.prod(game.actions)
-    joint = memory.zeros((*grid, size), "what is played") if size <= _JOINT else None
+    joint = memory.zeros((*grid, size), "what is played") if size <= most else None
     marginals = [np.full((*grid, a), 1 / a) for a in game.actions]
     reach = np.zeros(grid)
     for h, s, share, k, weight in places:
@@ -149,38 +167,103 @@ def _mix(game: ExactGame, source: Visits | DeployedPolicy, places: Iterator[Plac
     return Behaviour(reach, tuple(marginals), whole, True)
 
 
-def follow(game: ExactGame, policy: RecordedPolicy) -> Iterator[Place]:
-    """Follow the hidden index of a recorded policy from the first step to the last."""
-    even = [np.full(a, 1 / a) for a in game.actions]
-    episodes = policy.starts()
-    at = [(episodes, np.full(len(episodes), chance / len(episodes))) for chance in game.initial]
-    lost = np.zeros(game.states)
-    for h in range(game.horizon):
-        onward: list[list[tuple[IntArray, FloatArray]]] = [[] for _ in range(game.states)]
-        left = np.zeros(game.states)
-        for s, (index, weight) in enumerate(at):
-            if weight.sum() + lost[s] <= 0:
-                continue
-            k = policy.record.visits(h, s)
-            since, means = averages(policy.record, k, h, s)
-            share = np.zeros(len(since))
-            np.add.at(share, np.searchsorted(since, index, side="right") - 1, weight)
-            share[0] += lost[s]
-            spread = means.spread(share[1:], len(k))
-            held = np.flatnonzero(spread)
-            place = Place(h, s, share, k[held], spread[held])
-            yield place
-            if h + 1 < game.horizon:
-                left += game.push(h, even, share[:1].sum(), s)
-                for part in _blocks(len(held), game.numbers(same=True)):
-                    visits = place.k[part]
-                    rows = restore_agents(policy.record.rows(visits, h), game.actions)
-                    moved = game.push(h, rows, place.weight[part], s)
-                    for s_next in np.flatnonzero(moved.any(axis=0)):
-                        some = moved[:, s_next] > 0
-                        onward[s_next].append((visits[some], moved[some, s_next]))
-        at = [_join(pieces) for pieces in onward]
-        lost = left
+def follow(game: ExactGame, policy: RecordedPolicy, *, visits: int | None = None) -> Iterator[Place]:
+    """Follow the hidden index of a recorded policy from the first step to the last.
+
+    Of more than so many visits of a step and state, evenly spaced ones stand for all.
+    """
+    record, S, K = policy.record, game.states, policy.episodes
+    ends = record.keys if record.rule == "rate" else record.stages.key  # cell·K + episode that an average ends with
+    cells = np.arange(game.horizon * S + 1) * K
+    share, lost = np.zeros(len(ends)), np.zeros(game.horizon * S)  # of averages in force; of even play to the end
+    edges, first = np.searchsorted(ends, cells), np.searchsorted(record.keys, cells)
+    starts, even = policy.starts(), [np.full(a, 1 / a) for a in game.actions]
+    for first_state in np.flatnonzero(game.initial):
+        s = int(first_state)
+        own = ends[edges[s] : edges[s + 1]] - cells[s]
+        number = np.bincount(np.searchsorted(own, starts), minlength=len(own) + 1)  # episodes that begin with each
+        chance = number * (game.initial[s] / len(starts))
+        lost[s], share[edges[s] : edges[s + 1]] = chance[0], chance[1:]
+    for c in range(game.horizon * S):
+        h, s = divmod(c, S)
+        own = share[edges[c] : edges[c + 1]]
+        if lost[c] + own.sum() <= 0:
+            continue
+        weight = _spread(record, own, slice(first[c], first[c + 1]), slice(edges[c], edges[c + 1]))
+        if visits is not None:
+            weight = _space_evenly(weight, visits)
+        held = np.flatnonzero(weight)
+        place = Place(h, s, np.append(lost[c], own), record.keys[first[c] + held] - cells[c], weight[held])
+        yield place
+        if h + 1 == game.horizon:
+            continue
+        onward = slice((h + 1) * S, (h + 2) * S)
+        lost[onward] += game.push(h, even, lost[c], s)
+        for part in _blocks(len(held), game.numbers(same=True)):
+            rows = restore_agents(record.rows(place.k[part], h), game.actions)
+            moved = np.ascontiguousarray(game.push(h, rows, place.weight[part], s))
+            given = moved, place.k[part], ends, cells[onward], edges[onward.start : onward.stop + 1]
+            compile_loop(pass_on, steps=moved.size)(*given, share, lost[onward])
+
+
+def _spread(record: Visits, share: FloatArray, visits: slice, averages: slice) -> FloatArray:
+    """Return what each visit of a cell counts where its averages count `share`."""
+    if record.rule == "rate":
+        weight = share.copy()
+        compile_loop(spread_by_rate, steps=len(weight))(weight, record.horizon)
+        return weight
+    weight = np.zeros(visits.stop - visits.start)
+    if len(share):
+        begin, end = record.stages.begin[averages], record.stages.end[averages]
+        weight[begin[0] - visits.start : end[-1] - visits.start] = np.repeat(share / (end - begin), end - begin)
+    return weight
+
+
+def spread_by_rate(share, horizon):
+    """Turn what averages with the rate α_t = (H + 1)/(H + t) count into what their visits count, in place."""
+    ahead = 0.0
+    for t in range(len(share) - 1, -1, -1):
+        alpha = (horizon + 1) / (horizon + 1 + t)
+        ahead += share[t]
+        share[t] = alpha * ahead
+        ahead *= 1.0 - alpha
+
+
+def _space_evenly(weight: FloatArray, most: int) -> FloatArray:
+    """Leave at most so many visits, evenly spaced by weight, and let them count for the others.
+
+    >>> _space_evenly(np.array([0.25, 0.25, 0.0, 0.25, 0.25]), 2).tolist()
+    [0.5, 0.0, 0.0, 0.5, 0.0]
+    """
+    if np.count_nonzero(weight) <= most:
+        return weight
+    passed = np.cumsum(weight)
+    each = passed[-1] / most
+    taken = np.minimum((passed / each + 0.5).astype(np.int64), most)
+    spaced: FloatArray = np.diff(taken, prepend=0) * each
+    return spaced
+
+
+def pass_on(moved, k, ends, cells, edges, share, lost):
+    """Let averages count that are in force where play goes on: `moved` [n, S] from visits of the episodes k.
+
+    In state s, averages [edges[s], edges[s + 1]) end with episodes `ends` − cells[s]: in force is the last one that
+    ended before, or even play where there is none.
+    """
+    for v in range(len(moved)):
+        for s in range(moved.shape[1]):
+            if moved[v, s] > 0.0:
+                entry, above = edges[s] - 1, edges[s + 1]
+                while above - entry > 1:
+                    middle = (entry + above) // 2
+                    if ends[middle] < cells[s] + k[v]:
+                        entry = middle
+                    else:
+                        above = middle
+                if entry >= edges[s]:
+                    share[entry] += moved[v, s]
+                else:
+                    lost[s] += moved[v, s]
 
 
 def _walk(game: ExactGame, policy: DeployedPolicy) -> Iterator[Place]:
@@ -209,9 +292,3 @@ def _walk(game: ExactGame, policy: DeployedPolicy) -> Iterator[Place]:
 def _blocks(total: int, width: int) -> list[slice]:
     size = max(1, _NUMBERS // max(width, 1))
     return [slice(begin, begin + size) for begin in range(0, total, size)]
-
-
-def _join(pieces: list[tuple[IntArray, FloatArray]]) -> tuple[IntArray, FloatArray]:
-    if not pieces:
-        return np.zeros(0, dtype=np.int64), np.zeros(0)
-    return np.concatenate([k for k, _ in pieces]), np.concatenate([weight for _, weight in pieces])

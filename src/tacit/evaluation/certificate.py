@@ -43,8 +43,8 @@ from tacit.core.lanes import plain
 from tacit.core.memory import lock
 from tacit.core.records import capacity, records
 from tacit.core.types import FloatArray, IntArray
-from tacit.evaluation.induction import backward
 from tacit.evaluation.payoffs import Payoffs, payoffs
+from tacit.evaluation.values import backward
 from tacit.games.count_kernels import CountTables, see
 from tacit.games.exact import ExactGame
 from tacit.games.protocol import Game

@@ -13,8 +13,7 @@ import numpy as np
 
 from tacit.core.elementary import dot
 from tacit.core.types import FloatArray, IntArray
-from tacit.evaluation.induction import Step, backward, best_when_told
-from tacit.evaluation.values import check_kind
+from tacit.evaluation.values import Step, backward, best_when_told, check_kind
 from tacit.games.exact import ExactGame, check_finite, stack_rows
 from tacit.policies.markov import MarkovPolicy
 from tacit.policies.recorded import RecordedPolicy, Visits, restore_agents
@@ -158,22 +157,6 @@ class Means(NamedTuple):
 
     ends: IntArray | None
     horizon: int
-
-    def spread(self, share: FloatArray, visits: int) -> FloatArray:
-        """Return what each of the visits counts where the averages count `share`."""
-        weight = np.zeros(visits)
-        if self.ends is not None:
-            if len(self.ends):
-                lengths = np.diff(self.ends, prepend=0)
-                weight[: self.ends[-1]] = np.repeat(share / lengths, lengths)
-            return weight
-        ahead = 0.0
-        for t in reversed(range(visits)):
-            alpha = (self.horizon + 1) / (self.horizon + t + 1)
-            ahead += share[t]
-            weight[t] = alpha * ahead
-            ahead *= 1 - alpha
-        return weight
 
     def __call__(self, x: FloatArray) -> FloatArray:
         """Return the averages of what the visits have."""

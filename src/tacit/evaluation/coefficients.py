@@ -36,8 +36,8 @@ import numpy as np
 from tacit.core import check, memory
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
-from tacit.evaluation.induction import backward, iterate, tables
 from tacit.evaluation.potential import potential
+from tacit.evaluation.values import backward, iterate, tables
 from tacit.games.exact import check_finite, with_tables
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy

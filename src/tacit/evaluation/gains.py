@@ -26,8 +26,7 @@ from tacit.core.types import FloatArray, IntArray
 from tacit.evaluation.behaviour import follow
 from tacit.evaluation.certified import histories
 from tacit.evaluation.gaps import evaluate
-from tacit.evaluation.induction import choose, largest_return
-from tacit.evaluation.values import occupancy, steps
+from tacit.evaluation.values import choose, largest_return, occupancy, steps
 from tacit.games.exact import ExactGame, check_exact
 from tacit.games.showing import action_names, state_name
 from tacit.policies.markov import MarkovPolicy

@@ -16,8 +16,7 @@ from tacit.core.types import FloatArray
 from tacit.evaluation.behaviour import behaviour
 from tacit.evaluation.certificate import bound_source
 from tacit.evaluation.certified import certified_bound
-from tacit.evaluation.induction import Play, backward, forward, largest_return, tables
-from tacit.evaluation.values import deviations
+from tacit.evaluation.values import Play, backward, deviations, forward, largest_return, tables
 from tacit.games.exact import ExactGame, check_exact, seconds_over_joint_actions
 from tacit.policies.markov import MarkovPolicy, check_policy
 from tacit.policies.recorded import RecordedPolicy

@@ -13,8 +13,7 @@ import numpy as np
 from tacit.core import memory
 from tacit.core.elementary import project_each
 from tacit.core.types import FloatArray
-from tacit.evaluation.induction import Play, backward, forward
-from tacit.evaluation.values import follow_on
+from tacit.evaluation.values import Play, backward, follow_on, forward
 from tacit.games.exact import ExactGame, with_tables
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy, check_policy

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tacit.core.types import BoolArray, FloatArray
-from tacit.evaluation.induction import average
+from tacit.evaluation.values import average
 from tacit.games.exact import own_payoffs, pair_payoffs
 from tacit.games.tabular import TabularGame
 

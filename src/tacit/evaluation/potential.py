@@ -37,7 +37,7 @@ from tacit.core import check
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray
 from tacit.evaluation.gradient import gradients
-from tacit.evaluation.induction import largest_return, tables
+from tacit.evaluation.values import largest_return, tables
 from tacit.games.exact import ExactGame, check_exact, own_payoffs, pair_payoffs
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy, check_policy

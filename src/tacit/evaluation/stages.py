@@ -29,8 +29,7 @@ from tacit.core.memory import Owned
 from tacit.core.types import FloatArray
 from tacit.evaluation import bimatrix, logit, stage_game
 from tacit.evaluation.gaps import Evaluation, evaluate, in_words
-from tacit.evaluation.induction import largest_return
-from tacit.evaluation.values import deviations, policy_values
+from tacit.evaluation.values import deviations, largest_return, policy_values
 from tacit.games.exact import ExactGame, with_tables
 from tacit.games.tabular import TabularGame
 from tacit.policies.markov import MarkovPolicy

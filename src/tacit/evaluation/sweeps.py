@@ -20,7 +20,7 @@ import numpy as np
 
 from tacit.core import memory
 from tacit.core.types import FloatArray
-from tacit.evaluation.induction import Step, backward
+from tacit.evaluation.values import Step, backward
 from tacit.games.exact import ExactGame, joint_draw
 from tacit.policies.markov import MarkovPolicy
 

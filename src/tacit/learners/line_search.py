@@ -29,7 +29,7 @@ from tacit.core.elementary import dot
 from tacit.core.errors import TacitError, brief
 from tacit.core.types import FloatArray
 from tacit.evaluation.gradient import Gradient, lipschitz
-from tacit.evaluation.induction import settle
+from tacit.evaluation.values import settle
 from tacit.games.exact import ExactGame
 from tacit.learners.spec import Learner, World
 from tacit.policies.markov import MarkovPolicy

@@ -13,8 +13,9 @@ from tacit.core.records import arrays
 from tacit.core.types import FloatArray
 from tacit.engine import loop, outputs
 from tacit.engine.agents import Agent, make_agent
+from tacit.engine.drive import Nothing
 from tacit.engine.fused import FusedEngine, seats
-from tacit.engine.observers import Nothing, record
+from tacit.engine.outputs.recorded import record
 from tacit.evaluation.certificate import certificate
 from tacit.evaluation.gradient import policy_gradient
 from tacit.games import make

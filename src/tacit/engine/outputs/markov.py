@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import functools
 import math
+from typing import NamedTuple
 
 import numpy as np
 
-from tacit.core import streams
+from tacit.core import generics, memory, streams
 from tacit.core.errors import TacitError
-from tacit.core.types import FloatArray
+from tacit.core.types import FloatArray, IntArray
 from tacit.engine.checkpoint import Arrays, check_names, take, whole_number
 from tacit.engine.curve import Measures
 from tacit.engine.drive import Engine, Output, Result
 from tacit.engine.fused import chunk_of
-from tacit.engine.observers import Trace, trace
 from tacit.engine.outputs.recorded import tables_to_measure
 from tacit.engine.run import Candidate, Gaps, choose
 from tacit.evaluation import evaluate, evaluate_iterates, l2_gap, uniform_gap
@@ -32,6 +32,31 @@ AVERAGE_ALL = 64
 
 #: Policies that are kept in checkpoints, where there are any yet.
 KEPT = ("sampled", "best", "planned")
+
+
+class Trace(NamedTuple):
+    """Every agent's distributions everywhere, at the beginning of each episode since the trace was last read."""
+
+    table: FloatArray  # [episodes, N, H, S, A]
+    rows: IntArray  # [1]  episodes written
+
+
+def trace(game: Game, episodes: int) -> Trace:
+    """Make a trace for the iterates of a chunk of episodes."""
+    shape = (episodes, game.agents, game.horizon, game.states, max(game.actions))
+    return Trace(memory.zeros(shape, "the iterates of a chunk"), np.zeros(1, dtype=np.int64))
+
+
+@generics.observe.implement(Trace)
+def observe_trace(observer, learner, game, seats, h, s):
+    """Write down the iterate that is about to be played."""
+    if h == 0:
+        k = observer.rows[0]
+        observer.rows[0] = k + 1
+        for i in range(len(seats)):
+            for step in range(observer.table.shape[2]):
+                for state in range(observer.table.shape[3]):
+                    generics.weigh(learner, i, step, state, observer.table[k, i, step, state])
 
 
 class MarkovOutput(Output):

@@ -3,23 +3,54 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from tacit.core import generics
 from tacit.engine import outputs
 from tacit.engine.curve import Measures
-from tacit.engine.drive import Engine, Output, Outputs, Result
+from tacit.engine.drive import Engine, Nothing, Output, Outputs, Result
 from tacit.engine.fused import FusedEngine
-from tacit.engine.observers import Nothing, watch_members
 from tacit.engine.run import Candidate, Gaps, choose, worth
 from tacit.evaluation import uniform_gap
 from tacit.games.exact import as_exact
 from tacit.games.protocol import Game
 from tacit.learners import Portfolio
+from tacit.learners.several import is_own
 from tacit.options import Options
+
+
+class Watch(NamedTuple):
+    """What watches the episodes of one member, and of those after it: a chain, or what watches the last."""
+
+    own: Any
+    others: Any
+    left: int  # members from this one on
+
+    def split(self, done: int) -> tuple[int, int]:
+        """Return how many of `done` episodes are this member's, and how many the others'."""
+        own = -(-done // self.left)
+        return own, done - own
+
+
+def watch_members(watching: Sequence[Any]) -> Any:
+    """Return one observer that shows each of these the episodes of its own member."""
+    chain = watching[-1]
+    for k, own in enumerate(reversed(watching[:-1])):
+        chain = Watch(own, chain, k + 2)
+    return chain
+
+
+@generics.observe.implement(Watch)
+def observe_member(observer, learner, game, seats, h, s):
+    """Let the observer see the visit whose member's turn it is."""
+    if is_own(learner, 0):
+        generics.observe(observer.own, learner.own, game, seats, h, s)
+    else:
+        generics.observe(observer.others, learner.others, game, seats, h, s)
 
 
 class PortfolioOutput(Outputs):

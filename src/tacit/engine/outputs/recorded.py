@@ -9,34 +9,42 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from tacit.core import generics, memory
+from tacit.core.errors import TacitError
+from tacit.core.memory import Owned
 from tacit.core.types import FloatArray, IntArray
+from tacit.engine.checkpoint import Arrays
 from tacit.engine.curve import Measures
-from tacit.engine.drive import Engine, Output, Result
+from tacit.engine.drive import Engine, Nothing, Output, Result
 from tacit.engine.fused import FusedEngine
-from tacit.engine.observers import Nothing, bytes_of, capacity, record, stage_record
 from tacit.engine.run import Candidate, Gaps, choose
 from tacit.evaluation import uniform_gap
+from tacit.evaluation.behaviour import markov_table
 from tacit.evaluation.certificate import (
     Certificate,
+    Schedule,
     bound,
     bound_source,
     certificate,
     fixed_deviation,
+    is_kept,
+    pass_by,
     recent,
     schedule,
     visits_to_certify,
 )
 from tacit.evaluation.gaps import in_words, is_quick
-from tacit.evaluation.markov_table import markov_table
 from tacit.games.exact import ExactGame, as_exact
 from tacit.games.protocol import Game
 from tacit.learners import Learner
 from tacit.options import Options
 from tacit.policies import MarkovPolicy, RecordedPolicy
+from tacit.policies.recorded import STARTS, check_stored
 
 #: How the certificate is read for the policies that begin in any episode, or with what the last one left behind.
 READINGS = {"average": bound, "recent": recent}
@@ -52,6 +60,175 @@ SMALL_RECORD = 1 << 26
 
 #: Visits of each stage that are certified in a counting game of which all would take longer than so many seconds.
 VISITS, CERTIFY_SECONDS = 8, 60.0
+
+
+# the record of every visit -------------------------------------------------------------------------------------------
+
+
+class Record(NamedTuple):
+    """Every visited state, and the distributions that the agents had there."""
+
+    visited: npt.NDArray[np.uint32]  # [K, H]
+    stored: npt.NDArray[np.float32]  # [K, H, Σ(A_i − 1)]
+    clock: IntArray  # [1]  episodes that have begun
+    room: FloatArray  # [A]
+
+    @property
+    def by_episode(self) -> tuple[str, ...]:
+        """The arrays that have a row for each episode."""
+        return "visited", "stored"
+
+    @property
+    def capacity(self) -> int:
+        """How many episodes there is memory for."""
+        return len(self.visited)
+
+    def cut(self, episodes: int) -> Record:
+        """Return the rows of the first so many episodes, as views."""
+        return self._replace(visited=self.visited[:episodes], stored=self.stored[:episodes])
+
+    def enlarge(self, episodes: int) -> Record:
+        """Return a record with capacity for at least so many episodes: itself, or a copy."""
+        if episodes <= self.capacity:
+            return self
+        visited, stored = (np.zeros((episodes, *own.shape[1:]), dtype=own.dtype) for own in (self.visited, self.stored))
+        visited[: self.capacity], stored[: self.capacity] = self.visited, self.stored
+        return self._replace(visited=visited, stored=stored)
+
+    def check(self, arrays: Arrays, name: str, game: Game, done: int) -> None:
+        """Raise unless the arrays of a checkpoint can be a record of this game."""
+        if arrays[f"{name}.visited"].max(initial=0) >= game.states:
+            raise TacitError("its record has a state that the game does not have")
+        check_stored(arrays[f"{name}.stored"], game.actions)
+
+    def policies(self, game: Game, rule: str) -> dict[str, RecordedPolicy]:
+        """Return the policies that the record describes, by where they begin; they share its arrays."""
+        written = self.cut(int(self.clock[0]))
+        visited, stored = Owned(written.visited), Owned(written.stored)  # the run has ended: nobody writes any more
+        policy = RecordedPolicy(visited, stored, actions=game.actions, states=game.states, rule=rule)
+        policy.observations = getattr(game, "observations", None)
+        return {start: policy.with_start(start) for start in STARTS}
+
+    def more(self, game: Game, done: int, episodes: int) -> Record:
+        """Return a record with capacity for at least one of so many episodes after `done`, where memory has it."""
+        if done < self.capacity:
+            return self
+        return self.enlarge(min(episodes, 2 * self.capacity, memory.available() // 2 // bytes_of(game, 1)))
+
+
+#: Bytes of a record that grows, at first; its capacity is doubled whenever it is full.
+_FIRST = 1 << 28
+
+
+def bytes_of(game: Game, episodes: int) -> int:
+    """Return the bytes that the record of so many episodes takes."""
+    return 4 * episodes * game.horizon * (sum(game.actions) - game.agents + 1)
+
+
+def record(game: Game, episodes: int, *, grows: bool = False) -> Record:
+    """Make a record for so many episodes; one that grows has capacity for the first of them."""
+    if grows:
+        episodes = min(episodes, max(1, _FIRST // bytes_of(game, 1)))
+    what = "the record of all visits (keep=False leaves it and the recorded policy out)"
+    memory.require(bytes_of(game, episodes), what)
+    return Record(
+        visited=np.zeros((episodes, game.horizon), dtype=np.uint32),
+        stored=np.zeros((episodes, game.horizon, sum(game.actions) - game.agents), dtype=np.float32),
+        clock=np.zeros(1, dtype=np.int64),
+        room=np.zeros(max(game.actions)),
+    )
+
+
+@generics.jitable
+def write_down(learner, i, h, s, size, room, row, column):
+    """Write all but the last of agent i's probabilities into a row of a record, from a column on; return the next."""
+    generics.weigh(learner, i, h, s, room)
+    for a in range(size - 1):
+        row[column + a] = room[a]
+    return column + size - 1
+
+
+@generics.observe.implement(Record)
+def observe_record(observer, learner, game, seats, h, s):
+    """Write down the state and all agents' distributions."""
+    if h == 0:
+        observer.clock[0] += 1
+    k = max(observer.clock[0] - 1, 0)
+    observer.visited[k, h] = s
+    column = 0
+    for i in range(len(seats)):
+        column = write_down(learner, i, h, s, game.actions[i], observer.room, observer.stored[k, h], column)
+
+
+# the record of some visits of each stage -----------------------------------------------------------------------------
+
+
+class StageRecord(NamedTuple):
+    """What the agents had at M visits of each stage of each (h, s), evenly spaced."""
+
+    times: Schedule
+    episode: IntArray  # [C, J, M]
+    until: IntArray  # [C, J]  the episode in which the stage ended
+    number: IntArray  # [C, J]  visits kept
+    stored: npt.NDArray[np.float32]  # [C, J, M, Σ(A_i − 1)]
+    clock: IntArray  # [1]  episodes that have begun
+    room: FloatArray  # [A]
+
+    def check(self, arrays: Arrays, name: str, game: Game, done: int) -> None:
+        """Raise unless the arrays of a checkpoint can be a record of this run after `done` episodes."""
+        check_stored(arrays[f"{name}.stored"], game.actions)
+        number, until, episode = (arrays[f"{name}.{field}"] for field in ("number", "until", "episode"))
+        if (number > self.times.most).any() or (until >= max(done, 1)).any() or (episode >= max(done, 1)).any():
+            raise TacitError("its record has visits that this run cannot have made")
+
+    def policies(self, game: Game, rule: str) -> dict[str, RecordedPolicy]:
+        """Return the policies that the record describes, by where they begin."""
+        there = np.arange(self.episode.shape[2]) < self.number[:, :, None]  # [C, J, M]
+        cell, stage, _ = np.nonzero(there)
+        arrays: list[Any] = [cell, stage, self.episode[there], self.until[cell, stage], Owned(self.stored[there])]
+        sizes: dict[str, Any] = {"actions": game.actions, "states": game.states, "horizon": game.horizon}
+        policy = RecordedPolicy.of_stages(*arrays, **sizes, episodes=int(self.clock[0]))
+        return {start: policy.with_start(start) for start in STARTS}
+
+
+def stage_record(game: Game, episodes: int, most: int) -> StageRecord:
+    """Make the record of a run of so many episodes that keeps `most` visits of each stage."""
+    times = schedule(game, episodes, most)
+    C, J, width = game.horizon * game.states, len(times.length), sum(game.actions) - game.agents
+    what = f"the record of {most} visits of each stage (fewer visits_per_stage= take less)"
+    memory.require(C * J * most * (8 + 4 * width), what)
+    return StageRecord(
+        times=times,
+        episode=np.zeros((C, J, most), dtype=np.int64),
+        until=np.zeros((C, J), dtype=np.int64),
+        number=np.zeros((C, J), dtype=np.int64),
+        stored=np.zeros((C, J, most, width), dtype=np.float32),
+        clock=np.zeros(1, dtype=np.int64),
+        room=np.zeros(max(game.actions)),
+    )
+
+
+@generics.observe.implement(StageRecord)
+def observe_stages(observer, learner, game, seats, h, s):
+    """Write the visit down if it is kept."""
+    if h == 0:
+        observer.clock[0] += 1
+    c = h * game.states + s
+    j = observer.times.stage[c]
+    keep = is_kept(observer.times, c)
+    if keep:
+        m = observer.times.kept[c]
+        observer.episode[c, j, m] = observer.clock[0] - 1
+        column = 0
+        for i in range(len(seats)):
+            column = write_down(learner, i, h, s, game.actions[i], observer.room, observer.stored[c, j, m], column)
+    ends, kept = pass_by(observer.times, c, keep)
+    if ends:
+        observer.until[c, j] = observer.clock[0] - 1
+        observer.number[c, j] = kept
+
+
+# the output -----------------------------------------------------------------------------------------------------------
 
 
 class RecordedOutput(Output):
@@ -107,7 +284,7 @@ class RecordedOutput(Output):
         if not hasattr(engine.record, "more"):
             return None
         engine.record = engine.record.more(self.game, done, self.options.most)
-        return capacity(engine.record)
+        return int(engine.record.capacity)
 
     def measure(self, engine: Engine, done: int) -> Measures:
         """Return the best candidate's values and gaps, where they are known, and the largest gap of each candidate."""
