@@ -163,18 +163,16 @@ class CountGame(ExactGame):
         total = int(np.dot(self.transition_statistic.scores, np.asarray(counts)))
         return self._transitions[h if len(self._transitions) > 1 else 0, s, :, total]
 
-    def play(self, h: int, s: IntArray, actions: IntArray, u: FloatArray) -> tuple[IntArray, FloatArray]:
-        """Do what `step` does for many plays at once: states [n], actions [n, N] and u [n]; nothing is checked."""
-        A = self.actions[0]
-        counts = np.stack([(actions == a).sum(axis=1) for a in range(A)], axis=1)  # [n, A]
-        totals = [counts @ np.array(statistic.scores) for statistic in self.statistics]
-        rewards = np.zeros(actions.shape)
-        for a, table in enumerate(self._rewards):
-            paid = table[h if len(table) > 1 else 0, s, totals[self._reward_of[a]]]
-            rewards += np.where(actions == a, self.weights[:, a] * paid[:, None], 0.0)
-        row = (h * self._tables["transition_stride"]) + s
-        cumulative = self._tables["cumulative"][row, totals[self._transition_of]]  # [n, S]
-        return (u[:, None] >= cumulative[:, :-1]).sum(axis=1), rewards
+    def step(self, h: int, s: int, actions: Sequence[int], u: float) -> tuple[int, FloatArray]:
+        """Draw the next state from a uniform number u in [0, 1); return it and the rewards [N]."""
+        self.check_place(h, s, actions)
+        check.uniform(u)
+        chosen = np.asarray(actions, dtype=np.int64)
+        counts = np.bincount(chosen, minlength=self.actions[0])
+        paid = np.array([self.reward(h, s, a, counts) for a in range(len(counts))])
+        row, total = h * self._tables["transition_stride"] + s, int(np.dot(self.transition_statistic.scores, counts))
+        s_next = int((u >= self._tables["cumulative"][row, total, :-1]).sum())
+        return s_next, self.weights[np.arange(self.agents), chosen] * paid[chosen]
 
     def kernels(self) -> CountTables:
         """Return the tables as the compiled loop reads them, with scratch arrays of its own."""

@@ -90,16 +90,9 @@ class ExactGame(NamedGame, Sealed, ABC):
         at = [[own[..., s, :] for own in rows] for s in range(self.states)]
         return np.stack([self.push(0, own, one, s) for s, own in enumerate(at)], axis=-2)
 
+    @abstractmethod
     def step(self, h: int, s: int, actions: Sequence[int], u: float) -> tuple[int, FloatArray]:
         """Draw the next state from a uniform number u in [0, 1); return it and the rewards [N]."""
-        self.check_place(h, s, actions)
-        check.uniform(u)
-        states, rewards = self.play(h, np.array([s]), np.array([actions]), np.array([u]))
-        return int(states[0]), rewards[0]
-
-    @abstractmethod
-    def play(self, h: int, s: IntArray, actions: IntArray, u: FloatArray) -> tuple[IntArray, FloatArray]:
-        """Do what `step` does for many plays at once: states [n], actions [n, N] and u [n]; nothing is checked."""
 
     def stretch(self) -> ExactGame:
         """Return the game in which episodes are played: itself, or where there is no last step one that has one."""

@@ -347,20 +347,6 @@ class TabularGame(ExactGame):
         rewards: FloatArray = self.step_rewards(h).reshape(self.agents, self.states, -1)[:, s, joint]
         return s_next, rewards
 
-    def play(self, h: int, s: IntArray, actions: IntArray, u: FloatArray) -> tuple[IntArray, FloatArray]:
-        """Do what `step` does for many plays at once: states [n], actions [n, N] and u [n]; nothing is checked."""
-        joint = np.ravel_multi_index(tuple(actions.T), self.actions)
-        row = ((h if self.transition_steps > 1 else 0) * self.states + s) * self.joint_actions + joint
-        first, state, _ = self.successors
-        low, high = first[row], first[row + 1] - 1
-        while (low < high).any():
-            middle = (low + high) // 2
-            inside = u < self.cumulative[middle]
-            high = np.where(inside, middle, high)
-            low = np.minimum(np.where(inside, low, middle + 1), high)
-        rewards: FloatArray = self.step_rewards(h).reshape(self.agents, self.states, -1)[:, s, joint].T
-        return state[low].astype(np.int64), rewards
-
     def kernels(self) -> GameTables:
         """Return the tables as the compiled loop reads them; of a discounted game, those of its stretches."""
         if self.discount is not None:
