@@ -17,12 +17,12 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tacit.core import check, streams
-from tacit.core.display import Document, count, times
+from tacit.core.display import Document
 from tacit.core.errors import TacitError, brief, one_line
 from tacit.environments.adapters import Environment, floats, look_up, name_of
 from tacit.environments.observations import Observations
 from tacit.games.gymnasium import time_limit
-from tacit.games.protocol import check_range
+from tacit.games.protocol import NamedGame, check_range
 
 EPISODES = 20
 STEPS = 10_000
@@ -204,7 +204,7 @@ def scout(
     return max(lengths), low, high, early or min(lengths) < (horizon or max(lengths))
 
 
-class EnvironmentGame:
+class EnvironmentGame(NamedGame):
     """What a run has learned about an environment: `run.game` where there are no tables.
 
     Attributes
@@ -223,7 +223,7 @@ class EnvironmentGame:
     def __init__(self, environment: Environment, bounds: Bounds, observations: list[Observations]) -> None:
         self.name = name_of(environment.source)
         self.agent_names = list(environment.names)
-        self.actions = environment.actions
+        self.agents, self.actions = len(environment.actions), environment.actions
         self.horizon, self.reward_range = bounds.horizon, bounds.reward_range
         self.observations = observations
         self.notes: tuple[str, ...] = ()
@@ -235,12 +235,7 @@ class EnvironmentGame:
         return {**self.__dict__, "source": None}
 
     @property
-    def agents(self) -> int:
-        """Number of agents, N."""
-        return len(self.actions)
-
-    @property
-    def states(self) -> int:
+    def states(self) -> int:  # type: ignore[override]
         """Number of states that were met, or that the space has; the most of any agent."""
         return max(len(own.met) for own in self.observations)
 
@@ -261,10 +256,3 @@ class EnvironmentGame:
         from tacit.games.showing import show_sizes
 
         return show_sizes(self, "an environment: it is known only by playing it, so rewards are not listed")
-
-    def __repr__(self) -> str:
-        low, high = self.reward_range
-        return (
-            f"EnvironmentGame({self.name!r}: {count(self.agents, 'agent')}, {count(self.states, 'state')}, "
-            f"{times(self.actions)} actions, horizon {self.horizon}, rewards in [{low:g}, {high:g}])"
-        )

@@ -17,6 +17,7 @@ from pettingzoo import ParallelEnv
 from tacit.core import check, streams
 from tacit.core.errors import TacitError, brief
 from tacit.games.exact import ExactGame
+from tacit.games.showing import joint_name, state_name
 
 Action: TypeAlias = Any  # a whole number, Python's or NumPy's
 Observation: TypeAlias = Any
@@ -121,7 +122,7 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
             return None
         if self.render_mode == "rgb_array" and self.game.picture is not None:
             return self.game.picture(self._s)
-        text = f"step {self._h} of {self.horizon}, state {self._state_name()}{self._describe_step()}"
+        text = f"step {self._h} of {self.horizon}, state {state_name(self.game, self._s)}{self._describe_step()}"
         if self.render_mode == "human":
             print(text)
             return None
@@ -137,14 +138,10 @@ class GameEnv(ParallelEnv[str, Observation, Action]):
     def _infos(self) -> dict[str, dict[str, Any]]:
         return {name: {"step": self._h} for name in self.agents}
 
-    def _state_name(self) -> str:
-        return str(self._s) if self.game.state_names is None else self.game.state_names[self._s]
-
     def _describe_step(self) -> str:
         """Return what happened in the step before."""
         if self._before is None:
             return ""
         actions, rewards = self._before
-        names = self.game.action_names
-        did = [str(a) if names is None else names[i][int(a)] for i, a in enumerate(actions)]
-        return f"; actions {', '.join(did)}; rewards {', '.join(f'{r:g}' for r in rewards)}"
+        paid = ", ".join(f"{reward:g}" for reward in rewards)
+        return f"; actions {joint_name(self.game, actions)}; rewards {paid}"

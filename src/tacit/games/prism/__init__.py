@@ -20,7 +20,7 @@ from tacit.core import check, files
 from tacit.core.errors import TacitError, brief, sentence
 from tacit.games.prism.expressions import split
 from tacit.games.prism.model import LIMIT, Model, ModelFile
-from tacit.games.prism.property import make_game, read_property
+from tacit.games.prism.property import last_step, make_game, read_property
 from tacit.games.tabular import TabularGame
 from tacit.games.text import locate_errors
 
@@ -99,7 +99,7 @@ def _make(
     for constant in given.keys() - model.open - {token.text for token in split(property)}:
         known = ", ".join(sorted(model.open)) or "none"
         raise TacitError(f"{place}: there is no constant {brief(constant)} to give; the model leaves open: {known}")
-    bound = max(objective.last for objective in wanted.objectives)
+    bound = last_step(wanted.objectives)
     if wanted.unbounded and horizon is None and discount is None:
         raise TacitError(
             f"the property {brief(property)} has no bound; give horizon=, after which the game ends, or discount="

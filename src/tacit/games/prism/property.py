@@ -23,11 +23,10 @@ Rules = Callable[[Any, tuple[int, ...]], Sequence[tuple[float, Any]]]
 
 
 class Objective(Protocol):
-    """What an agent wants."""
+    """What an agent wants, until the number of `steps` is reached; None for ever."""
 
     @property
-    def last(self) -> int:
-        """The last step at which the number of the step matters; 0 if it never does."""
+    def steps(self) -> int | None: ...  # noqa: D102
 
     def pay(self, t: int, open_: bool, s: Any, joint: tuple[int, ...], s_next: Any) -> tuple[bool, float]:
         """Return whether the objective is still open after a step, and what the step pays."""
@@ -38,22 +37,17 @@ class Reach:
     """The probability to come to `goal` within some steps, with `path` true on the way."""
 
     goal: Callable[[Any], bool]
-    within: int | None = None
+    steps: int | None = None
     path: Callable[[Any], bool] | None = None
-
-    @property
-    def last(self) -> int:
-        """The last step that counts."""
-        return self.within or 0
 
     def pay(self, t: int, open_: bool, s: Any, joint: tuple[int, ...], s_next: Any) -> tuple[bool, float]:
         """Pay 1 for arriving."""
-        late = self.within is not None and t >= self.within
+        late = self.steps is not None and t >= self.steps
         if not open_ or late:
             return False, 0.0
         if self.goal(s_next):
             return False, 1.0
-        return (self.path is None or self.path(s_next)) and t + 1 != self.within, 0.0
+        return (self.path is None or self.path(s_next)) and t + 1 != self.steps, 0.0
 
 
 @dataclass(frozen=True)
@@ -63,11 +57,6 @@ class Collect:
     reward: Callable[[Any, tuple[int, ...]], float]
     steps: int | None = None
     until: Callable[[Any], bool] | None = None
-
-    @property
-    def last(self) -> int:
-        """The last step that counts."""
-        return self.steps or 0
 
     def pay(self, t: int, open_: bool, s: Any, joint: tuple[int, ...], s_next: Any) -> tuple[bool, float]:
         """Pay the reward of the state that is left."""
@@ -82,16 +71,11 @@ class At:
     """The reward of the state after so many steps."""
 
     reward: Callable[[Any], float]
-    step: int
-
-    @property
-    def last(self) -> int:
-        """The step that counts."""
-        return self.step
+    steps: int
 
     def pay(self, t: int, open_: bool, s: Any, joint: tuple[int, ...], s_next: Any) -> tuple[bool, float]:
         """Pay on arrival; what is paid before the first step is the same whatever anybody does, and left out."""
-        return t + 1 < self.step, self.reward(s_next) if t + 1 == self.step else 0.0
+        return t + 1 < self.steps, self.reward(s_next) if t + 1 == self.steps else 0.0
 
 
 @dataclass(frozen=True)
@@ -101,9 +85,9 @@ class Against:
     other: Objective
 
     @property
-    def last(self) -> int:
-        """The last step that counts."""
-        return self.other.last
+    def steps(self) -> int | None:
+        """Until when it counts."""
+        return self.other.steps
 
     def pay(self, t: int, open_: bool, s: Any, joint: tuple[int, ...], s_next: Any) -> tuple[bool, float]:
         """Pay the opposite."""
@@ -111,11 +95,16 @@ class Against:
         return still, 0.0 - paid
 
 
+def last_step(objectives: Sequence[Objective]) -> int:
+    """Return the last step at which the number of the step matters; 0 if it never does."""
+    return max(objective.steps or 0 for objective in objectives)
+
+
 def make_game(
     name: str, rules: Rules, objectives: Sequence[Objective], *, start: Any, horizon: int | None, **more: Any
 ) -> TabularGame:
     """Make a table of rules and objectives; `more` is as in `tacit.tabulate`."""
-    last = max(objective.last for objective in objectives)
+    last = last_step(objectives)
 
     def step(state: Any, joint: tuple[int, ...]) -> list[tuple[float, Any, list[float]]]:
         t, s, open_ = state
@@ -278,7 +267,7 @@ class _Property:
         elif reader.meet("I"):
             reader.take("=")
             found = At(pay, self._step(0))
-            if found.step == 0 and pay(self.model.start) != 0:
+            if found.steps == 0 and pay(self.model.start) != 0:
                 raise TacitError("I=0 asks for the reward of the first state, which nobody decides")
         elif reader.meet("F", "Fc"):
             self.unbounded = True
