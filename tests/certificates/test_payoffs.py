@@ -12,7 +12,7 @@ import tacit
 from tacit.core import generics
 from tacit.core.compilation import compile_loop
 from tacit.engine.fused import seats
-from tacit.evaluation import payoffs
+from tacit.evaluation import certificate as certificates
 from tacit.evaluation.certificate import Certificate, certificate
 
 SIZES = {
@@ -88,7 +88,7 @@ def test_payoffs_that_are_kept_are_made_anew_when_values_change():
 
 def test_large_games_make_payoffs_anew_and_get_the_same(monkeypatch: pytest.MonkeyPatch):
     game, kept = made([2, 3])
-    monkeypatch.setattr(payoffs, "KEPT_BYTES", 0)
+    monkeypatch.setattr(certificates, "KEPT_BYTES", 0)
     _, anew = made([2, 3])
     assert len(kept.payoffs.table) == 9
     assert len(anew.payoffs.table) == 1

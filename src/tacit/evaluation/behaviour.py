@@ -203,7 +203,7 @@ def follow(game: ExactGame, policy: RecordedPolicy, *, visits: int | None = None
             rows = restore_agents(record.rows(place.k[part], h), game.actions)
             moved = np.ascontiguousarray(game.push(h, rows, place.weight[part], s))
             given = moved, place.k[part], ends, cells[onward], edges[onward.start : onward.stop + 1]
-            compile_loop(pass_on, steps=moved.size)(*given, share, lost[onward])
+            compile_loop(pass_on, steps=20 * moved.size)(*given, share, lost[onward])
 
 
 def _spread(record: Visits, share: FloatArray, visits: slice, averages: slice) -> FloatArray:
