@@ -58,7 +58,7 @@ class Behaviour:
     joint: FloatArray | None
     averaged: bool
 
-    def visited(self, most: int) -> tuple[list[int], int]:
+    def likeliest_states(self, most: int) -> tuple[list[int], int]:
         """Return the states that are reached, those that are most where they are more, and how many were left out."""
         total = self.reach.sum(axis=0)
         order = [int(s) for s in np.argsort(-total, kind="stable") if total[s] > 0]

@@ -66,7 +66,7 @@ def plot_policy(policy: Any, game: Any = None, *, ax: Any = None, size: tuple[fl
             draw_joint_actions(axes[0], found.joint[0, 0], names)
             return axes
         agents = range(min(game.agents, 6))
-        shown, left_out = found.visited(12)
+        shown, left_out = found.likeliest_states(12)
         height = min(14.0, max(3.0, 0.9 + 0.19 * len(shown) * max(game.actions[i] for i in agents)))
         axes = axes_for(ax, len(agents), size, (4.6 * len(agents), height))
         for own, i in zip(axes, agents, strict=True):

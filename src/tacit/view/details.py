@@ -83,7 +83,7 @@ def policy_document(game: ExactGame, policy: Any, *, kind: str | None = None) ->
     lower = found.gaps if found.exact else lower_bounds(game, policy)
     does = behaviour(game, policy)
     steps = _spread(game.horizon, STEPS)
-    shown, left_out = does.visited(STATES)
+    shown, left_out = does.likeliest_states(STATES)
     return {
         "kind": found.kind,
         "policy": _words(policy),

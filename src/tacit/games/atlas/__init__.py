@@ -191,7 +191,7 @@ class Reached(NamedTuple):
 
 
 @cache
-def reached() -> dict[str, dict[str, Reached]]:
+def read_reached() -> dict[str, dict[str, Reached]]:
     """Return the table, by kind of game and learner."""
     found = json.loads(REACHED.read_text(encoding="utf-8"))
     return {kind: {name: Reached(*row) for name, row in rows.items()} for kind, rows in found.items()}
@@ -222,7 +222,7 @@ def recommend(game: Any, learner: str) -> str:
     if as_tables(game) is None:
         return ""
     kind = kind_of(game)
-    rows = reached()[kind]
+    rows = read_reached()[kind]
     best = max(rows, key=lambda name: (rows[name].near / rows[name].games, rows[name].welfare or 0.0))
     if learner not in rows or rows[best].near / rows[best].games < rows[learner].near / rows[learner].games + AHEAD:
         return ""
