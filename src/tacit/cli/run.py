@@ -337,9 +337,10 @@ def _chosen(outcomes: list[Outcome]) -> str:
 
 def _candidate(one: dict[str, Any]) -> str:
     """Write the gap and the values of a candidate, the means over seeds."""
-    sign = {"exact": "=", "estimate": "≈"}.get(one["source"], "≤")
+    from tacit.engine.run import gap_sign  # imports the compiler
+
     values = "" if one["value"] is None else f", values {few_numbers(one['value'])}"
-    return f"gap {sign} {one['mean']:.4g}{values}"
+    return f"gap {gap_sign(one['source'])} {one['mean']:.4g}{values}"
 
 
 def _shares(gap: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ from tacit.cli import options
 from tacit.core import check, files
 from tacit.core.display import Table, count, printable
 from tacit.core.errors import TacitError
+from tacit.games.showing import action_names, state_name
 
 if TYPE_CHECKING:
     from tacit.view.player import Player, Turn
@@ -224,8 +225,7 @@ def _episode(player: Player) -> bool:
 
 
 def _show_place(player: Player) -> None:
-    from tacit.games.showing import action_names, state_name
-    from tacit.view.player import payoffs
+    from tacit.view.player import payoffs  # imports the compiler
 
     game, i = player.game, player.agent
     where = f"step {player.h} of 0 to {game.horizon - 1}" if game.horizon > 1 else f"round {player.episode}"
@@ -242,17 +242,14 @@ def _show_place(player: Player) -> None:
         for line in str(Table("", [f"({told})", *table["columns"]], rows)).splitlines():
             _say(f"  {line}")
     else:
-        _say("  " + "   ".join(f"{a} {action_names(game, i)[a]}" for a in range(game.actions[i])))
+        _say("  " + "   ".join(f"{a} {name}" for a, name in enumerate(action_names(game, i))))
     if player.told is not None:
         _say(f"  the signal tells you: {action_names(game, i)[player.told]}")
 
 
 def _ask(player: Player) -> int | None:
     """Ask for an action until there is one; None where the person ends it."""
-    from tacit.games.showing import action_names
-
-    game, i = player.game, player.agent
-    names = [action_names(game, i)[a] for a in range(game.actions[i])]
+    names = action_names(player.game, player.agent)
     while True:
         print("your action: ", end="", flush=True)
         line = sys.stdin.readline(1000)
@@ -271,28 +268,16 @@ def _ask(player: Player) -> int | None:
 
 
 def _tell_turn(player: Player, turn: Turn) -> None:
-    from tacit.games.showing import action_names
-
     game, i = player.game, player.agent
+    names, played, told = action_names(game, i), turn.actions[i], turn.told_best is not None
+    obeyed = "" if not told else "obey and " if turn.told == played else "disobey and "
     others = [f"agent {k} {action_names(game, k)[a]}" for k, a in enumerate(turn.actions) if k != i][:6]
-    text = f"  you play {action_names(game, i)[turn.actions[i]]}, {', '.join(others)}: you get {turn.reward:.6g}"
-    if turn.told is not None and turn.told_best is not None and turn.told_regret is not None:
-        text = text.replace(
-            "you play", "you obey and play" if turn.told == turn.actions[i] else "you disobey and play", 1
-        )
-        better = action_names(game, i)[turn.told_best]
-        text += (
-            "; told this, nothing is better"
-            if turn.told_regret < 5e-10
-            else f"; told this, {better} would have been better by {turn.told_regret:.6g} on average"
-        )
-    elif turn.regret is not None and turn.best is not None:
-        better = action_names(game, i)[turn.best]
-        text += (
-            "; as good as the best response"
-            if turn.regret < 5e-10
-            else (f"; {better} would have been better by {turn.regret:.6g} on average")
-        )
+    text = f"  you {obeyed}play {names[played]}, {', '.join(others)}: you get {turn.reward:.6g}"
+    best, regret = (turn.told_best, turn.told_regret) if told else (turn.best, turn.regret)
+    if best is not None and regret is not None:
+        good = "told this, nothing is better" if told else "as good as the best response"
+        better = f"{'told this, ' if told else ''}{names[best]} would have been better by {regret:.6g} on average"
+        text += f"; {good if regret < 5e-10 else better}"
     _say(text)
 
 

@@ -37,6 +37,15 @@ SMALL_TABLES = 200_000
 _EQUAL = 1e-9
 
 
+def gap_sign(source: str) -> str:
+    """Return what stands between a gap and its number.
+
+    >>> gap_sign("exact"), gap_sign("certificate"), gap_sign("estimate")
+    ('=', '≤', '≈')
+    """
+    return {"exact": "=", "estimate": "≈"}.get(source, "≤")
+
+
 @dataclass(frozen=True, eq=False)
 class Gaps:
     """Bounds on what each agent can gain by leaving the policy, in the game's units.
@@ -96,7 +105,7 @@ class Gaps:
         """The largest gap in writing, with a sign that says how sure it is: "= 0.1", "≤ 0.1" or "≈ 0.1"."""
         if self.source == "none":
             return "not known"
-        sign = {"exact": "=", "estimate": "≈"}.get(self.source, "≤")
+        sign = gap_sign(self.source)
         return f"{sign} {self.gap:.4g}"
 
 

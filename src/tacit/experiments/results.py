@@ -25,7 +25,7 @@ from tacit.core import files
 from tacit.core.display import Document, count
 from tacit.core.errors import TacitError
 from tacit.engine import Run
-from tacit.engine.run import Advice, Candidate
+from tacit.engine.run import Advice, Candidate, gap_sign
 from tacit.environments.pettingzoo import PREFIX
 from tacit.evaluation import evaluate
 from tacit.evaluation.gaps import is_quick
@@ -220,8 +220,7 @@ class Outcome:
     def __repr__(self) -> str:
         told = f"{self.label!r} on {self.spec.game.name!r}, seed {self.spec.seed}, {self.episodes} episodes"
         if self.gap is not None:
-            sign = {"exact": "=", "estimate": "≈"}.get(self.gap.source, "≤")
-            told += f", {self.gap.kind} gap {sign} {max(self.gap.upper):.4g}"
+            told += f", {self.gap.kind} gap {gap_sign(self.gap.source)} {max(self.gap.upper):.4g}"
         return f"Outcome({told})"
 
 
