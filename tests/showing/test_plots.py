@@ -163,7 +163,7 @@ def test_ce_vertices_against_linear_programs():
 
 
 def test_trajectories_are_those_of_the_loop():
-    """Agents on their own play as the compiled loop does, so the end of a trajectory is the run's last iterate."""
+    """The end of a trajectory is the last iterate of a run with the same seed."""
     game = tacit.make("chicken")
     path = trajectory(game, "stage-v-cce", episodes=50, points=5, seed=3, iota=1.0)
     assert path.probs[0].shape == (6, 1, 1, 2)
@@ -171,6 +171,16 @@ def test_trajectories_are_those_of_the_loop():
     for i in range(2):
         np.testing.assert_array_equal(path.probs[i][-1], run.last.probs[i])
     np.testing.assert_allclose(path.probs[0].sum(axis=-1), 1)
+    mean = np.mean([np.outer(*(own[k, 0, 0] for own in path.probs)) for k in range(6)], axis=0)
+    np.testing.assert_allclose(path.counts, mean)
+
+
+@pytest.mark.parametrize("learner", ["npg", "ucb-central"])  # exact, and of all agents at once
+def test_a_trajectory_of_any_learner_with_kernels_or_gradients(learner: str):
+    game = tacit.make("stag-hunt", discount=0.5)
+    path = trajectory(game, learner, episodes=20, points=4)
+    assert len(path.probs) == 2
+    np.testing.assert_allclose(path.probs[1].sum(axis=-1), 1)
     assert path.counts.sum() == pytest.approx(1)
 
 

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from tacit.core import check, memory, streams
+from tacit.core.elementary import dot
 from tacit.core.errors import TacitError
 from tacit.core.types import FloatArray, IntArray
-from tacit.engine.agents import agent as make
+from tacit.engine.drive import Engine
 from tacit.engine.exact import ExactEngine
+from tacit.engine.fused import FusedEngine
 from tacit.games.tabular import TabularGame
 from tacit.learners import REGISTRY
 
@@ -27,8 +29,9 @@ class Trajectory:
     probs : tuple of arrays [T, H, S, A_i]
         Each agent's distributions after so many episodes.
     counts : array [A_1, …, A_N]
-        How often each joint action was played at the first step, as shares: in a game of one state and step, the
-        empirical distribution, which approaches the (coarse) correlated equilibria of no-regret learners.
+        How likely each joint action was at the first step, on average over these episodes: in a game of one state and
+        step this approaches the (coarse) correlated equilibria of no-regret learners. Of fictitious play, how often it
+        was played.
     """
 
     game: TabularGame
@@ -41,7 +44,7 @@ class Trajectory:
 def trajectory(
     game: TabularGame, learner: str, *, episodes: int = 2000, points: int = 200, seed: int = 0, **params: Any
 ) -> Trajectory:
-    """Let agents learn, each on its own, and record what they play; "fictitious-play" is known too.
+    """Let agents learn as `tacit.learn` does, and record what they play; "fictitious-play" is known too.
 
     >>> import tacit
     >>> from tacit.engine.trajectory import trajectory
@@ -54,52 +57,22 @@ def trajectory(
     marks = np.unique(np.linspace(0, episodes, points + 1).round().astype(np.int64))
     if learner == "fictitious-play":
         return _fictitious(game, marks, seed)
-    if learner in list(REGISTRY) and REGISTRY.make(learner, **params).exact:
-        return _follow_gradients(game, learner, marks, seed, params)
-    made = [
-        make(learner, states=game.states, actions=a, horizon=game.horizon, reward_range=game.reward_range, seed=seed,
-             index=i, **params)
-        for i, a in enumerate(game.actions)
-    ]  # fmt: skip
-    world = streams.stream(seed, streams.ENVIRONMENT)
-    held = [memory.zeros((len(marks), *own.policy.shape), "the trajectory") for own in made]
-    counts = np.zeros(game.actions)
-    place = 0
-    for k in range(episodes + 1):
-        if k == marks[place]:
-            for i, own in enumerate(made):
-                held[i][place] = own.policy
-            place += 1
-        if k == episodes:
-            break
-        s = game.start(world.random())
-        for h in range(game.horizon):
-            actions = [own.act(h, s) for own in made]
-            s_next, rewards = game.step(h, s, actions, world.random())
-            after = s_next if h + 1 < game.horizon else None
-            for own, a, r in zip(made, actions, rewards, strict=True):
-                own.learn(h, s, a, float(r), after)
-            if h == 0:
-                counts[tuple(actions)] += 1
-            s = s_next
-    return Trajectory(game, learner, marks, tuple(held), counts / counts.sum())
-
-
-def _follow_gradients(
-    game: TabularGame, learner: str, marks: IntArray, seed: int, params: dict[str, Any]
-) -> Trajectory:
-    """Iterate a learner with exact gradients, which plays nothing; counts are those of its mean iterate."""
-    engine = ExactEngine(game, REGISTRY.make(learner, **params), episodes=int(marks[-1]), seed=seed)
-    held = [memory.zeros((len(marks), *own.shape), "the trajectory") for own in engine.iterate.probs]
-    counts = np.zeros(game.actions)
-    first = int(np.argmax(game.initial))
+    spec = REGISTRY.make(learner, **params)
+    if spec.interpreted:
+        raise TacitError(f"{learner} has no kernels; paths are drawn of learners in the compiled loop")
+    played = game if spec.exact else game.stretch()  # of a discounted game
+    kind: Any = ExactEngine if spec.exact else FusedEngine
+    engine: Engine = kind(played, spec, episodes=episodes, seed=seed)
+    held = [memory.zeros((len(marks), played.horizon, played.states, a), "the trajectory") for a in game.actions]
+    joint = np.zeros(game.joint_actions)
     for place, more in enumerate(np.diff(marks, prepend=0)):
         if more:
             engine.advance(int(more))
-        for own, probs in zip(held, engine.iterate.probs, strict=True):
+        now = engine.policy(engine.distributions())
+        for own, probs in zip(held, now.probs, strict=True):
             own[place] = probs
-        counts += engine.iterate.joint(0)[first]
-    return Trajectory(game, learner, marks, tuple(held), counts / counts.sum())
+        joint += dot(played.initial, now.joint(0).reshape(played.states, -1))
+    return Trajectory(game, learner, marks, tuple(held), (joint / joint.sum()).reshape(game.actions))
 
 
 def _fictitious(game: TabularGame, marks: IntArray, seed: int) -> Trajectory:
