@@ -48,3 +48,40 @@ def test_the_fallbacks_give_the_same_bits(tmp_path: Path):
     assert same == found
     assert list(full.rglob("*.kernel"))
     assert not list(plain.rglob("*.kernel"))
+
+
+KERNELS = """
+import sys
+import numpy as np
+from tacit.core import compilation, generics
+
+@generics.apart
+def count(here, sign):  # long enough to stay a function of its own
+    found = 0.0
+    for k in range(len(here.values)):
+LINES
+    return found
+
+def loop(rows):
+    found = 0.0
+    for row in range(len(rows)):
+        found += count(rows[row], 1.0)
+        found -= count(rows[row], -1.0)
+    return found + count(rows[0], 2.0)
+
+for size in map(int, sys.argv[1:]):
+    rows = np.ones(1, dtype=[("values", "f8", size), ("last", "f8")])
+    print(compilation.compile_loop(loop, rows)(rows))
+"""
+LINES = "\n".join(f"        if sign * here.values[k] > {c}:\n            found += here.last" for c in (0.5, *range(9, 69)))
+
+
+def test_kernels_of_two_processes_do_not_answer_for_each_other(tmp_path: Path):
+    """Each process meets one record first, and a third one loads what both have compiled."""
+    script = tmp_path / "kernels.py"
+    script.write_text(KERNELS.replace("LINES", LINES))
+    env = {**os.environ, "TACIT_CACHE_DIR": str(tmp_path / "cache"), "TACIT_PLAIN_NUMBA": "0"}
+    for sizes in (["300"], ["500"], ["300", "500"], ["500", "300"]):
+        done = subprocess.run([sys.executable, script, *sizes], env=env, capture_output=True, text=True, check=False)
+        assert [float(line) for line in done.stdout.split()] == [2.0 * float(size) for size in sizes], done.stderr
+    assert len(list(tmp_path.rglob("*.kernel"))) == 2

@@ -1,6 +1,6 @@
 """All that tacit uses of numba beyond its documentation, each with what happens where a release does not have it.
 
-Loops and kernels are plain numba. What is here makes them faster, and nothing depends on it:
+Loops and kernels are plain numba. What is here makes them faster, but for the last, and nothing depends on it:
 
 - `OPTIONS`: no references are counted, and kernels have no entry points of their own. Without: half the steps a second.
 - `event` says when a loop is being compiled (`core/compilation.py`). Without: kernels are optimised twice.
@@ -8,12 +8,16 @@ Loops and kernels are plain numba. What is here makes them faster, and nothing d
   what goes wrong there is no exception. Without: a quarter more time to compile.
 - `CompileResult` and `dumps`: machine code on disk (`core/compilation.py`). Without: every process compiles in memory.
 - `cpu_target`: how large a struct is (`core/pinned.py`). Without: structs are unpacked at every call.
+- `name_record`: what a record is called in machine code. numba numbers records as each process meets them, so that
+  kernels of two processes may have the same name for different code; where both were loaded, the first one was called
+  for both, without an error. Without (a release that names them otherwise): numba's own names.
 
 With TACIT_PLAIN_NUMBA=1 all of it is left out; the tests of `core/` are run so too, and with the newest numba.
 """
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import os
 from types import ModuleType
@@ -48,6 +52,14 @@ def can_store() -> bool:
     """Return whether compiled code can be taken apart and put together again."""
     return dumps is not None and hasattr(CompileResult, "_reduce") and hasattr(CompileResult, "_rebuild")
 
+
+def name_record(record: Any) -> tuple[str, tuple[int]]:
+    """Return what stands for a record in the name of a kernel: the same in all processes, by its fields and offsets."""
+    return "Record", (int.from_bytes(hashlib.sha256(record.name.encode()).digest()[:8]),)
+
+
+if os.environ.get("TACIT_PLAIN_NUMBA") != "1" and hasattr(numba.types.Record, "mangling_args"):
+    numba.types.Record.mangling_args = property(name_record)
 
 # kernels without machine code of their own ---------------------------------------------------------------------------
 
