@@ -34,13 +34,18 @@ def test_means_and_worths_are_those_of_what_was_counted():
         model.hope(learner, k, 9.0, 0.1)
     for joint, found in met.items():
         nexts, n = [int(one[2]) for one in found], len(found)
-        assert model.foresee(here, here["count"], joint, 3, 5) == pytest.approx((nexts.count(3) + 1) / (n + 5))
+        foreseen = model.foresee(here, here["count"], joint, joint + 1, 3, 0.2)
+        assert foreseen == pytest.approx((nexts.count(3) + 1) / (n + 5))
         for k in range(2):
             worth = np.mean([one[k] for one in found]) + scratch.values[0, nexts, k].mean()
             expected = worth if n >= 30 else (n * worth + 0.9) / (n + 0.1)
             np.testing.assert_allclose(scratch.worth[k, joint], expected)
             np.testing.assert_allclose(model.mean_reward(here, joint, k), np.mean([one[k] for one in found]))
     assert scratch.worth[:, 11].tolist() == [9, 9]
+    every = [int(one[2]) for found in met.values() for one in found]
+    links = sum(len({one[2] for one in found}) for found in met.values())
+    foreseen = model.foresee(here, here["count"], 0, 12, 3, 0.2)
+    assert foreseen == pytest.approx((every.count(3) + 0.2 * (1 + links)) / (300 + 1 + links))
 
 
 @pytest.mark.parametrize("everything", [True, False])

@@ -133,7 +133,7 @@ def test_noise_in_rewards_refutes_nothing_that_is_true():
     """The noise is a third of the spread of rewards, and independent: agents see different rewards of a team."""
     game = random_game("team")
     agents = noisy(game, 600, 0.1, 3)
-    assert all(agent.state.agents["evidence"][0, 0] < 0 for agent in agents)
+    assert all((agent.state.agents["evidence"][0, 0] < 0).all() for agent in agents)
     assert all(agent.state.agents["own"][0] == 0 for agent in agents)
     variance = [agent.state.agents["square"][0, 1] / agent.state.agents["degrees"][0] for agent in agents]
     np.testing.assert_allclose(variance, 0.01, rtol=0.2)

@@ -147,15 +147,20 @@ def mean_reward(here, row, k):
 
 
 @generics.apart
-def foresee(here, weights, row, s_next, met):
-    """Return the probability of a next state by the weights of those that followed, with room for another."""
+def foresee(here, weights, first, end, s_next, prior):
+    """Return the probability of a next state by the weights of those that followed joint actions of a range.
+
+    `prior` is its probability among those that have not followed yet, whose chance is that of escape in prediction by
+    partial matching: (1 + next states that were met)/(visits + 1 + next states that were met).
+    """
     own, total, fresh = 0.0, 0.0, 1.0
-    for k in range(min(here.successors[row], here.next.shape[1])):
-        weight = float(weights[row, k])
-        total += weight
-        fresh += 1.0 if weight > 0.0 else 0.0
-        own += weight if here.next[row, k] == s_next else 0.0
-    return (own + fresh / met) / (total + fresh)
+    for row in range(first, end):
+        for k in range(min(here.successors[row], here.next.shape[1])):
+            weight = float(weights[row, k])
+            total += weight
+            fresh += 1.0 if weight > 0.0 else 0.0
+            own += weight if here.next[row, k] == s_next else 0.0
+    return (own + fresh * prior) / (total + fresh)
 
 
 @generics.jitable
@@ -182,7 +187,8 @@ def compare_reward(me, own, every, row, k, r):
 @generics.apart
 def compare_move(own, weights, every, weights_ever, row, s_next, met):
     """Return the logarithm of how much better counts of the step foretell a next state than those of all steps."""
-    return log(foresee(own, weights, row, s_next, met) / foresee(every, weights_ever, row, s_next, met))
+    by_step = foresee(own, weights, row, row + 1, s_next, 1.0 / met)
+    return log(by_step / foresee(every, weights_ever, row, row + 1, s_next, 1.0 / met))
 
 
 @generics.jitable

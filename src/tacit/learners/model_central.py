@@ -70,8 +70,8 @@ from tacit.policies import MarkovPolicy
 JOINT = 4096
 #: Episodes of a batch: at least so many, and one for so many played.
 FEWEST, SHARE = 50, 20
-#: Products of a plan that take as long as playing one step.
-PRODUCTS = 60.0
+#: Products of a plan that take as long as playing one step, and how many a joint action takes beside its next states.
+PRODUCTS, WORK = 60.0, 4.0
 #: Exploration at most, and the visits that the best return counts for.
 MOST, OPTIMISM = 0.3, 0.1
 #: One in so many episodes is for what is not known, while all returns are equal and after that.
@@ -221,8 +221,8 @@ def clock_fields(states: int) -> Fields:
         ("episodes", "i8"),  # k
         ("due", "i8"),  # k of the next plan
         ("met", index(states + 1)),  # states that were met
-        ("work", "f8"),  # products of a sweep, for each step
-        ("spent", "f8"),  # those of all sweeps
+        ("links", "f8"),  # next states of joint actions
+        ("spent", "f8"),  # products of all sweeps, for each step
         ("exploration", NONNEGATIVE),
         ("differ", index(2)),  # whether each step has its own model
         ("apart", "f8"),  # evidence of that in next states
@@ -309,7 +309,6 @@ def count(learner, h, s, joint, s_next):
         compare_reward(me, own, every, joint, k, me.reward)
     if not last:
         clock.apart += compare_move(own, own.count, every, every.count, joint, s_next, clock.met)
-    clock.work += 4.0 * N if every.seen[joint] == 0.0 else 0.0
     known = every.successors[joint]
     for level in range(0 if steps > 1 else 1, 2):
         here = own if level == 0 else every
@@ -318,7 +317,7 @@ def count(learner, h, s, joint, s_next):
         here.seen[joint] += 1.0
         if not last:
             count_move(here, joint, s_next, 1.0)
-    clock.work += N * (every.successors[joint] - known)
+    clock.links += every.successors[joint] - known
 
 
 @generics.jitable
@@ -362,8 +361,9 @@ def plan(learner):
             learner.cells[h, s, 0].news = seek(learner, h, s)[1]
             clock.news = max(clock.news, learner.cells[h, s, 0].news)
     clock.exploration = explored(clock.episodes, MOST)
-    clock.spent += clock.work
-    paid = int((clock.spent + clock.work) / PRODUCTS)  # by playing so many episodes
+    work = N * (WORK * clock.met * learner.rows + clock.links)
+    clock.spent += work
+    paid = int((clock.spent + work) / PRODUCTS)  # by playing so many episodes
     clock.due = max(paid, clock.episodes + max(FEWEST, clock.episodes // SHARE))
 
 

@@ -17,17 +17,19 @@ seed that all of them have. All agents must see the same state.
   model), hence what they play at (h, s), hence what all its own actions are worth; and moves by predictive regret
   matching⁺ at the end of each stage of a cell, 3 % of the visits so far. Averages weigh the n-th stage by n².
 
-T and Z are hypotheses, and each step at which they are played tests them: with L(a) the likelihood of the agent's own
-reward and of the next state after the joint action a, the sum of
+T and Z are hypotheses, and each step at which they are played tests them. With L(a) the likelihood of the agent's own
+reward and of the next state after the joint action a, there is one sum for each agent m of the team, of
 
-    log( mean_a L(a) / L(foretold) )
+    log( mean_b L(b) / L(foretold) ),   where b is what was foretold but for what agent m does,
 
-is the logarithm of a likelihood ratio, whose expectation stays at most 1 while the hypothesis is true. Above log 1000
-the hypothesis is refuted: by Ville's inequality the error has a probability of at most 1/1000 where the model's
-likelihoods are the true ones. Below −log 1000 it is confirmed, if so is the sum over steps whose plan follows from
-rewards, and not from ties, which are alike for any rewards; steps whose plan follows from hope are left out. Then it
-takes all episodes, T before Z. Noise of rewards is taken as Gaussian, with one variance that is estimated from rewards
-of the same joint action.
+each the logarithm of a likelihood ratio, whose expectation stays at most 1 while the hypothesis is true. Where one of
+them is above log 1000 the hypothesis is refuted: by Ville's inequality, with an error of at most 1/1000 for each agent
+where the model's likelihoods are the true ones. Where all are below −log 1000 it is confirmed, if so are the sums over
+steps whose plan follows from rewards, and not from ties, which are alike for any rewards; steps whose plan follows from
+hope are left out. Then it takes all episodes, T before Z. All agents of a true hypothesis have the same sums, and so
+decide together; what an agent did itself tells it nothing of the others, so the sum of each other one must speak. Noise
+of rewards is taken as Gaussian, with one variance that is estimated from rewards of the same joint action. What has not
+followed a joint action yet is as likely as it is in that state after any.
 
 Until something is confirmed, T, Z and G take turns by the schedule, and only known joint actions are counted. T and Z,
 once confirmed, plan on foretold ones too; once both are refuted, G on next states of inferred ones. Each has counts of
@@ -66,7 +68,7 @@ from tacit.learners.joint_model import (
     meet,
     reward_variance,
 )
-from tacit.learners.seeded_plans import GENERAL, OPPOSED, PROBE, TEAM, part, plan, view
+from tacit.learners.seeded_plans import FIRM, GENERAL, OPPOSED, PROBE, TEAM, part, plan, view
 from tacit.learners.seeded_turns import TurnsState
 from tacit.learners.spec import Learner, World
 
@@ -74,8 +76,6 @@ from tacit.learners.spec import Learner, World
 HEAD, RARE = 20, 10
 #: Steps that explore by joint actions from the common seed, at most.
 MOST = 0.2
-#: The evidence against a hypothesis goes no lower than this.
-FIRM = -20.0
 #: No likelihood of a reward is smaller than this.
 UNLIKELY = 1e-4
 
@@ -155,7 +155,7 @@ class ModelSeeded(Learner):
         for i in range(N):
             size = team[world.first + i]
             cells["prob"][:, :, i, :size] = cells["average"][:, :, i, :size] = 1.0 / size
-        agents = records((N,), agent_fields())
+        agents = records((N,), agent_fields(len(team)))
         agents["due"], agents["look"], agents["low"], agents["high"] = HEAD, 2 * HEAD, 1e300, -1e300
         agents["evidence"][:, 1] = 0.0 if len(team) == 2 else 2 * LIMIT
         agents["refuted"][:, 1] = len(team) != 2
@@ -210,7 +210,7 @@ def model_fields(rows: int, successors: int, plans: int) -> Fields:
     return [*joint_model.MET, ("counts", record(counts), plans)]  # of G, T and Z
 
 
-def agent_fields() -> Fields:
+def agent_fields(team: int) -> Fields:
     """Return what an agent remembers besides."""
     return [
         ("episodes", "i8"),  # k
@@ -224,8 +224,8 @@ def agent_fields() -> Fields:
         ("links", "f8"),  # next states of known joint actions
         ("spent", "f8"),  # products of all plans, for each step
         *joint_model.ERRORS,
-        ("evidence", "f8", 2),  # against T and Z
-        ("telling", "f8", 2),  # that of it from where a plan follows from rewards
+        ("evidence", "f8", (2, team)),  # against T and Z, by what each agent of the team seems to have done
+        ("telling", "f8", (2, team)),  # that of it from where a plan follows from rewards
         ("confirmed", index(2), 2),  # whether they are
         ("refuted", index(2), 2),
         ("own", index(2)),  # whether steps differ
@@ -486,32 +486,43 @@ def noise_of(learner, i):
 
 
 @generics.apart
-def likelihood(learner, i, h, here, joint, r, s_next, noise):
+def likelihood(learner, h, here, joint, r, s_next, noise, prior):
     """Return how likely a reward and a next state are after a joint action that was met; rewards by their kernel."""
     found, seen = 1.0, here.seen[joint]
     if noise > 0.0:
         error = r - mean_reward(here, joint, 0)
         found = max(UNLIKELY, exp(max(-50.0, -0.5 * error * error / (noise * (1.0 + 1.0 / seen)))))
     if h + 1 < learner.horizon:
-        found *= foresee(here, here.sure, joint, s_next, learner.agents[i].met)
+        found *= foresee(here, here.sure, joint, joint + 1, s_next, prior)
     return found
+
+
+@generics.jitable
+def chance_of(learner, i, here, s_next):
+    """Return the probability of a next state whatever is done: what follows rarely does not tell of another action."""
+    return foresee(here, here.sure, 0, learner.rows, s_next, 1.0 / learner.agents[i].met)
 
 
 @generics.apart
 def test(learner, i, h, s, joint, r, s_next, role):
     """Add to the evidence against a hypothesis; where it is true, all agents have the same and decide together."""
-    me, here, clear = learner.agents[i], view(learner, i, h, s, role), clarity(learner, i, h, s, role)
+    me, here = learner.agents[i], view(learner, i, h, s, role)
+    clear = clarity(learner, i, h, s, role)
     if here.known[joint] == 0 or clear == 0:
         return
-    noise, total, rows = noise_of(learner, i), 0.0, 0
-    for j in range(learner.rows):
-        if here.known[j] > 0:
-            total += likelihood(learner, i, h, here, j, r, s_next, noise)
-            rows += 1
-    ratio = log(total / rows / likelihood(learner, i, h, here, joint, r, s_next, noise))
-    me.evidence[role - 1] = max(FIRM, me.evidence[role - 1] + ratio)
-    if clear == 2:
-        me.telling[role - 1] = max(FIRM, me.telling[role - 1] + ratio)
+    noise, prior = noise_of(learner, i), chance_of(learner, i, here, s_next)
+    expected = likelihood(learner, h, here, joint, r, s_next, noise, prior)
+    for m in range(len(learner.actions)):
+        total, rows, first = 0.0, 0, joint - part(learner, joint, m) * learner.strides[m]
+        for a in range(learner.actions[m]):
+            j = first + a * learner.strides[m]
+            if here.known[j] > 0:
+                total += expected if j == joint else likelihood(learner, h, here, j, r, s_next, noise, prior)
+                rows += 1
+        ratio = log(total / rows / expected)
+        me.evidence[role - 1, m] = max(FIRM, me.evidence[role - 1, m] + ratio)
+        if clear == 2:
+            me.telling[role - 1, m] = max(FIRM, me.telling[role - 1, m] + ratio)
 
 
 @generics.jitable
@@ -542,14 +553,15 @@ def infer(learner, i, h, s, a, r, s_next):
     """Infer what the others did, from their play so far and what came of it."""
     me, m, here, cell = learner.agents[i], learner.first + i, view(learner, i, h, s, GENERAL), learner.cells[h, s, i]
     noise, team, likely, total = noise_of(learner, i), len(learner.actions), learner.likely, 0.0
+    prior = chance_of(learner, i, here, s_next)
     for j in range(learner.rows):
         if part(learner, j, m) == a:
-            prior = 1.0
+            chance = 1.0
             for k in range(team):
                 if k != m:
-                    prior *= cell.belief[k, part(learner, j, k)] + 0.02
+                    chance *= cell.belief[k, part(learner, j, k)] + 0.02
             known = here.known[j] > 0
-            likely[j] = prior * (likelihood(learner, i, h, here, j, r, s_next, noise) if known else 0.2)
+            likely[j] = chance * (likelihood(learner, h, here, j, r, s_next, noise, prior) if known else 0.2)
             total += likely[j]
     for j in range(learner.rows):
         if part(learner, j, m) == a:

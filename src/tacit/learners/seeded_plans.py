@@ -32,6 +32,8 @@ OPTIMISM, EAGER = 0.3, 0.2
 VISITS, STAGE = 2, 0.03
 #: How much the belief of the stage before counts, in visits.
 BELIEF = 0.3
+#: The evidence against a hypothesis goes no lower than this.
+FIRM = -20.0
 #: What differs by less than this share of the range of rewards is the same.
 ROUNDING = 1e-9
 
@@ -98,22 +100,16 @@ def decide(learner, i):
         return
     me.look = 2 * me.episodes
     for k in range(2):
-        if me.evidence[k] > LIMIT:
+        most, most_telling = FIRM, FIRM
+        for m in range(len(learner.actions)):
+            most, most_telling = max(most, me.evidence[k, m]), max(most_telling, me.telling[k, m])
+        if most > LIMIT:
             me.refuted[k], me.confirmed[k] = 1, 0
-        elif me.evidence[k] < -LIMIT and me.telling[k] < -LIMIT and me.refuted[k] == 0:
+        elif most < -LIMIT and most_telling < -LIMIT and me.refuted[k] == 0:
             me.confirmed[k] = 1
-    if me.confirmed[0] == 1:
-        me.mode = TEAM
-    elif me.confirmed[1] == 1 and (me.telling[0] > LIMIT or is_clear(me)):  # it would spoil the test of T
-        me.mode = OPPOSED
-    else:
-        me.mode = GENERAL if me.refuted[0] == 1 and me.refuted[1] == 1 else 0
-
-
-@generics.jitable
-def is_clear(me):
-    """Return whether there is twice the evidence that confirms Z, and none for T but from ties."""
-    return me.telling[0] >= 0.0 and me.evidence[1] < -2.0 * LIMIT
+    me.mode = TEAM if me.confirmed[0] == 1 else OPPOSED if me.confirmed[1] == 1 else 0
+    if me.refuted[0] == 1 and me.refuted[1] == 1:
+        me.mode = GENERAL
 
 
 @generics.jitable
