@@ -73,7 +73,8 @@ for size in map(int, sys.argv[1:]):
     rows = np.ones(1, dtype=[("values", "f8", size), ("last", "f8")])
     print(compilation.compile_loop(loop, rows)(rows))
 """
-LINES = "\n".join(f"        if sign * here.values[k] > {c}:\n            found += here.last" for c in (0.5, *range(9, 69)))
+LINE = "        if sign * here.values[k] > {}:\n            found += here.last\n"
+LINES = "".join(LINE.format(bound) for bound in (0.5, *range(9, 69)))
 
 
 def test_kernels_of_two_processes_do_not_answer_for_each_other(tmp_path: Path):
