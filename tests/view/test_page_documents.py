@@ -16,7 +16,7 @@ from tacit.core.errors import TacitError
 from tacit.experiments import store
 from tacit.view import documents as curves
 from tacit.view import server as page
-from tacit.view.details import _joint, details
+from tacit.view.details import _joint, details, policy_document
 from tacit.view.documents import overview
 from tacit.view.folder import Folder, GrowingCurve
 from tacit.view.results import report_document, write_report
@@ -171,6 +171,15 @@ def test_details_agree_with_the_oracle(results: Path) -> None:
         for episode in found["episodes"]:
             total = np.sum([step["rewards"] for step in episode["steps"]], axis=0)
             np.testing.assert_allclose(total, episode["returns"])
+
+
+def test_episodes_end_where_play_does() -> None:
+    """Inspected and violated at once, one of four periods is played, and the last picture is of the end."""
+    game = tacit.make("atlas/inspection-4-2")
+    ends = tacit.MarkovPolicy([np.eye(2)[[[1] * game.states] * 4]] * 2)
+    for episode in policy_document(game, ends)["episodes"]:
+        assert [step["state"] for step in episode["steps"]] == ["(2, 4)"]
+        assert (episode["end"]["state"], episode["cut"], episode["returns"]) == ("over", False, [1.0, -1.0])
 
 
 def test_a_run_without_a_policy_says_so(results: Path, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from tacit.evaluation.behaviour import behaviour, joint_actions
 from tacit.evaluation.equilibria import enumerable, equilibria
 from tacit.evaluation.stage_game import deviation_gains, find_corners
 from tacit.figures.style import COLORS, animate, axes_for, legend, name, new_axes, plain, styled, title
-from tacit.games.showing import action_names, state_name
+from tacit.games.showing import action_names, state_name, steps_played
 from tacit.games.tabular import TabularGame
 
 _FIRST = ("blue", "red", "green", "orange", "purple", "black")
@@ -175,7 +175,7 @@ def plot_play(game: TabularGame, policy: Any, *, seed: int = 0, ax: Any = None, 
     """Draw an episode step by step: the state's picture where the game has one, what each agent does and earns."""
     game, policy = unroll(game, policy)
     played = play(game, policy, seed=seed)
-    steps = min(24, _length(game, played))
+    steps = min(24, steps_played(game, played.states[0, :, 0]))
     columns = min(5, steps)
     rows = -(-steps // columns)
     with styled():
@@ -215,14 +215,8 @@ def animate_play(
     played = play(game, policy, seed=seed)
     with styled():
         ax = new_axes(size=(3.6, 3.8))[0, 0]
-        frames = _length(game, played)
+        frames = steps_played(game, played.states[0, :, 0])
         return animate(ax.figure, lambda h: draw_step(ax, game, played, h), frames, place, fps=fps)
-
-
-def _length(game: TabularGame, played: Played) -> int:
-    """Return how many steps of the first episode there are to draw: those before the state "over"."""
-    names = [state_name(game, s) for s in played.states[0, :, 0].tolist()]
-    return names.index("over") if "over" in names else len(names)
 
 
 def animate_learning(

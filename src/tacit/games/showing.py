@@ -11,7 +11,7 @@ import numpy as np
 from tacit.core import check
 from tacit.core.display import Cell, Document, Table, count, number, times
 from tacit.core.errors import TacitError, brief
-from tacit.core.types import FloatArray
+from tacit.core.types import FloatArray, IntArray
 from tacit.games.tabular import TabularGame, as_tables
 
 if TYPE_CHECKING:
@@ -382,6 +382,18 @@ def state_name(game: Any, s: int, agent: int = 0) -> str:
         return str(seen[agent].name(s)) if s < len(seen[agent].met) else str(s)
     names = getattr(game, "state_names", None)
     return str(s) if names is None else str(names[s])
+
+
+def steps_played(game: Any, states: IntArray) -> int:
+    """Return how many steps of an episode there are to show: those before the state "over".
+
+    >>> import tacit
+    >>> game = tacit.make("atlas/inspection-4-2")
+    >>> steps_played(game, np.array([0, game.state_names.index("over"), 0])), steps_played(game, np.array([0, 0]))
+    (1, 2)
+    """
+    names = [state_name(game, s) for s in states.tolist()]
+    return max(names.index("over"), 1) if "over" in names else len(names)
 
 
 def action_names(game: Any, agent: int) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ from tacit.evaluation.gaps import check_cost, lower_bounds, seconds_to_evaluate
 from tacit.experiments import store
 from tacit.experiments.spec import game_of
 from tacit.games.exact import ExactGame
-from tacit.games.showing import action_names, state_name
+from tacit.games.showing import action_names, state_name, steps_played
 from tacit.games.tabular import TabularGame, as_tables
 from tacit.policies import MarkovPolicy
 from tacit.view.documents import text
@@ -175,8 +175,8 @@ def _episodes(game: ExactGame, policy: Any) -> list[dict[str, Any]]:
     names = [action_names(game, i) for i in range(min(game.agents, AGENTS))]
     pictured: dict[int, str | None] = {}
     for e in range(EPISODES):
-        steps = []
-        for h in range(min(game.horizon, LENGTH)):
+        steps, length = [], steps_played(game, played.states[e, :, 0])
+        for h in range(min(length, LENGTH)):
             s = int(played.states[e, h, 0])
             steps.append(
                 {
@@ -186,11 +186,11 @@ def _episodes(game: ExactGame, policy: Any) -> list[dict[str, Any]]:
                     "picture": picture(game, s, pictured),
                 }
             )
-        cut = game.horizon > LENGTH
-        end = int(played.states[e, LENGTH, 0]) if cut else game.step(h, s, played.actions[e, h], after.random())[0]
+        ended = len(steps) == game.horizon
+        end = game.step(h, s, played.actions[e, h], after.random())[0] if ended else int(played.states[e, h + 1, 0])
         final = {"state": text(state_name(game, end)), "picture": picture(game, end, pictured)}
         returns = played.rewards[e, : len(steps)].sum(axis=0)[:AGENTS].tolist()
-        found.append({"steps": steps, "end": final, "returns": returns, "cut": cut})
+        found.append({"steps": steps, "end": final, "returns": returns, "cut": length > LENGTH})
     return found
 
 
