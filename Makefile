@@ -9,7 +9,7 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Tests start some hundred processes: what one has compiled to bytecode, the next does not.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: paper test test-all atlas bench coverage dist docs lint clean help
+.PHONY: paper test pytest test-all atlas bench coverage dist docs lint clean help
 
 help:           ## what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*##/\t/'
@@ -36,7 +36,11 @@ lint: $(READY)   ## ruff (lint and format), mypy, import-linter
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
-test: lint       ## all checks, on both cores (minutes)
+# Types are checked by one process, beside which tests begin.
+test: $(READY)   ## all checks, on both cores (minutes)
+	$(MAKE) --no-print-directory -j 2 lint pytest
+
+pytest: $(READY)
 	$(BIN)/pytest -n 2 --dist worksteal -m "not slow"
 
 test-all: lint $(VENV)/.gambit   ## the same and the long ones

@@ -1,9 +1,11 @@
-"""Which doctests are collected, and in which namespace they run."""
+"""Which doctests are collected, and in which namespace they run; and what is collected is never garbage."""
 
 from __future__ import annotations
 
 import doctest
+import gc
 import sys
+from collections.abc import Generator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -17,6 +19,17 @@ NEEDS = {
 }
 collect_ignore = [path for path, module in NEEDS.items() if find_spec(module) is None]
 collect_ignore += ["docs/conf.py", "docs/_ext"]  # the site's own code, which needs Sphinx
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Leave tests and modules, which live to the end, out of the search for garbage: it took a twelfth of the time."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

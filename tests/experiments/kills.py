@@ -19,7 +19,7 @@ from tacit.cli.main import main
 
 EXPERIMENT = """
 name = "killed"
-episodes = 300
+episodes = 150
 seeds = 2
 points = 20
 

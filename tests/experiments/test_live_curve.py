@@ -100,7 +100,7 @@ def test_the_whole_curve_is_on_disk_before_a_summary_says_so(tmp_path: Path, mon
 def test_killed_the_curve_is_there_to_its_last_whole_line(tmp_path: Path):
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     out = tmp_path / "out"
-    line = ["run", "good-state", "stage-v-cce", "--episodes", "2000000", "--points", "2000", "--no-keep"]
+    line = ["run", "good-state", "stage-v-cce", "--episodes", "1000000", "--points", "1000", "--no-keep"]
     command = [sys.executable, "-m", "tacit", *line, "--set", "bonus=0.1", "--out", str(out)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     before = 0
@@ -113,7 +113,7 @@ def test_killed_the_curve_is_there_to_its_last_whole_line(tmp_path: Path):
     (place,) = (path.parent for path in out.glob("*/curve.jsonl"))
     assert not store.is_finished(place)
     killed = lines(place)
-    assert before <= len(killed) < 2000
+    assert before <= len(killed) < 1000
     whole = tmp_path / "whole.jsonl"
     whole.write_text("".join(json.dumps(row) + "\n" for row in killed))
     for frame in (pandas.read_json(whole, lines=True), polars.read_ndjson(whole)):
@@ -121,13 +121,13 @@ def test_killed_the_curve_is_there_to_its_last_whole_line(tmp_path: Path):
         assert len(frame["gap_1"]) == len(killed)
     again = Experiment(
         "again",
-        2_000_000,
+        1_000_000,
         (GameSpec("good-state"),),
         (LearnerSpec("stage-v-cce", {"bonus": 0.1}),),
-        points=2000,
+        points=1000,
         keep=False,
     )
     run_experiment(again, out=out)
     assert lines(place)[: len(killed)] == killed
-    assert len(lines(place)) == 2000
+    assert len(lines(place)) == 1000
     assert set(content(out)) == {place.name}

@@ -146,7 +146,7 @@ def test_the_larger_the_model_the_rarer_the_plans():
     rng, plans = np.random.default_rng(1), []
     for states in (3, 300):
         learner = alone(states, 4, 2)
-        for _ in range(3000):
+        for _ in range(1500):
             s, s_next = (int(x) for x in rng.integers(states, size=2))
             for h in range(2):
                 generics.learn(learner, 0, h, s, int(rng.integers(4)), 0.5, s_next)
