@@ -118,9 +118,9 @@ def beside_others(console: Console, quick: bool) -> None:
     if c:
         learn, certified = rows["tacit.learn(certify=False)"][1], rows["tacit, certificate"][0]
         console.print(
-            f"targets: loop {rows['tacit'][0] / c[0]:.2f}x C (0.8), tacit.learn(certify=False) {learn / c[0]:.2f}x C's "
-            f"loop (0.6) and {learn / c[1]:.2f}x C that draws its numbers, with certificate {certified / c[0]:.2f}x C "
-            f"(0.35)\n"
+            f"targets: loop {rows['tacit'][0] / c[0]:.2f}x C (0.85), tacit.learn(certify=False) {learn / c[1]:.2f}x C "
+            f"that draws its numbers (0.65), with certificate {certified / c[0]:.2f}x C "
+            f"(0.45)\n"
             f"a step of adaptive-v-cce takes {rows['tacit'][0] / rows['tacit adaptive-v-cce'][0]:.1f} times as long as "
             f"one of stage-v-cce (3.5)\n"
         )
@@ -234,7 +234,7 @@ def first_call(console: Console) -> None:
                 )
                 taken.append(float(done.stdout))
         console.print(
-            f"{learner}: the first process takes {taken[0]:.1f} s of the processor with compilation (target 8), "
+            f"{learner}: the first process takes {taken[0]:.1f} s of the processor with compilation (target 5), "
             f"the second {taken[1]:.1f} s (target 2)"
         )
 

@@ -5,7 +5,8 @@ Loops and kernels are plain numba. What is here makes them faster, but for the l
 - `OPTIONS`: no references are counted, and kernels have no entry points of their own. Without: half the steps a second.
 - `event` says when a loop is being compiled (`core/compilation.py`). Without: kernels are optimised twice.
 - `make_part`: kernels have no machine code of their own, with releases of numba that it was tried with (`TRIED`), since
-  what goes wrong there is no exception. Without: a quarter more time to compile.
+  what goes wrong there is no exception. Without: a fifth more time to compile. numba has no option for it, and makes
+  machine code of every function that another is linked with.
 - `CompileResult` and `dumps`: machine code on disk (`core/compilation.py`). Without: every process compiles in memory.
 - `cpu_target`: how large a struct is (`core/pinned.py`). Without: structs are unpacked at every call.
 - `name_record`: what a record is called in machine code. numba numbers records as each process meets them, so that
