@@ -261,7 +261,7 @@ def check_whole(name: str, given: Any) -> IntArray:
     refuse_masked(name, given)
     array = np.asarray(given)
     whole = array.dtype.kind in "iu" or (array.dtype.kind == "f" and (array == np.floor(array)).all())
-    if array.ndim != 1 or not whole or (array.size and (array.min() < 0 or array.max() >= 2**62)):
+    if array.ndim != 1 or not whole or (array.size and (array.min() < 0 or float(array.max()) >= 2**62)):
         raise TacitError(f"{name} has shape {array.shape} of {array.dtype}; it must be whole numbers [V] from 0")
     return freeze(name, array, np.int64)
 
