@@ -258,8 +258,8 @@ seeds. It was looked at while designing all of them, and is not in the figures a
 |---|---|---|
 | adaptive-v-cce | 48 | 97 |
 | model-independent | 25, 25, 26 | 45, 47, 47 |
-| model-seeded | 4.6, 1.3 | – |
-| model-central | 2.5, 2.1, 1.9 | 2.1 |
+| model-seeded | 4.0, 1.9, 1.3, 4.7, 1.3 | – |
+| model-central | 3.2, 1.1, 1.9, 3.4, 2.0 | 2.1 |
 
 ## Game by game
 
