@@ -450,7 +450,7 @@ def _conduct(
 ) -> Run:
     """Drive a run from its start, or from where its checkpoint left it, to its end."""
     early = _without_certificate(engine.game, output, options)
-    curve = Curve(options.most, options.points, engine.game.agents, stops=options.stops, turns=engine.learner.turns)
+    curve = Curve(options.most, options.points, engine.game.agents, stops=options.stops, rota=engine.learner.rota)
     if checkpoint is not None:
         checkpoint.resume({"engine": engine, "curve": curve, "output": output}, engine.state)
     game = engine.game.name or type(engine.game).__name__

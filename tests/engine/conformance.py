@@ -59,7 +59,7 @@ BENCHMARKS: dict[str, tuple[str, dict[str, Any]]] = {
     "model-independent": ("model-independent", {}),
     "model-seeded": ("model-seeded", {}),
     "model-seeded turns": ("model-seeded", {"joint": 0}),
-    "portfolio": ("portfolio", {}),
+    "portfolio": ("portfolio", {"first": 3}),
     "ucb-independent": ("ucb-independent", {"bonus": 0.1, "reference": 20}),
     "q-independent": ("q-independent", {}),
 }
@@ -142,7 +142,7 @@ def apart(
     world = stream(seed, 0).random((episodes, game.horizon))
     returns = np.zeros((episodes, game.agents))
     for k in range(episodes):
-        u = world[k // make_learner(name).turns]  # learners that take turns have the same numbers
+        u = world[make_learner(name).rota.number(k)]  # learners that take turns have the same numbers
         s = game.start(u[0])
         for h in range(game.horizon):
             actions = [agent.act(h, s) for agent in agents]

@@ -23,6 +23,7 @@ EPISODES = 40
 PLAYING: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, {}) for name in REGISTRY if not REGISTRY.make(name).exact},
     **{name: table.LEARNERS[name] for name in ("stage-v-cce tsallis-inf", "pg-storm own ratio", "npg random start")},
+    "portfolio": table.LEARNERS["portfolio"],
 }
 
 #: What is left for the long run: swap regret over bandits that are compared by themselves, gradients that add nothing

@@ -18,7 +18,7 @@ LEARNERS = {
     "pg-storm": {"eta": 0.05, "momentum": 0.2},
     "q-independent": {},
     "model-independent": {},
-    "portfolio": {},
+    "portfolio": {"first": 15},
 }
 
 

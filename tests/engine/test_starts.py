@@ -64,6 +64,7 @@ def test_a_run_with_starts_resumes_with_the_same_bits(learner: str, tmp_path: Pa
     given: dict[str, Any] = {
         "game": tacit.make("good-state", horizon=3),
         "learner": learner,
+        **({"first": 25} if learner == "portfolio" else {}),
         "episodes": 400,
         "starts": 3,
         "points": 7,
@@ -167,7 +168,7 @@ def test_a_run_says_what_its_answer_is_worth_beside_the_optimum():
 
 def test_starts_that_have_not_played_yet_are_not_measured(interpreted: None):
     """A row of the curve is one episode here: three of four starts, and a member of each, have none."""
-    run = tacit.learn(tacit.make("chicken"), "portfolio", episodes=16, points=16, prefer="welfare")
+    run = tacit.learn(tacit.make("chicken"), "portfolio", episodes=16, points=16, prefer="welfare", first=0)
     assert np.isfinite(run.curve["gap"]).all()
     assert len(run.candidates) == 7
     few = tacit.learn(tacit.make("chicken"), "portfolio", episodes=3, points=3, prefer="welfare")  # for one start

@@ -9,6 +9,7 @@ import pytest
 
 import tacit
 from tacit.core import generics
+from tacit.learners import model
 from tacit.learners.model import CREDIT, PRODUCTS
 from tacit.learners.spec import Scale, World
 
@@ -53,8 +54,9 @@ def test_exploration_is_played_and_not_answered():
     assert {agent.act(0, 0) for _ in range(200)} == {0, 1}
 
 
-def test_a_plan_is_backward_induction_on_what_was_counted():
+def test_a_plan_is_backward_induction_on_what_was_counted(monkeypatch: pytest.MonkeyPatch):
     """Two states, two actions, one agent: Q by the formulas of the file, written out with dictionaries."""
+    monkeypatch.setattr(model, "FADED", 10.0)  # so that responses are smooth after twenty episodes
     learner, rng, H = alone(2, 2, 3), np.random.default_rng(0), 3
     steps = []  # of the first batch: all weights are 1
     for _ in range(10):
@@ -65,8 +67,7 @@ def test_a_plan_is_backward_induction_on_what_was_counted():
             generics.learn(learner, 0, h, s, a, r, s_next)
             s = s_next
     G = max(sum(step[3] for step in steps[k : k + H]) for k in range(0, len(steps), H))
-    e = 1000 / 1010
-    w = 5 * e**1.5 * 10.0  # five visits of the weight that steps now have
+    w = 5 * (10 / 20) ** 2 * 10.0**2  # five visits of the weight that steps now have
     V = np.zeros((H + 1, 2))
     for h in reversed(range(H)):
         for s in range(2):
@@ -85,17 +86,17 @@ def test_a_plan_is_backward_induction_on_what_was_counted():
             np.testing.assert_allclose(cell["value"], V[h, s])
             np.testing.assert_allclose(cell["prob"][:2], P)
     surprises = []
-    for k in range(10):  # the next batch, of weight 10; after each of its episodes states 0 are planned anew
+    for k in range(10):  # the next batch, of weight 100; after each of its episodes states 0 are planned anew
         V = learner.cells["value"][:, 0, 0].copy()
         generics.learn(learner, 0, 0, 0, k // 2 % 2, 4.0 * (k % 2), 0)
         surprises.append((4.0 * (k % 2) + V[1] - V[0]) ** 2)
         generics.learn(learner, 0, 1, 0, 0, 0.5, 0)
         generics.learn(learner, 0, 2, 0, 0, 0.5, 0)
     before = sum(step[1] == 0 for step in steps)
-    n = (before + 30 * 10) ** 2 / (before + 30 * 100)
-    cell, e = learner.cells[0, 0, 0], 1000 / 1020
-    temperature = (3 - 2 * np.sqrt(e)) * np.sqrt(np.mean(surprises) / n)
-    Q = cell["model"][:2] + cell["doubt"][:2] / (cell["weight"][:2] + doubt(learner.cells[:H], 10) * 20)
+    n = (before + 30 * 100) ** 2 / (before + 30 * 100**2)
+    cell, e = learner.cells[0, 0, 0], 10 / 30
+    temperature = 2 * (1 - np.sqrt(e)) * np.sqrt(np.mean(surprises) / n)
+    Q = cell["model"][:2] + cell["doubt"][:2] / (cell["weight"][:2] + doubt(learner.cells[:H], 100) * 400)
     np.testing.assert_allclose(np.diff(np.log(cell["prob"][:2])), np.diff(Q) / temperature)
 
 
@@ -118,7 +119,25 @@ def test_agents_learn_whether_steps_differ(slope: float, low: float, high: float
     assert low <= learner.agents[0]["doubt"] <= high
 
 
-def test_every_episode_moves_the_policy_where_it_passed():
+def test_rare_actions_weigh_more():
+    """A step weighs k² over the probability of its action beside an even one's, at least a fifth."""
+    learner = alone(1, 2, 1)
+    for k in range(12):
+        prob, explored = learner.cells["prob"][0, 0, 0, :2].copy(), float(learner.agents[0]["exploration"])
+        a = k % 2 if k < 10 else k - 10  # after the first batch, one of each
+        before = float(learner.model[0, 0, 0]["seen"][a])
+        generics.learn(learner, 0, 0, 0, a, float(k % 2), 0)
+        even = 2 * ((1 - explored) * prob[a] + explored / 2)
+        if k >= 10:
+            weight = 100 / max(even, 0.2)
+            lenient = float(learner.agents[0]["lenience"])
+            gained = float(learner.model[0, 0, 0]["seen"][a]) - before
+            assert gained == pytest.approx(weight) or gained == pytest.approx(weight * lenient)
+            assert even != pytest.approx(1)
+
+
+def test_every_episode_moves_the_policy_where_it_passed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(model, "FADED", 1.0)  # so that responses are smooth from the first batch on
     learner, rng = alone(3, 2, 2), np.random.default_rng(0)
     for k in range(36):
         before = learner.cells["prob"].copy()

@@ -25,15 +25,16 @@ def bits(*structs: object) -> list[bytes]:
 def test_members_learn_from_their_own_episodes_only():
     """Bit for bit what each would be alone with the random numbers of its own episodes, certificate and record too."""
     game = tacit.make("random-general-sum", agents=2, actions=[2, 3], states=3, horizon=3, seed=4)
-    spec = REGISTRY.make("portfolio")
+    spec = REGISTRY.make("portfolio", first=20)
+    whose = np.array([1] * 20 + [0] * 20 + [0, 1] * 30 + [0])
     cert, kept = certificate(game, "cce"), record(game, EPISODES)
     together = FusedEngine(
         game,
         spec,
         episodes=EPISODES,
         seed=5,
-        certificate=watch_members([cert, Nothing()]),
-        record=watch_members([kept, Nothing()]),
+        certificate=watch_members([cert, Nothing()], 20),
+        record=watch_members([kept, Nothing()], 20),
     )
     draws = np.random.default_rng(1).random((1 + game.agents, EPISODES, game.horizon))
     returns = np.zeros((EPISODES, game.agents))
@@ -41,11 +42,11 @@ def test_members_learn_from_their_own_episodes_only():
     for m, (_, own) in enumerate(spec.members):
         held = {"certificate": certificate(game, "cce"), "record": record(game, EPISODES)} if m == 0 else {}
         alone = FusedEngine(game, own, episodes=EPISODES, seed=5, **held)
-        its = np.ascontiguousarray(draws[:, m::2])
+        its = np.ascontiguousarray(draws[:, whose == m])
         gained = np.zeros((its.shape[1], game.agents))
         alone.play(its, gained)
         assert bits(spec.part(together.state, m)) == bits(alone.state)
-        np.testing.assert_array_equal(returns[m::2], gained)
+        np.testing.assert_array_equal(returns[whose == m], gained)
         assert len(gained) == spec.share(m, EPISODES)
         if m == 0:
             assert bits(cert) == bits(alone.certificate)
@@ -64,7 +65,7 @@ def _late(episodes: int) -> np.ndarray:
 def test_three_members_take_turns_in_order():
     game = tacit.make("chicken")
     members = {"a": "q-independent", "b": "model-independent", "c": "model-independent"}
-    spec = Portfolio([(own, REGISTRY.make(name)) for own, name in members.items()])
+    spec = Portfolio([(own, REGISTRY.make(name)) for own, name in members.items()], first=0)
     engine = FusedEngine(game, spec, episodes=20, seed=0)
     for done in range(1, 9):
         engine.advance(1)
@@ -72,8 +73,21 @@ def test_three_members_take_turns_in_order():
         assert played == [(done + 1) // 3, done // 3] == [spec.share(m, done) for m in (1, 2)]
 
 
+@pytest.mark.usefixtures("interpreted")
+def test_three_members_first_have_episodes_in_a_row():
+    members = {"a": "model-independent", "b": "model-independent", "c": "model-independent"}
+    spec = Portfolio([(own, REGISTRY.make(name)) for own, name in members.items()], first=2)
+    engine = FusedEngine(tacit.make("chicken"), spec, episodes=20, seed=0)
+    had = [0, 0, 0]
+    for done, m in enumerate([2, 2, 1, 1, 0, 0, 0, 1, 2, 0, 1, 2, 0], start=1):
+        had[m] += 1
+        engine.advance(1)
+        assert [int(spec.part(engine.state, n).agents["episodes"][0]) for n in range(3)] == had
+        assert [spec.share(n, done) for n in range(3)] == had
+
+
 def test_the_answer_is_the_best_candidate_of_all():
-    run = tacit.learn(tacit.make("good-state", horizon=5), "portfolio", episodes=1500, seed=1)
+    run = tacit.learn(tacit.make("good-state", horizon=5), "portfolio", episodes=1500, seed=1, first=500)
     assert {name.split()[0] for name in run.candidates} == {"adaptive-v-cce", "model-independent"}
     assert run.gap == min(one.gap for one in run.candidates.values()) < 1e-3
     assert run.gaps.kind == "cce"
@@ -86,7 +100,7 @@ def test_the_answer_is_the_best_candidate_of_all():
 @pytest.mark.usefixtures("interpreted")
 def test_the_certificate_is_that_of_the_stored_policy():
     game = tacit.make("random-general-sum", states=2, actions=2, horizon=2, seed=3)
-    run = tacit.learn(game, "portfolio", episodes=300)
+    run = tacit.learn(game, "portfolio", episodes=300, first=100)
     mixture = run.candidates["adaptive-v-cce average"]
     stored = tacit.evaluate(game, mixture.policy, gap="cce")
     np.testing.assert_allclose(stored.gaps, mixture.gaps.upper, atol=1e-9)

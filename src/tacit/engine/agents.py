@@ -148,8 +148,10 @@ class Agent:
         s_next = s if last else check.integer("next_state", next_state, least=0, most=self.world.states - 1)
         self._learn(h, s, a, r, s_next)
         self.episodes += last
-        if last and self.episodes % self.spec.turns:  # the next learner in turn has the same numbers
-            self.stream.bit_generator.advance(-self.world.horizon)  # type: ignore[attr-defined]
+        rota = self.spec.rota
+        if last and rota.learners > 1:  # each learner has the numbers that it would have alone
+            onward = rota.number(self.episodes) - rota.number(self.episodes - 1) - 1
+            streams.move(self.stream, onward * self.world.horizon)
 
     @property
     def estimate(self) -> float:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tacit.core import memory
 from tacit.core.errors import TacitError
+from tacit.core.streams import ALONE, Rota
 from tacit.core.types import FloatArray
 from tacit.engine.checkpoint import Arrays, check_equal, check_names, take, whole_number
 
@@ -51,18 +52,22 @@ class Curve:
         The rows so far.
     stops : bool
         Whether the run may stop early: nobody knows when, so windows grow, and the last row says what ended it.
-        Where learners take turns, they are as many times as long, so that each has the rows that it would have alone.
+        Where learners take turns, each has the rows that it would have alone.
     """
 
-    def __init__(self, episodes: int, points: int, agents: int, *, stops: bool = False, turns: int = 1) -> None:
+    def __init__(self, episodes: int, points: int, agents: int, *, stops: bool = False, rota: Rota = ALONE) -> None:
         self.episodes, self.done, self.stops = episodes, 0, stops
         self.rows: list[dict[str, Any]] = []
         self._agents = agents
-        rows = _growing_rows(episodes, points) if stops else min(points, episodes)
+        rows = rota.learners * _growing_rows(episodes, points) if stops else min(points, episodes)
         columns = 6 + 3 * min(agents, MOST_COLUMNS)
         memory.require(rows * (_PER_ROW + _PER_COLUMN * columns), f"a curve of {rows:,} points")
         if stops:
-            edges = [min(turns * end, episodes) for end in _growing(-(-episodes // turns), points)]
+            each = max(rota.share(m, episodes) for m in range(rota.learners))
+            alone = _growing(each, points)
+            ends = {rota.find(m, end - 1) + 1 for end in alone for m in range(rota.learners) if end <= rota.first}
+            ends |= {rota.learners * end for end in alone if end > rota.first}
+            edges = sorted({min(end, episodes) for end in ends})
         else:
             edges = np.unique(np.linspace(0, episodes, rows + 1).round().astype(int))[1:].tolist()
         self._edges = edges[::-1]  # the next one last

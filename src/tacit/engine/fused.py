@@ -77,7 +77,7 @@ class FusedEngine(Engine):
         self.seconds = 0.0
         self._kernels = game.kernels()
         self._streams = [streams.stream(seed, role) for role in range(1 + game.agents)]
-        self._turns = [learner.turns, *(learner.seat(i).turns for i in range(game.agents))]
+        self._rotas = [learner.rota, *(learner.seat(i).rota for i in range(game.agents))]
         self._episodes = 0
         self._seats = seats(game.agents)
         self._chosen = np.zeros(game.agents, dtype=np.int64)
@@ -168,8 +168,8 @@ class FusedEngine(Engine):
         """Draw the uniform numbers of a chunk, always into the same memory: it stays within a core's cache."""
         shape = (1 + self.game.agents, episodes, self.game.horizon)
         draws = self._room[: math.prod(shape)].reshape(shape)
-        for stream, turns, own in zip(self._streams, self._turns, draws, strict=True):
-            streams.fill(stream, own, first=self._episodes, turns=turns)
+        for stream, rota, own in zip(self._streams, self._rotas, draws, strict=True):
+            streams.fill(stream, own, first=self._episodes, rota=rota)
         return draws
 
 

@@ -199,14 +199,14 @@ class CompiledTeam(Team):
 
     def _draw(self, block: int) -> None:
         N, H, first = self.world.agents, self.world.horizon, block * self._ahead
-        turns = [self.learner.seat(i).turns for i in range(N)]
+        rotas = [self.learner.seat(i).rota for i in range(N)]
         if block != self._block + 1 or not self._streams:
             self._streams = [streams.stream(self._seed, streams.agent_role(i)) for i in range(N)]
-            for stream, own in zip(self._streams, turns, strict=True):
-                stream.bit_generator.advance(-(-first // own) * H)  # type: ignore[attr-defined]
+            for stream, rota in zip(self._streams, rotas, strict=True):
+                streams.move(stream, rota.number(first) * H)
         drawn = np.empty((self._ahead, H))
         for i, stream in enumerate(self._streams):
-            streams.fill(stream, drawn, first=first, turns=turns[i])
+            streams.fill(stream, drawn, first=first, rota=rotas[i])
             self.buffer.u[:, :, i] = drawn
         self._block = block
 

@@ -233,7 +233,7 @@ class EnvironmentEngine(Engine):
         buffer, turn = self.team.buffer, self.team.begin(k)
         actions, heard, hear, plain, known = buffer.chosen.tolist, self._heard, self._hear, seen.plain, seen.known
         over: list[bool] | None = None  # nobody is out yet
-        shown = self.environment.reset(self._seeding.at(k, self.learner.turns))
+        shown = self.environment.reset(self._seeding.at(k, self.learner.rota))
         seen.put(shown, buffer.nexts)
         if self.observing:
             self._show(shown, None)

@@ -65,24 +65,24 @@ class Seeding:
         self._block, self._seeds = -1, np.zeros(0, dtype=np.int64)
         self._kept, self._goes_back = "", False  # the state as this episode began, and whether the next begins with it
 
-    def at(self, episode: int, turns: int = 1) -> int | None:
+    def at(self, episode: int, rota: streams.Rota = streams.ALONE) -> int | None:
         """Return the seed with which an episode begins, None for none.
 
-        Episodes of learners that take turns, so many in a row, begin alike: with the same seed, or the same state.
+        Episodes of the same number of learners that take turns begin alike: with the same seed, or the same state.
         """
-        episode, again = divmod(episode, turns)
-        if episode == 0:
+        before, number, after = (rota.number(max(k, 0)) for k in range(episode - 1, episode + 2))
+        if number == 0:
             return self._seed
-        if self.how == STATE and turns > 1:
-            self._goes_back = False
+        if self.how == STATE and rota.learners > 1:
+            again, self._goes_back = before == number, False
             with contextlib.suppress(TacitError):  # a state that cannot be told goes on
                 if again and self._kept:
                     self.load(self._kept)
                 self._kept = self._state()
-                self._goes_back = again + 1 < turns
+                self._goes_back = after == number
         if self.how != SEED:
             return None
-        block, place = divmod(episode, _AHEAD)
+        block, place = divmod(number, _AHEAD)
         if block != self._block:
             numbers = range(block * _AHEAD, (block + 1) * _AHEAD)
             self._block, self._seeds = block, streams.seeds(self._seed, streams.EPISODES, numbers)

@@ -1,31 +1,35 @@
 """Each agent models the world as if it were alone in it, plans on its model, and plays a smooth best response.
 
 An agent counts how often its own action a in state s led to s', and what it was paid: one model for all steps. A step
-of episode k has the weight k, so that what others did long ago counts for little. After every episode the agent plans
-by backward induction at the (h, s) that it passed, and after every batch of episodes (0.5 % of those played, at least
-10, and as many as a plan takes in time) at every (h, s) that it has met. With w the k of the last batch,
-e = 1000/(1000 + k) and o = 5·e^{3/2}·w,
+of episode k has the weight k²/(p·A), so that what others did long ago counts for little; p is the probability with
+which one of A actions was taken, at least 1/(5·A). After every episode the agent plans by backward induction at the
+(h, s) that it passed, and after every batch of episodes (0.5 % of those played, at least 10, and as many as a plan
+takes in time) at every (h, s) that it has met. With w the k² of the last batch, e = 1000/(1000 + k), S the number of
+states that were met, between 5 and 60, and o = S·e²·w,
 
     Q̂_h(s, a) = (n·(r̄(s, a) + Σ_{s'} P̂(s'|s, a)·V_{h+1}(s')) + o·G) / (n + o)
     Q_h(s, a) = Q̂_h(s, a) + D_h(s, a) / (n_h + d·w),   V_h(s) = Σ_a π_h(a|s)·Q_h(s, a)
-    π_h(a|s) ∝ exp(Q_h(s, a)/λ) where that is above e^{−10} of the largest,   λ = (3 − 2·√e)·σ_h(s)/√n(s)
+    π_h(a|s) ∝ exp(Q_h(s, a)/λ) where that is above e^{−10} of the largest,   λ = 2·(1 − √e)·σ_h(s)/√n(s)
 
+- Importance: what an action brought is divided by its probability, as bandits do. Otherwise the mean of an action that
+  was left for a while is one of old times, and all agents circle together.
 - Smooth best responses: σ² is the mean of (r + V_{h+1}(s') − V_h(s))² over the visits of (h, s), and n(s) the number of
-  visits of s that their weights are worth, (Σ weight)²/Σ weight². Q is a mean over the visits already, so this follows
-  the regularised leader with a step that falls as 1/√n. Matching regrets on Q adds such means up once more: where
-  equilibria mix that circles for good.
+  visits of s that weights of k² are worth, (Σ k²)²/Σ k⁴. Q is a mean over the visits already, so this follows the
+  regularised leader with a step that falls as 1/√n; it begins greedy, and settles on a pure equilibrium within tens of
+  episodes where games are small. Matching regrets on Q adds such means up once more: where equilibria mix that circles
+  for good.
 - Optimism: n is the weight of the visits of (s, a), and G the best return so far. What was never tried is worth that,
-  as if by five visits at first.
+  as if by S visits at first: where there are more states, more has to be tried before it is found.
 - Doubt: D is the sum of weight·(r + V_{h+1}(s') − Q̂_h(s, a)) over the visits of (h, s, a), of weight n_h, with V and Q̂
   of the plan before. Others, and perhaps the game, differ from step to step, though the model does not. How much is
-  estimated at every batch: by chance D² would be (2/3)·σ²·n_h·w, and what it is beyond that is n_h²·τ². Half of
+  estimated at every batch: by chance D² would be about (2/3)·σ²·n_h·w, and what it is beyond that is n_h²·τ². Half of
   D/n_h is believed after d = (2/3)·σ²/τ² visits, at least 3 and at most 100, with means of σ² and τ² over (h, s, a).
 - Leniency: a step that brought more than expected, r + V_{h+1}(s') > Q̂_h(s, a), has 1 + 20·e³ times the weight. Others
   are still exploring at first, and what they spoil says little about one's own action. [Panait, Tuyls 2007, for
   Q-learning]
-- While it learns, an agent takes an even action with probability min(1/2, 1/√(1 + k/m)), where m is twice the number of
-  states that it has met, at least 50. What it answers with leaves that out: the last π, and an average of the iterates,
-  which moves by 2.5·b/k where (h, s) was planned b episodes ago.
+- While it learns, an agent takes an even action with probability min(1/2, (1 + k/m)^{−3/5}), where m is four times the
+  number of states that it has met, at least 50. What it answers with leaves that out: the last π, and an average of the
+  iterates, which moves by 2.5·b/k where (h, s) was planned b episodes ago.
 
 In stretches of a discounted game there is one table for all steps, planned by three sweeps after every batch (2 % of
 the episodes played) and followed by matching regrets:
@@ -33,8 +37,8 @@ the episodes played) and followed by matching regrets:
     R(s, a) ← max(0, R(s, a) + Q(s, a) − V(s)),  π(a|s) ∝ R(s, a)                    [Tammelin 2014: regret matching⁺]
     Q(s, a) = M(s, a) + (G − M(s, a))·(w/(n + w))²,  M(s, a) = r̄(s, a) + γ·Σ_{s'} P̂(s'|s, a)·V(s'),  w = k⁸
 
-with G the best reward so far over 1 − γ, without doubt, leniency of 1 + 20·(1000/(1000 + k))², and the average over
-about the last half of the episodes.
+with G the best reward so far over 1 − γ, without doubt, leniency of 1 + 20·(1000/(1000 + k))², the average over about
+the last half of the episodes, and exploration of min(1/2, 1/√(1 + k/m)), where m is twice the number of states.
 
 An agent uses its state, its own actions and its own rewards, in any units and of any range.
 
@@ -53,7 +57,7 @@ import numpy as np
 
 from tacit.bandits.spec import pick, share
 from tacit.core import check, generics
-from tacit.core.elementary import exp
+from tacit.core.elementary import exp, pow
 from tacit.core.records import NONNEGATIVE, Fields, capacity, records
 from tacit.core.types import FloatArray, IntArray
 from tacit.learners.spec import Learner, World
@@ -62,10 +66,14 @@ from tacit.learners.spec import Learner, World
 FEWEST, SHARE, DISCOUNTED_SHARE = 10, 200, 50
 #: Products of a plan, for each step, that take as long as playing one step; and episodes that a plan need not wait for.
 PRODUCTS, CREDIT = 50.0, 2000.0
-#: Exploration is min(MOST, 1/√(1 + k/m)), where m is PATIENCE, or PER_STATE for each state that was met.
-MOST, PATIENCE, PER_STATE = 0.5, 50.0, 2.0
-#: λ in units of σ/√n: at last, and less at first, when agents settle on one of several equilibria.
-WARM, COLDER = 3.0, 2.0
+#: Exploration is min(MOST, (1 + k/m)^−LESS), where m is PATIENCE, or PER_STATE for each state that was met.
+MOST, LESS, PATIENCE, PER_STATE = 0.5, 0.6, 50.0, 4.0
+#: In discounted games it is min(MOST, 1/√(1 + k/m)), with fewer for each state.
+DISCOUNTED_PER_STATE = 2.0
+#: λ in units of σ/√n: at last, and 0 at first, when agents settle on one of several equilibria.
+WARM = 2.0
+#: The weight of a step is that of an action of at least this share of an even one's probability.
+RARELY = 0.2
 #: What is worse than the best by so many λ is left to exploration.
 RARE = 10.0
 #: Visits of (h, s, a) after which half of what they brought beside the model is believed: between these.
@@ -74,9 +82,10 @@ LEAST_DOUBT, MOST_DOUBT = 3.0, 100.0
 SWEEPS, LATE = 3, 2.0
 #: What differs by less than this share is the same.
 ROUNDING = 1e-9
-#: Episodes after which e is 1/2; at first, what was better than expected counts for 1 + LENIENT times as much, and the
-#: best return for OPTIMISM visits.
-FADED, LENIENT, OPTIMISM = 1000.0, 20.0, 5.0
+#: Episodes after which e is 1/2; at first, what was better than expected counts for 1 + LENIENT times as much.
+FADED, LENIENT = 1000.0, 20.0
+#: At first, the best return counts for as many visits as states were met, within these bounds.
+LEAST_OPTIMISM, MOST_OPTIMISM = 5.0, 60.0
 #: The average's weight of an episode grows with k to this power less one.
 FORGET = 2.5
 
@@ -150,8 +159,8 @@ def cell_fields(actions: int) -> Fields:
         ("model", "f8", actions),  # Q̂
         ("doubt", "f8", actions),  # D
         ("weight", NONNEGATIVE, actions),  # n_h
-        ("visits", NONNEGATIVE),  # Σ weight, without leniency
-        ("surprise", NONNEGATIVE),  # Σ weight·(r + V_{h+1}(s') − V_h(s))²
+        ("visits", NONNEGATIVE),  # Σ k²
+        ("surprise", NONNEGATIVE),  # Σ k²·(r + V_{h+1}(s') − V_h(s))²
         ("at", "i8"),  # k of the last plan here
     ]
 
@@ -161,8 +170,8 @@ def model_fields(actions: int, successors: int) -> Fields:
     return [
         ("rank", "i8"),  # 1 for the state that was met first, 0 for one that was not met
         ("state", "i8"),  # in the k-th record: the state that was met after k others
-        ("visits", NONNEGATIVE),  # Σ weight, without leniency
-        ("squares", NONNEGATIVE),  # Σ weight²
+        ("visits", NONNEGATIVE),  # Σ k²
+        ("squares", NONNEGATIVE),  # Σ k⁴
         ("seen", NONNEGATIVE, actions),  # weight of all visits
         ("reward", "f8", actions),  # Σ weight·r
         ("moved", NONNEGATIVE, actions),  # weight of the visits that a next state followed
@@ -266,14 +275,16 @@ def learn_step(learner, i, h, s, a, r, s_next):
     learner.path[h, i].state = s
     here.visits += weight
     here.squares += weight * weight
+    n = learner.actions[i]
+    weight /= max(n * (1.0 - me.exploration) * cell.prob[a] + me.exploration, RARELY)
     meet(learner, i, s)
     if not last:
         meet(learner, i, s_next)
     if here.rank <= me.known:
         foreseen = last or learner.model[0, s_next, i].rank <= me.known
         x = r + (learner.cells[h + 1, s_next, i].value if foreseen else me.best)
-        cell.visits += weight
-        cell.surprise += weight * (x - cell.value) * (x - cell.value)
+        cell.visits += me.weight
+        cell.surprise += me.weight * (x - cell.value) * (x - cell.value)
         more = x - cell.model[a]
         if more > ROUNDING * abs(cell.model[a]):
             weight *= me.lenience
@@ -356,14 +367,17 @@ def plan(learner, i):
     me.lenience = lenience(learner, k)
     if learner.continues == 1.0:
         me.doubt = misfit(learner, i)
-        me.weight = k
+        me.weight = float(k) * k
         plan_steps(learner, i)
     else:
         square = float(k) * k
         me.weight = square * square * square * square
         plan_moves(learner, i, min(1.0, LATE * (k - me.before) / k))
     me.before, me.known = k, me.met
-    me.exploration = min(MOST, 1.0 / math.sqrt(1.0 + k / max(PATIENCE, PER_STATE * me.met)))
+    if learner.continues == 1.0:
+        me.exploration = min(MOST, pow(1.0 + k / max(PATIENCE, PER_STATE * me.met), -LESS))
+    else:
+        me.exploration = min(MOST, 1.0 / math.sqrt(1.0 + k / max(PATIENCE, DISCOUNTED_PER_STATE * me.met)))
     cost = me.work if learner.continues == 1.0 else SWEEPS * (1.0 - learner.continues) * me.work
     me.spent += cost
     paid = int((me.spent + cost) / PRODUCTS - CREDIT)  # by playing so many episodes
@@ -392,8 +406,9 @@ def plan_cell(learner, i, h, s):
     me, cell = learner.agents[i], learner.cells[h, s, i]
     k = me.episodes
     left = FADED / (FADED + k)
-    evaluate(learner, i, h, s, OPTIMISM * left * math.sqrt(left) * me.weight)
-    warmth, rate = WARM - COLDER * math.sqrt(left), min(1.0, FORGET * (k - cell.at) / k)
+    visits = min(max(LEAST_OPTIMISM, me.met), MOST_OPTIMISM)
+    evaluate(learner, i, h, s, visits * left * left * me.weight)
+    warmth, rate = WARM * (1.0 - math.sqrt(left)), min(1.0, FORGET * (k - cell.at) / k)
     respond(cell, learner.model[0, s, i], learner.q, learner.actions[i], warmth, rate)
     cell.at = k
 

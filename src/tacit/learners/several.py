@@ -3,11 +3,12 @@
 The state is a chain: each link holds one learner's own state and the links of those after it. The compiler follows it
 by type, so every learner runs its own kernels at full speed.
 
-Turns: with M members, member m plays and learns in episodes m, m + M, m + 2·M, …. Every agent counts episodes for
-itself, so all of them switch together without a message. A member never sees an episode of another, and its n-th
-episode has the random numbers of the n-th episode of a run with the same seed: after K episodes it is, bit for bit,
-where ⌈(K − m)/M⌉ episodes alone would have brought it. So what the better member reaches alone in n episodes, the
-portfolio has after M·n. Guarantees are those of the members, at a share of the episodes.
+Turns: each of M members first has F episodes in a row, the last member first, and from episode M·F on member m plays
+and learns in episodes m, m + M, m + 2·M, …. Every agent counts episodes for itself, so all of them switch together
+without a message. A member never sees an episode of another, and its n-th episode has the random numbers of the n-th
+episode of a run with the same seed: it is, bit for bit, where as many episodes alone would have brought it. So what the
+better member reaches alone in n episodes, the portfolio has after M·n where n is more than F; where n is at most F, the
+last member's after n, and another's after at most M·F. Guarantees are those of the members, at a share of the episodes.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.core import generics
+from tacit.core import check, generics
 from tacit.core.errors import TacitError, brief
 from tacit.core.records import records
+from tacit.core.streams import Rota
 from tacit.core.types import FloatArray
 from tacit.learners.spec import Learner, World
 
@@ -165,6 +167,8 @@ class Portfolio(Learner):
         which must differ.
         `adaptive-v-cce` is best where equilibria mix; `model-independent` ends in a pure equilibrium where there is
         one, and often in the best.
+    first : int
+        Episodes that each member has in a row, before they take turns; the last member begins.
 
     Examples
     --------
@@ -175,15 +179,17 @@ class Portfolio(Learner):
     """
 
     members: Any = "adaptive-v-cce,model-independent"
+    first: int = 100
 
     def __post_init__(self) -> None:
+        check.integer("first", self.first, least=0, most=1 << 40)
         object.__setattr__(self, "members", _named(self.members))
         if len(self.members) < 2:
             named = ",".join(name for name, _ in self.members)
             raise TacitError(f"members is {brief(named)}; a portfolio has at least two, separated by commas")
         for name, own in self.members:
             inside = own.members if isinstance(own, Mixed) else (own,)
-            if any(one.turns > 1 for one in inside):
+            if any(one.rota.learners > 1 for one in inside):
                 raise TacitError(f"{name} takes turns itself; list the members of both portfolios as those of one")
             if own.central or own.exact or own.interpreted:
                 raise TacitError(f"{name} does not learn with kernels from one agent's own play, so it takes no turns")
@@ -200,9 +206,9 @@ class Portfolio(Learner):
         return "portfolio"
 
     @property
-    def turns(self) -> int:
-        """Each member has the random numbers that it would have alone."""
-        return len(self.members)
+    def rota(self) -> Rota:
+        """Which member plays which episode; each has the random numbers that it would have alone."""
+        return Rota(len(self.members), self.first)
 
     @property
     def rangeless(self) -> bool:
@@ -226,7 +232,7 @@ class Portfolio(Learner):
 
     def explores(self, state: Any, i: int) -> float:
         """Return how often agent i explores in this episode."""
-        m = int(state.agents["episodes"][i]) % len(self.members)
+        m = self.rota.whose(int(state.agents["episodes"][i]))
         return float(self.members[m][1].explores(self.part(state, m), i))
 
     def part(self, chain: Any, m: int) -> Any:
@@ -235,8 +241,7 @@ class Portfolio(Learner):
 
     def share(self, m: int, done: int) -> int:
         """Return how many of the first `done` episodes are member m's."""
-        members = len(self.members)
-        return (done + members - 1 - m) // members
+        return self.rota.share(m, done)
 
     def late_means(self, state: Any) -> FloatArray:
         """Return each agent's mean return in the late episodes of each member, [M, N]."""
@@ -256,7 +261,7 @@ class Portfolio(Learner):
         chain = states.pop()
         for k, own in enumerate(reversed(states)):
             agents = records((world.agents,), [("episodes", "i8"), ("gained", "f8"), ("mean", "f8", 2)])
-            chain = Turns(agents, own, chain, world.horizon, k + 2)
+            chain = Turns(agents, own, chain, world.horizon, k + 2, self.first)
         return chain
 
 
@@ -285,12 +290,25 @@ class Turns(NamedTuple):
     others: Any
     horizon: int
     left: int  # members from this one on: this one has the first of so many episodes
+    first: int  # episodes that each has in a row before, this one after the others
 
 
 @generics.jitable
 def is_own(turns, i):
     """Return whether it is this member's turn, by agent i's own count."""
-    return turns.agents[i].episodes % turns.left == 0
+    k = turns.agents[i].episodes
+    if k < turns.left * turns.first:
+        return k >= (turns.left - 1) * turns.first
+    return k % turns.left == 0
+
+
+@generics.jitable
+def count_own(turns, i):
+    """Return how many of agent i's episodes so far were this member's."""
+    k = turns.agents[i].episodes
+    if k < turns.left * turns.first:
+        return max(k - (turns.left - 1) * turns.first, 0)
+    return (k + turns.left - 1) // turns.left
 
 
 @generics.act.implement(Turns)
@@ -312,7 +330,7 @@ def learn_in_turn(learner, i, h, s, a, r, s_next):
         generics.learn(learner.others, i, h, s, a, r, s_next)
     me.gained = me.gained + r if h > 0 else r
     if h + 1 == learner.horizon:
-        before = me.episodes // learner.left if own else me.episodes - me.episodes // learner.left - 1
+        before = count_own(learner, i) if own else me.episodes - count_own(learner, i)
         me.mean[0 if own else 1] += (me.gained - me.mean[0 if own else 1]) * LATE / (LATE + before)
         me.episodes += 1
 

@@ -18,6 +18,7 @@ from tacit.core.elementary import log
 from tacit.core.errors import TacitError, brief
 from tacit.core.memory import lock
 from tacit.core.records import capacity
+from tacit.core.streams import ALONE, Rota
 from tacit.core.types import FloatArray, IntArray
 from tacit.games.protocol import Game, count_steps
 from tacit.policies import MarkovPolicy
@@ -274,9 +275,9 @@ class Learner:
         return {}
 
     @property
-    def turns(self) -> int:
-        """How many episodes in a row have the same random numbers: one for each of the learners that take turns."""
-        return 1
+    def rota(self) -> Rota:
+        """Which of the learners that take turns plays which episode."""
+        return ALONE
 
     def seat(self, i: int) -> Learner:
         """Return agent i's learner: itself, but for a team of different ones."""

@@ -184,8 +184,8 @@ def play_both_ways(
     seen = watching(spec, game, episodes)
     draws = np.empty((1 + game.agents, episodes, game.horizon))
     for role, own in enumerate(draws):
-        turns = spec.turns if role == streams.ENVIRONMENT else spec.seat(role - 1).turns
-        streams.fill(streams.stream(SEED, role), own, first=0, turns=turns)
+        rota = spec.rota if role == streams.ENVIRONMENT else spec.seat(role - 1).rota
+        streams.fill(streams.stream(SEED, role), own, first=0, rota=rota)
     returns = np.zeros((episodes, game.agents))
     chosen, places = np.zeros(game.agents, dtype=np.int64), seats(game.agents)
     compiled, plain = both_ways(loop.episodes, name, kernels, state, *seen)
@@ -252,7 +252,7 @@ def check_alone(name: str, spec: Learner, game: Game, engine: FusedEngine, retur
     """See that agents who know nothing of each other do what they do in the loop."""
     agents = [make_alone(spec, game, engine.world, i, game.states) for i in range(game.agents)]
     kernels, world = game.kernels(), np.empty((len(returns), game.horizon))
-    streams.fill(streams.stream(SEED, streams.ENVIRONMENT), world, first=0, turns=spec.turns)
+    streams.fill(streams.stream(SEED, streams.ENVIRONMENT), world, first=0, rota=spec.rota)
     alone = np.zeros_like(returns)
     for k, draws in enumerate(world):
         s = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tacit.core import generics
+from tacit.core.streams import Rota
 from tacit.engine import outputs
 from tacit.engine.curve import Measures
 from tacit.engine.drive import Engine, Nothing, Output, Outputs, Result
@@ -29,18 +31,19 @@ class Watch(NamedTuple):
     own: Any
     others: Any
     left: int  # members from this one on
+    first: int  # episodes that each has in a row before they take turns
 
     def split(self, done: int) -> tuple[int, int]:
         """Return how many of `done` episodes are this member's, and how many the others'."""
-        own = -(-done // self.left)
+        own = Rota(self.left, self.first).share(0, done)
         return own, done - own
 
 
-def watch_members(watching: Sequence[Any]) -> Any:
+def watch_members(watching: Sequence[Any], first: int) -> Any:
     """Return one observer that shows each of these the episodes of its own member."""
     chain = watching[-1]
     for k, own in enumerate(reversed(watching[:-1])):
-        chain = Watch(own, chain, k + 2)
+        chain = Watch(own, chain, k + 2, first)
     return chain
 
 
@@ -70,8 +73,8 @@ class PortfolioOutput(Outputs):
             made = outputs.REGISTRY.make(own.output, game=game, learner=own, options=its)
             made.play_again = functools.partial(self._play_again, m)  # type: ignore[attr-defined]
             self.members.append(made)
-        self.certificate = watch_members([own.certificate for own in self.members])
-        self.record = watch_members([own.record for own in self.members])
+        self.certificate = watch_members([own.certificate for own in self.members], learner.first)
+        self.record = watch_members([own.record for own in self.members], learner.first)
         self.notes = tuple(dict.fromkeys(note for own in self.members for note in own.notes))
         self.certifies = any(own.certifies for own in self.members)
 
@@ -79,8 +82,9 @@ class PortfolioOutput(Outputs):
         """Play the run once more, with this certificate of member m."""
         watching = [certificate if k == m else Nothing() for k in range(len(self.names))]
         most, seed = self.options.most, self.options.seed
-        engine = FusedEngine(self.game, self.learner, episodes=most, seed=seed, certificate=watch_members(watching))
-        engine.advance((done - 1) * len(self.names) + m + 1)
+        observer = watch_members(watching, self.learner.first)
+        engine = FusedEngine(self.game, self.learner, episodes=most, seed=seed, certificate=observer)
+        engine.advance(self.learner.rota.find(m, done - 1) + 1)
 
     def _parts(self, engine: Engine, done: int) -> Iterator[tuple[int, Output, Engine, int]]:
         """Yield each member's number, its output, the engine as it sees it, and how many episodes it has had."""
@@ -96,8 +100,8 @@ class PortfolioOutput(Outputs):
             found = own.look(view, its)
             records.append(view.record)
             if found is not None:
-                until.append(found * len(self.names) + m)
-        engine.record = watch_members(records)
+                until.append(self.learner.rota.find(m, found))
+        engine.record = watch_members(records, self.learner.first)
         return min(until, default=None)
 
     def measure(self, engine: Engine, done: int) -> Measures:
@@ -107,25 +111,25 @@ class PortfolioOutput(Outputs):
             name: self._candidate(Gaps("", np.asarray(one["gap"]), "exact"), one["value"])
             for name, one in found.items()
         }
-        best = known[self._choose(known) or self.names[0]]
-        gaps = {f"gap_{name}": one.gap for name, one in known.items()}
+        best = known[self._choose(known) or next(iter(known))]
+        gaps = {f"gap_{name}": known[name].gap if name in known else math.nan for name in self.names}
         return {"value": np.asarray(best.values), "gap": best.gaps.upper, **gaps}
 
     def result(self, engine: Engine, done: int) -> Result:
         """Return the candidates of all members."""
-        results = [own.result(view, its) for _, own, view, its in self._parts(engine, done) if its]
+        results = {m: own.result(view, its) for m, own, view, its in self._parts(engine, done) if its}
         found = {
             (m, name): self._candidate(one.gaps, one.values, one._policy)
-            for m, its in enumerate(results)
+            for m, its in results.items()
             for name, one in its.candidates.items()
             if one._policy is not None or _is_known(one)
         }
         candidates = {f"{self.names[m]} {name}": one for (m, name), one in found.items()}
         chosen = self._choose(candidates)
-        best = next((m for m, name in found if f"{self.names[m]} {name}" == chosen), 0)
+        best = next((m for m, name in found if f"{self.names[m]} {name}" == chosen), -1)
         if not chosen:
-            means = self.learner.late_means(engine.state)[: len(results)]
-            best = int(np.argmax([worth(own, self.options.prefer) for own in means]))
+            means = self.learner.late_means(engine.state)
+            best = max(results, key=lambda m: worth(means[m], self.options.prefer))
             name = results[best].chosen
             chosen = (
                 f"{self.names[best]} {name if (best, name) in found else 'last'}"  # the last iterate is always there
