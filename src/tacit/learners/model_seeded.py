@@ -415,7 +415,7 @@ def learn(learner, i, h, s, a, r, s_next):
         joint = foretold(learner, i, h, s, role)
         joint += (a - part(learner, joint, m)) * learner.strides[m]
         if me.kind == role:
-            test(learner, i, h, s, joint, r, s_next, role)
+            weigh_evidence(learner, i, h, s, joint, r, s_next, role)
         if me.confirmed[role - 1] == 1 and is_paid_so(learner, i, h, s, joint, r, role):
             count(learner, i, h, s, joint, r, s_next, role)
     learner.returns[h, i].reward = r
@@ -470,9 +470,9 @@ def count_next(here, joint, s_next, weight, known):
 @generics.jitable
 def compare_steps(learner, i, h, s, joint, r, s_next):
     """Compare how the model of the step and that of all steps foretell what is about to be counted."""
-    me, steps = learner.agents[i], learner.model.shape[0]
-    own = learner.model[min(h, steps - 1), s, i].counts[0]
-    every = learner.model[learner.horizon if steps > learner.horizon else min(h, steps - 1), s, i].counts[0]
+    me, by_step = learner.agents[i], level_of(learner, h, 0)
+    own = learner.model[by_step, s, i].counts[0]
+    every = learner.model[max(by_step, level_of(learner, h, 1)), s, i].counts[0]
     compare_reward(me, own, every, joint, 0, r)
     if h + 1 < learner.horizon:
         me.apart += compare_move(own, own.sure, every, every.sure, joint, s_next, me.met)
@@ -504,10 +504,9 @@ def chance_of(learner, i, here, s_next):
 
 
 @generics.apart
-def test(learner, i, h, s, joint, r, s_next, role):
+def weigh_evidence(learner, i, h, s, joint, r, s_next, role):
     """Add to the evidence against a hypothesis; where it is true, all agents have the same and decide together."""
-    me, here = learner.agents[i], view(learner, i, h, s, role)
-    clear = clarity(learner, i, h, s, role)
+    me, here, clear = learner.agents[i], view(learner, i, h, s, role), clarity(learner, i, h, s, role)
     if here.known[joint] == 0 or clear == 0:
         return
     noise, prior = noise_of(learner, i), chance_of(learner, i, here, s_next)
