@@ -260,7 +260,7 @@ seeds. It was looked at while designing all of them, and is not in the figures a
 | learner | H = 10 | H = 30 |
 |---|---|---|
 | adaptive-v-cce | 48 | 97 |
-| model-independent | 31, 32 | 45, 47, 47 (before its last change) |
+| model-independent | 31, 32, 32, 33, 34 | 53, 57, 59 |
 | model-seeded | 4.0, 1.9, 1.3, 4.7, 1.3 | – |
 | model-central | 3.2, 1.1, 1.9, 3.4, 2.0 | 2.1 |
 
