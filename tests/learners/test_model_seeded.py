@@ -228,7 +228,7 @@ def test_what_it_refuses():
         tacit.agent("model-seeded", **known, team=2)
     with pytest.raises(tacit.TacitError, match="stage-v-cce is never told of other agents"):
         tacit.agent("stage-v-cce", **known, team=[3, 3])
-    with pytest.raises(tacit.TacitError, match="all of them must be of it"):
+    with pytest.raises(tacit.TacitError, match="name it once, for all of them"):
         tacit.learn(tacit.make("good-state"), ["model-seeded", "q-independent"], episodes=10)
 
 

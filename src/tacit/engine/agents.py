@@ -308,8 +308,10 @@ def _check_team(spec: Learner, name: str, team: Sequence[int] | None, index: int
         )
     if not np.iterable(team):
         raise TacitError(f"team is {brief(team)}; it must be a list, the actions of each, e.g. [{actions}, {actions}]")
-    known = tuple(check.integer("team", own, least=1) for own in team)
-    if index >= len(known) or known[index] != actions:
+    known = tuple(check.integer(f"team[{i}]", own, least=1) for i, own in enumerate(team))
+    if index >= len(known):
+        raise TacitError(f"index is {index}; team is {list(known)}, whose agents are 0 to {len(known) - 1}")
+    if known[index] != actions:
         raise TacitError(f"team is {list(known)}; agent {index} of it must have {actions} actions")
     return known
 

@@ -589,7 +589,8 @@ class Run:
         if self.interrupted:
             cut = ", interrupted" if self.error is None else ", interrupted by an error (run.error)"
             of = "" if self.planned is None else f" of {self.planned}"
-        return f"Run({self.learner!r}, {self.episodes}{of} episodes, seed {self.seed}{cut}{self._quality()})"
+        episodes = "episode" if self.episodes == 1 and not of else "episodes"
+        return f"Run({self.learner!r}, {self.episodes}{of} {episodes}, seed {self.seed}{cut}{self._quality()})"
 
     def _repr_html_(self) -> str:
         values, gaps = self.values, self.gaps

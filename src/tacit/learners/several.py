@@ -61,7 +61,7 @@ class Mixed(Learner):
     def __post_init__(self) -> None:
         for name, member in zip(self.names, self.members, strict=True):
             if member.informed:
-                raise TacitError(f"agents of {name} plan with each other, so all of them must be of it")
+                raise TacitError(f"agents of {name} plan with each other; name it once, for all of them")
             if member.central or member.exact:
                 raise TacitError(f"{name} does not learn from one agent's own play, so it cannot be one of several")
 
