@@ -49,7 +49,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tacit.bandits.spec import share
+from tacit.bandits.spec import pick, share
 from tacit.core import check, generics
 from tacit.core.elementary import exp, log
 from tacit.core.memory import lock
@@ -318,24 +318,15 @@ def told(learner, i, h, s):
     return chosen
 
 
-@generics.jitable
-def draw(prob, n, u):
-    """Draw one of n actions."""
-    for a in range(n - 1):
-        u -= prob[a]
-        if u < 0.0:
-            return a
-    return n - 1
-
-
 @generics.apart
 def foretold(learner, i, h, s, role):
     """Return the joint action of T or Z."""
     cell, k = learner.cells[h, s, i], learner.agents[i].episodes
     if role == TEAM:
         return cell.choice
-    first = draw(cell.opposed[0, 0], learner.actions[0], common(learner, k, h, 2))
-    return first * learner.strides[0] + draw(cell.opposed[0, 1], learner.actions[1], common(learner, k, h, 3))
+    first = pick(cell.opposed[0, 0], 1.0, learner.actions[0], common(learner, k, h, 2))
+    second = pick(cell.opposed[0, 1], 1.0, learner.actions[1], common(learner, k, h, 3))
+    return first * learner.strides[0] + second
 
 
 # acting and answering ------------------------------------------------------------------------------------------------
